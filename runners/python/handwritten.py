@@ -1,0 +1,146 @@
+"""What a user of sqlite3 would write by hand for three workloads; shares no code with the runner's loops."""
+
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+GET = "SELECT id, created, email, score, active FROM users WHERE id = ?"
+LIST = "SELECT id, created, email, score, active FROM users WHERE id >= ? ORDER BY id LIMIT 100"
+INSERT = "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
+NULL = 0x9E3779B9
+
+Iteration = Callable[[int], tuple[int, int, int]]
+
+
+def get_pk(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
+    """Point reads; each returns (rows, affected, checksum)."""
+    execute, mask = db.execute, len(pool) - 1
+
+    def iteration(operations: int) -> tuple[int, int, int]:
+        rows = h = 0
+        for i in range(operations):
+            row = execute(GET, pool[i & mask]).fetchone()
+            if row is not None:
+                rows += 1
+                v = row["id"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                v = row["created"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                v = row["email"]
+                x = NULL if v is None else 31 * ord(v[0]) + ord(v[-1]) if v else 0
+                h = (h * 31 + x) & 4294967295
+                v = row["score"]
+                h = (h * 31 + (NULL if v is None else int(v) & 4294967295)) & 4294967295
+                v = row["active"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+        return rows, 0, h
+
+    return iteration
+
+
+def all_rows(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
+    """Lists of 100 rows."""
+    execute, mask = db.execute, len(pool) - 1
+
+    def iteration(operations: int) -> tuple[int, int, int]:
+        rows = h = 0
+        for i in range(operations):
+            found = execute(LIST, pool[i & mask]).fetchall()
+            rows += len(found)
+            for row in found:
+                v = row["id"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                v = row["created"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                v = row["email"]
+                x = NULL if v is None else 31 * ord(v[0]) + ord(v[-1]) if v else 0
+                h = (h * 31 + x) & 4294967295
+                v = row["score"]
+                h = (h * 31 + (NULL if v is None else int(v) & 4294967295)) & 4294967295
+                v = row["active"]
+                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+        return rows, 0, h
+
+    return iteration
+
+
+def insert_transaction(
+    db: sqlite3.Connection, pool: list[tuple[int, str, float, bytes]]
+) -> Iteration:
+    """Transactions of 100 inserts."""
+    execute, mask = db.execute, len(pool) - 1
+
+    def iteration(operations: int) -> tuple[int, int, int]:
+        affected = h = n = 0
+        for _ in range(operations):
+            execute("BEGIN IMMEDIATE")
+            for _ in range(100):
+                changed = execute(INSERT, pool[n & mask]).rowcount
+                affected += changed
+                h = (h * 31 + changed) & 4294967295
+                n += 1
+            execute("COMMIT")
+        return 0, affected, h
+
+    return iteration
+
+
+def main(file: str) -> None:
+    """Do the job in `file`, of which only counts, pragmas, parameters and paths are used."""
+    job = json.loads(Path(file).read_text(encoding="utf-8"))
+    db = sqlite3.connect(job["database"]["path"], isolation_level=None)
+    db.row_factory = sqlite3.Row
+    for name, value in job["connection"]["pragmas"]:
+        db.execute(f"PRAGMA {name}={value}").fetchall()
+    rows = job["steps"][0]["parameters"]["rows"]
+    match job["cell"].replace("@", "/").partition("/")[0]:
+        case "get-pk":
+            iteration = get_pk(db, [(row[0],) for row in rows])
+        case "all":
+            iteration = all_rows(db, [(row[0],) for row in rows])
+        case _:
+            pool = [(a, b, c, bytes.fromhex(d)) for a, b, c, d in rows]
+            iteration = insert_transaction(db, pool)
+    measure = job["measure"]
+    warmup: list[int] = []
+    measured: list[int] = []
+    counts = (0, 0, 0)
+    while len(measured) < measure["iterations"]:
+        for sql in job["reset"]:
+            db.execute(sql)
+        if job["transaction"] == "read":
+            db.execute("BEGIN")
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        begin = time.perf_counter_ns()
+        counts = iteration(measure["operations_per_iteration"])
+        elapsed = time.perf_counter_ns() - begin
+        if job["transaction"] == "read":
+            db.execute("COMMIT")
+        warm = len(warmup) >= measure["warmup_iterations"] and sum(warmup) >= measure["warmup_ns"]
+        (measured if warm else warmup).append(elapsed)
+    version = {"name": "handwritten", "version": "0"}
+    result = {
+        "contract": 1,
+        "cell": job["cell"],
+        "status": "ok",
+        "identity": {
+            "runner": "handwritten-python",
+            "runtime": version,
+            "driver": version,
+            "architecture": "unknown",
+        },
+        "operations": measure["operations_per_iteration"],
+        "rows": counts[0],
+        "affected": counts[1],
+        "checksum": counts[2],
+        "warmup_ns": warmup,
+        "iterations_ns": measured,
+    }
+    Path(job["output"]).write_text(json.dumps(result), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[-1])

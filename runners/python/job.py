@@ -1,0 +1,147 @@
+"""The job as dataclasses, read strictly: unknown keys and wrong types are told with their JSON path."""
+
+import dataclasses
+import json
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+T = TypeVar("T")
+
+
+class BadJob(Exception):
+    """The job cannot be read: where (JSON path), what is there, what was expected."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    name: str
+    type: Literal["integer", "real", "text", "blob"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    types: list[Literal["integer", "real", "text", "blob"]]
+    rows: list[list[int | float | str | None]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
+    sql: str
+    parameters: Parameters | None = None
+    columns: list[Column] = dataclasses.field(default_factory=list)
+    repeat: int = 1
+    shape: Literal["object", "array", "typed"] = "object"
+    integers: Literal["number", "bigint"] = "number"
+    statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+
+
+@dataclasses.dataclass(frozen=True)
+class Readback:
+    sql: str
+    columns: list[Column]
+
+
+@dataclasses.dataclass(frozen=True)
+class Database:
+    path: str
+    mode: Literal["readwrite", "readonly"] = "readwrite"
+    uri: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Connection:
+    pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
+    engine: dict[str, str | int] = dataclasses.field(default_factory=dict)
+    worker_pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    operations_per_iteration: int
+    warmup_iterations: int = 0
+    warmup_ns: int = 0
+    iterations: int = 1
+    workers: int = 1
+    rate: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    contract: Literal[1]
+    mode: Literal["verify", "measure"]
+    cell: str
+    measure: Measure
+    output: str
+    database: Database | None = None
+    connection: Connection = Connection()
+    steps: list[Step] = dataclasses.field(default_factory=list)
+    transaction: Literal["none", "deferred", "immediate", "read"] = "none"
+    reset: list[str] = dataclasses.field(default_factory=list)
+    readback: list[Readback] = dataclasses.field(default_factory=list)
+    inspect: bool = True
+
+
+def load(path: Path) -> Job:
+    """Read the job at `path`; raises BadJob."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadJob(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadJob(f"{path}: not JSON: {error}") from error
+    job = typing.cast(Job, _read(Job, value, "$"))
+    for number, step in enumerate(job.steps):
+        rows = step.parameters.rows if step.parameters else [[]]
+        if not rows or len(rows) & (len(rows) - 1):
+            path_ = f"$.steps[{number}].parameters.rows"
+            raise BadJob(f"{path_}: {len(rows)} rows; expected a power of two")
+    if job.steps and job.database is None:
+        raise BadJob("$.database: missing; steps need a database")
+    return job
+
+
+def _read(kind: Any, value: Any, path: str) -> Any:
+    origin = get_origin(kind)
+    if dataclasses.is_dataclass(kind):
+        return _record(typing.cast(type, kind), value, path)
+    if origin is Literal:
+        if value in get_args(kind) and not isinstance(value, bool):
+            return value
+    elif origin is list and isinstance(value, list):
+        return [_read(get_args(kind)[0], item, f"{path}[{i}]") for i, item in enumerate(value)]
+    elif origin is tuple and isinstance(value, list) and len(value) == len(get_args(kind)):
+        pairs = zip(get_args(kind), value, strict=True)
+        return tuple(_read(k, item, f"{path}[{i}]") for i, (k, item) in enumerate(pairs))
+    elif origin is dict and isinstance(value, dict):
+        return {key: _read(get_args(kind)[1], item, f"{path}.{key}") for key, item in value.items()}
+    elif origin is types.UnionType:
+        for option in get_args(kind):
+            if dataclasses.is_dataclass(option) and isinstance(value, dict):
+                return _read(option, value, path)
+            if type(value) is option or (option is float and type(value) is int):
+                return value
+    elif type(value) is kind:
+        return value
+    expected = " or ".join(map(str, get_args(kind))) if origin is Literal else _name(kind)
+    raise BadJob(f"{path}: {json.dumps(value)[:60]}; expected {expected}")
+
+
+def _record(kind: type, value: Any, path: str) -> Any:
+    if not isinstance(value, dict):
+        raise BadJob(f"{path}: {json.dumps(value)[:60]}; expected an object")
+    hints = typing.get_type_hints(kind)
+    for key in value:
+        if key not in hints:
+            raise BadJob(f"{path}.{key}: unknown key; expected one of {', '.join(hints)}")
+    for field in dataclasses.fields(kind):
+        required = field.default is dataclasses.MISSING
+        if required and field.default_factory is dataclasses.MISSING and field.name not in value:
+            raise BadJob(f"{path}.{field.name}: missing")
+    return kind(**{key: _read(hints[key], item, f"{path}.{key}") for key, item in value.items()})
+
+
+def _name(kind: Any) -> str:
+    return getattr(kind, "__name__", str(kind)).replace("NoneType", "null")

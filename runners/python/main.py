@@ -1,0 +1,100 @@
+"""The oracle: Python's sqlite3 behind the runner contract."""
+
+import json
+import os
+import platform
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import session
+from job import BadJob, Job, load
+
+IDENTITY = {
+    "runner": "python",
+    "runtime": {"name": "Python", "version": platform.python_version()},
+    "driver": {"name": "sqlite3", "version": platform.python_version()},
+    "architecture": platform.machine(),
+    "flags": [],
+}
+
+
+def describe() -> dict[str, Any]:
+    """Identity, SQLite and features, as the contract's description."""
+    connection = sqlite3.connect(":memory:")
+    options = [row[0] for row in connection.execute("PRAGMA compile_options")]
+    source = connection.execute("SELECT sqlite_source_id()").fetchone()[0]
+    threadsafe = [int(o.partition("=")[2]) for o in options if o.startswith("THREADSAFE=")]
+    return {
+        "contract": 1,
+        "identity": IDENTITY,
+        "sqlite": {
+            "version": sqlite3.sqlite_version,
+            "source_id": source,
+            "compile_options": options,
+            "threadsafe": threadsafe[0] if threadsafe else None,
+        },
+        "features": {
+            "operations": ["get", "all", "iterate", "run"],
+            "shapes": ["object", "array"],
+            "integers": ["number"],
+            "statements": ["prepared", "cached", "adhoc"],
+            "transactions": ["none", "deferred", "immediate", "read"],
+            "engine": [],
+        },
+    }
+
+
+def run(job: Job) -> tuple[dict[str, Any], int]:
+    """The result of `job` and the exit code."""
+    head = {"contract": 1, "cell": job.cell, "identity": IDENTITY}
+    try:
+        figures = session.perform(job)
+    except session.Unsupported as reason:
+        return {**head, "status": "unsupported", "reason": str(reason)}, 0
+    except (sqlite3.Error, ValueError) as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        failure = {"message": str(error), "sqlite_code": code, "sql": None}
+        return {**head, "status": "failed", "error": failure}, 1
+    return {**head, "status": "ok", "peak_rss_bytes": _peak_rss(), **figures}, 0
+
+
+def _peak_rss() -> int | None:
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return None
+    high_water = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(high_water[0].split()[1]) * 1024 if high_water else None
+
+
+def write(result: dict[str, Any], output: Path) -> None:
+    """Write `result` whole or not at all."""
+    partial = output.with_name(f"{output.name}.{os.getpid()}.part")
+    partial.write_text(json.dumps(result), encoding="utf-8")
+    partial.replace(output)
+
+
+def main(arguments: list[str]) -> int:
+    """Entry point: `describe` or `--job FILE`."""
+    match arguments:
+        case ["describe"]:
+            print(json.dumps(describe()))
+            return 0
+        case ["--job", path]:
+            try:
+                job = load(Path(path))
+            except BadJob as error:
+                print(f"{path}: {error}", file=sys.stderr)
+                return 2
+            result, code = run(job)
+            write(result, Path(job.output))
+            return code
+        case _:
+            print("usage: main.py describe | --job FILE", file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
