@@ -1,0 +1,5 @@
+"""`python -m sqlitmus`."""
+
+from sqlitmus.cli import main
+
+main()

@@ -1,0 +1,89 @@
+"""What a session works with: runners described, a workbench, the memory of earlier runs."""
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlitmus import machine, memory, paths, runners
+from sqlitmus.catalog import Catalog
+from sqlitmus.errors import NotFit
+from sqlitmus.execute import Hyperfine
+from sqlitmus.interrupt import Stop
+from sqlitmus.plan import Case, Cells
+from sqlitmus.progress import Progress
+from sqlitmus.runners import Installed
+from sqlitmus.workbench import Workbench, make_scratch
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """All that the steps of a session share; `installed` includes the oracle."""
+
+    catalog: Catalog
+    workbench: Workbench
+    installed: dict[str, Installed]
+    oracle: Installed
+    memory: memory.Memory
+    progress: Progress
+    stop: Stop
+    size: str
+
+    def key(self, case: Case, runner: str) -> str:
+        """The memory's key of a cell."""
+        return memory.key(case, self.catalog, self.size, self.installed[runner], self.oracle)
+
+    def present(self, cells: Cells) -> Cells:
+        """`cells` without runners that are missing."""
+        there = {name for name, found in self.installed.items() if not found.missing}
+        return {case: [n for n in names if n in there] for case, names in cells.items()}
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """A hash of everything that must stay the same for samples to belong together."""
+        parts = [f"{name}:{i.fingerprint}" for name, i in sorted(self.installed.items())]
+        for case in cases:
+            scenario = self.catalog.scenarios[case.scenario]
+            parts += [case.model_dump_json(), scenario.model_dump_json()]
+        parts.append(machine.identity())
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def opened(
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    *,
+    size: str,
+    timeout_s: float,
+    fresh: bool,
+) -> Iterator[Bench]:
+    """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
+    hyperfine = tools.need("hyperfine")
+    wanted = {name for names in cells.values() for name in names}
+    oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
+    names = [name for name in catalog.runners if name in wanted or name == oracle]
+    installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
+    if installed[oracle].missing:
+        raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
+    missing = {name: i.missing for name, i in installed.items() if i.missing}
+    for name, reason in missing.items():
+        progress.say(f"{name}: missing: {reason}")
+    if wanted <= missing.keys():
+        raise NotFit("no runner is present; run ./just setup and read what it reports")
+    scratch = make_scratch()
+    executor = Hyperfine(hyperfine, scratch)
+    stop = Stop(executor)
+    workbench = Workbench(
+        catalog, executor, size=size, timeout_s=timeout_s, scratch=scratch, logs=scratch
+    )
+    kept = memory.Memory(fresh=fresh)
+    try:
+        with stop.listening():
+            yield Bench(
+                catalog, workbench, installed, installed[oracle], kept, progress, stop, size
+            )
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,282 @@
+"""Scenarios, profiles, suites, fixtures and runners: TOML files read into frozen models."""
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import Field, ValidationError, model_validator
+
+from sqlitmus import paths
+from sqlitmus.contract import Model, Type
+from sqlitmus.errors import UsageError
+
+M = TypeVar("M", bound=Model)
+
+Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
+
+
+class Generator(Model):
+    """How values of a fixture's column are drawn; see `generate`."""
+
+    generator: Literal["sequence", "permutation", "integer", "real", "text", "blob", "pattern"]
+    min: Bound | float = 0
+    max: Bound | float = 0
+    offset: int = 0
+    scale: int = 1
+    pattern: str = "{}"
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    nulls: float = Field(default=0.0, ge=0, le=1)
+
+
+class Parameter(Model):
+    """How one parameter of a step is drawn, and its type."""
+
+    type: Type
+    generator: Literal[
+        "permutation", "integer", "real", "text", "blob", "pattern", "relative", "same"
+    ]
+    min: Bound | float = 0
+    max: Bound | float = 0
+    offset: int = 0
+    scale: int = 1
+    pattern: str = "{}"
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    nulls: float = 0.0
+    plus: int | float = 0
+    step: int = 0
+    position: int = 0
+
+
+class Step(Model):
+    """One statement; `only` restricts it to cases with these axis values."""
+
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
+    sql: str
+    columns: dict[str, Type] = {}
+    parameters: list[Parameter] = []
+    pool: int = 4096
+    repeat: int = 1
+    only: dict[str, str] = {}
+
+
+class Query(Model):
+    """A read-back query."""
+
+    sql: str
+    columns: dict[str, Type]
+
+
+class Override(Model):
+    """Another operation count for cases with these axis values."""
+
+    when: dict[str, str]
+    operations: int
+
+
+class Scenario(Model):
+    """A question about SQLite use: fixture, steps and axes. The first value of an axis is its default."""
+
+    title: str
+    question: str
+    group: str
+    bound_by: Literal["runtime", "driver", "engine", "io", "locks", "mixed"]
+    metric: Literal["steady", "cold"] = "steady"
+    unit: str
+    per_operation: int = 1
+    fixture: str | None = None
+    writes: bool = False
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    operations: int
+    iterations: int | None = None
+    axes: dict[str, list[str]] = {}
+    steps: list[Step] = []
+    reset: list[str] = []
+    readback: list[Query] = []
+    overrides: list[Override] = []
+    notes: list[str] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.steps and not self.fixture:
+            raise ValueError("steps need a fixture")
+        if self.writes and not self.readback:
+            raise ValueError("a scenario that writes needs a readback")
+        for override in self.overrides:
+            for axis, value in override.when.items():
+                if value not in self.axes.get(axis, []):
+                    raise ValueError(f"override for {axis}={value}, which is not on an axis")
+        return self
+
+
+class Profile(Model):
+    """A named list of pragmas."""
+
+    title: str
+    summary: str
+    pragmas: list[tuple[str, str | int]]
+
+    @property
+    def journal_mode(self) -> str:
+        """The journal mode that the database file is put into beforehand."""
+        return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
+
+
+class Suite(Model):
+    """Cases and how hard to measure them. A case names a scenario (or `*`) and axis values."""
+
+    title: str
+    summary: str
+    blocks: int = Field(ge=1)
+    iterations: int = Field(ge=1)
+    warmup_iterations: int = Field(ge=0)
+    warmup_ms: int = Field(ge=0)
+    oracle: bool
+    cases: list[dict[str, str | list[str]]]
+
+
+class Fixture(Model):
+    """A database file: schema, sizes and how each column is filled."""
+
+    title: str
+    sizes: dict[str, int]
+    seed: int
+    tables: list[str]
+    indexes: list[str]
+    fill: dict[str, dict[str, Generator | str]]
+
+
+class Runner(Model):
+    """How to start a runner. `{tool}` in a command is a tool's path, `{runners}` the runners' folder."""
+
+    name: str
+    title: str
+    runtime: str
+    driver: str
+    tool: str
+    command: list[str]
+    handwritten: list[str] = []
+    environment: dict[str, str] = {}
+    sources: list[str] = ["."]
+    warmup_ms: int = 0
+    role: Literal["runner", "floor", "oracle"] = "runner"
+
+
+class _Runners(Model):
+    runner: list[Runner]
+
+
+class Catalog(Model):
+    """Everything that can be run, by name."""
+
+    scenarios: dict[str, Scenario]
+    profiles: dict[str, Profile]
+    suites: dict[str, Suite]
+    fixtures: dict[str, Fixture]
+    runners: dict[str, Runner]
+    folders: dict[str, Path]
+
+
+@cache
+def load() -> Catalog:
+    """The clone's catalogue; raises UsageError that names file and place."""
+    return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
+
+
+def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
+    """Read the three folders; raises UsageError that names file and place."""
+    found: dict[str, Scenario] = {}
+    for file in sorted(scenarios.glob("*.toml")):
+        if file.name not in ("profiles.toml", "suites.toml"):
+            for name, value in _toml(file).items():
+                if name in found:
+                    raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
+                found[name] = _model(Scenario, value, file, name)
+    profiles = _tables(Profile, scenarios / "profiles.toml")
+    suites = _tables(Suite, scenarios / "suites.toml")
+    sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
+    starters: dict[str, Runner] = {}
+    folders: dict[str, Path] = {}
+    for file in sorted(runners.glob("*/runner.toml")):
+        for runner in _model(_Runners, _toml(file), file, "").runner:
+            starters[runner.name] = runner
+            folders[runner.name] = file.parent
+    _cross_check(found, profiles, suites, sets, scenarios)
+    return Catalog(
+        scenarios=found,
+        profiles=profiles,
+        suites=suites,
+        fixtures=sets,
+        runners=starters,
+        folders=folders,
+    )
+
+
+def _cross_check(
+    scenarios: dict[str, Scenario],
+    profiles: dict[str, Profile],
+    suites: dict[str, Suite],
+    fixtures: dict[str, Fixture],
+    folder: Path,
+) -> None:
+    for name, scenario in scenarios.items():
+        if scenario.fixture and scenario.fixture not in fixtures:
+            raise UsageError(
+                f"{folder}: {name}.fixture: there is no fixture {scenario.fixture}; expected "
+                f"{_any_of(fixtures)}"
+            )
+        for profile in scenario.axes.get("profile", []):
+            if profile not in profiles:
+                raise UsageError(
+                    f"{folder}: {name}.axes.profile: there is no profile {profile}; expected "
+                    f"{_any_of(profiles)}"
+                )
+    for name, suite in suites.items():
+        for number, case in enumerate(suite.cases):
+            where = f"{folder / 'suites.toml'}: {name}.cases[{number}]"
+            scenario_name = case.get("scenario")
+            if scenario_name != "*" and scenario_name not in scenarios:
+                raise UsageError(
+                    f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
+                    f"{_any_of(scenarios)}"
+                )
+            for axis, values in case.items():
+                known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+                if axis != "scenario" and not set(values) <= set(known.get(axis, [])):
+                    raise UsageError(
+                        f"{where}.{axis}: {values}; expected some of {_any_of(known.get(axis, []))}"
+                    )
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _tables(model: type[M], file: Path) -> dict[str, M]:
+    return {name: _model(model, value, file, name) for name, value in _toml(file).items()}
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: not TOML: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+
+
+def _model(model: type[M], value: object, file: Path, at: str) -> M:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        told = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
+        raise UsageError(told) from error
+
+
+def place(at: str, location: tuple[int | str, ...]) -> str:
+    """A key path such as `get-pk.steps[0].sql`."""
+    text = at
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "(top level)"

@@ -1,0 +1,52 @@
+"""The command line: one module per command; errors leave here as one message and an exit code."""
+
+import sys
+import traceback
+from pathlib import Path
+
+import typer
+
+from sqlitmus.errors import Exit, SqlitmusError
+
+EPILOG = (
+    "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
+    "5 wrong answers, 70 internal error, 130 interrupted and resumable."
+)
+
+app = typer.Typer(
+    name="sqlitmus",
+    help="A litmus test for SQLite across runtimes.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Entry point: parse, run, turn errors into exit codes."""
+    from sqlitmus.cli import doctor, list_, report, run, schema, verify, version
+
+    for module in (list_, doctor, run, verify, report, schema, version):
+        module.register(app)
+    try:
+        app(prog_name="sqlitmus")
+    except SqlitmusError as error:
+        print(f"sqlitmus: {error}", file=sys.stderr)
+        sys.exit(error.exit)
+    except BrokenPipeError:
+        sys.exit(Exit.DONE)
+    except Exception:
+        traceback.print_exc()
+        print("sqlitmus: this is a fault in sqlitmus; please report it", file=sys.stderr)
+        sys.exit(Exit.INTERNAL)
+
+
+def write(text: str, output: Path | None) -> None:
+    """Put a command's data where it was asked for: a file, or stdout for `-` and None."""
+    if output is None or str(output) == "-":
+        sys.stdout.write(text)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text, encoding="utf-8")
+    print(output, file=sys.stderr)

@@ -1,0 +1,140 @@
+"""`sqlitmus list`."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from sqlitmus.errors import UsageError
+
+Rows = list[dict[str, Any]]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="list")(list_)
+
+
+def list_(
+    what: Annotated[
+        str, typer.Argument(help="scenarios, cases, runners, profiles, fixtures or suites.")
+    ] = "scenarios",
+    suite: Annotated[str, typer.Option(help="The suite whose cases are listed.")] = "quick",
+    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List what can be run."""
+    listings = {
+        "scenarios": _scenarios,
+        "cases": lambda: _cases(suite),
+        "runners": _runners,
+        "profiles": _profiles,
+        "fixtures": _fixtures,
+        "suites": _suites,
+    }
+    if what not in listings:
+        raise UsageError(f"there is no listing {what!r}; expected one of {', '.join(listings)}")
+    rows = listings[what]()
+    if json_:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    _print(rows)
+
+
+def _print(rows: Rows) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(_text(value) for value in row.values()))
+    Console().print(table)
+
+
+def _text(value: object) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, dict):
+        items = ((k, " | ".join(v) if isinstance(v, list) else v) for k, v in value.items())
+        return escape("\n".join(f"{k}: {v}" for k, v in items))
+    return escape(", ".join(map(str, value)) if isinstance(value, list) else str(value or ""))
+
+
+def _scenarios() -> Rows:
+    from sqlitmus.catalog import load
+
+    return [
+        {"scenario": name, "group": s.group, "question": s.question, "axes": s.axes}
+        for name, s in load().scenarios.items()
+    ]
+
+
+def _cases(suite: str) -> Rows:
+    from sqlitmus.catalog import load
+    from sqlitmus.plan import choose
+
+    cases, _ = choose(load(), suite, [], [], [], None)
+    return [
+        {"case": c.id, "group": c.group, "operations": c.operations, "question": c.question}
+        for c in cases
+    ]
+
+
+def _runners() -> Rows:
+    from sqlitmus import paths
+    from sqlitmus.catalog import load
+    from sqlitmus.runners import discover
+
+    rows: Rows = []
+    for found in discover(load(), list(load().runners), paths.tools()):
+        about = found.description
+        rows.append(
+            {
+                "runner": found.spec.name,
+                "runtime": _version(found.spec.runtime, about and about.identity.runtime.version),
+                "driver": _version(found.spec.driver, about and about.identity.driver.version),
+                "sqlite": about.sqlite.version if about else None,
+                "role": found.spec.role,
+                "missing": found.missing,
+            }
+        )
+    return rows
+
+
+def _version(name: str, version: str | None) -> str:
+    return f"{name} {version}" if version else name
+
+
+def _profiles() -> Rows:
+    from sqlitmus.catalog import load
+
+    return [
+        {"profile": name, "summary": p.summary, "pragmas": {k: str(v) for k, v in p.pragmas}}
+        for name, p in load().profiles.items()
+    ]
+
+
+def _fixtures() -> Rows:
+    from sqlitmus.catalog import load
+
+    return [
+        {"fixture": name, "title": f.title, "sizes": {k: str(v) for k, v in f.sizes.items()}}
+        for name, f in load().fixtures.items()
+    ]
+
+
+def _suites() -> Rows:
+    from sqlitmus.catalog import load
+    from sqlitmus.plan import cases_of
+
+    return [
+        {
+            "suite": name,
+            "summary": s.summary,
+            "blocks": s.blocks,
+            "cases": len(cases_of(s, load())),
+        }
+        for name, s in load().suites.items()
+    ]

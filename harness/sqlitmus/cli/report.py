@@ -1,0 +1,71 @@
+"""`sqlitmus report`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlitmus.cli import write
+from sqlitmus.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.progress import Progress
+
+FORMATS = ("html", "md", "json", "text")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(report)
+
+
+def report(
+    run: Annotated[Path | None, typer.Argument(help="Run directory; the newest by default.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="html, md, json or text.")] = "html",
+    reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")] = None,
+) -> None:
+    """Render a finished or interrupted run again."""
+    from sqlitmus import paths, store
+
+    if format_ not in FORMATS:
+        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    directory = store.RunDirectory.open(run or store.latest(paths.RESULTS)).path
+    text = _render(directory, format_, reference)
+    if format_ == "html" and output is None:
+        output = directory / "report.html"
+    write(text, output)
+
+
+def _render(directory: Path, format_: str, reference: str | None) -> str:
+    from sqlitmus.analysis import analyse, load
+
+    analysed = analyse(load(directory), reference)
+    if format_ == "html":
+        from sqlitmus.report import html
+
+        return html.render(analysed)
+    if format_ == "md":
+        from sqlitmus.report import markdown
+
+        return markdown.render(analysed)
+    if format_ == "json":
+        from sqlitmus.report import data
+
+        return data.render(analysed)
+    from sqlitmus.report import terminal
+
+    return terminal.render(analysed, width=100, color=sys.stdout.isatty())
+
+
+def render_into(directory: Path, progress: "Progress") -> None:
+    """Write report.html and summary.json into the run directory and print the terminal summary."""
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.report import data, html, terminal
+
+    analysed = analyse(load(directory), None)
+    (directory / "summary.json").write_text(data.render(analysed), encoding="utf-8")
+    (directory / "report.html").write_text(html.render(analysed), encoding="utf-8")
+    sys.stdout.write(terminal.render(analysed, width=100, color=sys.stdout.isatty()))
+    progress.say(f"report: {directory / 'report.html'}")

@@ -1,0 +1,47 @@
+"""`sqlitmus schema`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sqlitmus.cli import write
+from sqlitmus.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(schema)
+
+
+def schema(
+    name: Annotated[str, typer.Argument(help="job, result, describe, plan, sample or verified.")],
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")] = None,
+) -> None:
+    """Print a JSON Schema: the contract's, or those of the files in a run directory."""
+    known = schemas()
+    if name not in known:
+        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(known)}")
+    write(json.dumps(known[name], indent=1, ensure_ascii=False) + "\n", output)
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """All schemas by name."""
+    from sqlitmus.contract import Description, Job, Result
+    from sqlitmus.plan import Plan
+    from sqlitmus.store import Sample
+    from sqlitmus.verify import Verified
+
+    models = {
+        "job": Job,
+        "result": Result,
+        "describe": Description,
+        "plan": Plan,
+        "sample": Sample,
+        "verified": Verified,
+    }
+    return {
+        name: {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+        for name, model in models.items()
+    }

@@ -1,0 +1,53 @@
+"""`sqlitmus verify`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from sqlitmus.cli.run import Cases, Filters, Runners, Size, Suite, Timeout
+from sqlitmus.errors import Exit
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(verify)
+
+
+def verify(
+    suite: Suite = "quick",
+    filters: Filters = None,
+    cases: Cases = None,
+    runners: Runners = None,
+    size: Size = "m",
+    timeout: Timeout = 60.0,
+    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Compare each cell's answer with the oracle's; measure nothing."""
+    from sqlitmus import bench, catalog, paths, plan
+    from sqlitmus.progress import Progress
+    from sqlitmus.verification import verify_cells
+
+    known = catalog.load()
+    chosen, cells = plan.choose(known, suite, cases or [], runners or [], filters or [], None)
+    opened = bench.opened(
+        known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
+    )
+    with opened as at:
+        present = at.present(cells)
+        answers = verify_cells(at, chosen, present)
+        stopped = bool(at.stop.requested)
+        at.progress.step("", milestone=False)
+    records = list(answers.records.values())
+    if json_:
+        print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
+    else:
+        for record in records:
+            reason = f": {record.reason}" if record.reason else ""
+            print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
+    outcomes = {record.outcome for record in records}
+    if stopped:
+        raise typer.Exit(Exit.INTERRUPTED)
+    if "wrong" in outcomes:
+        raise typer.Exit(Exit.WRONG_ANSWERS)
+    raise typer.Exit(Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE)

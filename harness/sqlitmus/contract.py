@@ -1,0 +1,260 @@
+"""Job and result: what the harness asks of a runner and what it gets back.
+
+These models are the source of the JSON Schemas in `runners/contract/`; the words are explained
+in `runners/contract/CONTRACT.md`.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+VERSION = 1
+
+PRAGMAS_READ_BACK = (
+    "journal_mode",
+    "synchronous",
+    "cache_size",
+    "mmap_size",
+    "temp_store",
+    "foreign_keys",
+    "busy_timeout",
+    "page_size",
+    "locking_mode",
+    "wal_autocheckpoint",
+    "encoding",
+)
+
+Type = Literal["integer", "real", "text", "blob"]
+Value = int | float | str | None
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class Model(BaseModel):
+    """Strict base: unknown keys are errors, instances are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Column(Model):
+    """A result column: its name in the SQL and the declared type of its values."""
+
+    name: str
+    type: Type
+
+
+class Parameters(Model):
+    """A pool of parameter rows; execution number *n* of a step binds row *n mod length*."""
+
+    types: list[Type]
+    rows: list[list[Value]]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        length = len(self.rows)
+        if not 1 <= length <= 16_384 or length & (length - 1):
+            raise ValueError(f"a pool has a power of two of rows, at most 16384; this has {length}")
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.types):
+                raise ValueError(f"row {number} has {len(row)} values for {len(self.types)} types")
+        return self
+
+
+class Step(Model):
+    """One statement of an operation."""
+
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
+    sql: str
+    parameters: Parameters | None = None
+    columns: list[Column] = []
+    repeat: Positive = 1
+    shape: Literal["object", "array", "typed"] = "object"
+    integers: Literal["number", "bigint"] = "number"
+    statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+
+
+class Readback(Model):
+    """A query run after the last iteration, off the clock, to prove what was written."""
+
+    sql: str
+    columns: list[Column]
+
+
+class Database(Model):
+    """The database file; `uri` holds URI parameters such as `immutable=1`."""
+
+    path: str
+    mode: Literal["readwrite", "readonly"] = "readwrite"
+    uri: dict[str, str] = {}
+
+
+class Connection(Model):
+    """How each connection is set up: pragmas in order, engine options, pragmas of workers."""
+
+    pragmas: list[tuple[str, str | int]] = []
+    engine: dict[str, str | int] = {}
+    worker_pragmas: list[tuple[str, str | int]] = []
+
+
+class Measure(Model):
+    """Counts: operations are per iteration, over all workers; warm-up meets both minima."""
+
+    operations_per_iteration: Natural
+    warmup_iterations: Natural = 0
+    warmup_ns: Natural = 0
+    iterations: Positive = 1
+    workers: Positive = 1
+    rate: float | None = None
+
+
+class Job(Model):
+    """One invocation's work, self-contained."""
+
+    contract: Literal[1] = VERSION
+    mode: Literal["verify", "measure"]
+    cell: str
+    database: Database | None = None
+    connection: Connection = Connection()
+    steps: list[Step] = []
+    transaction: Literal["none", "deferred", "immediate", "read"] = "none"
+    reset: list[str] = []
+    readback: list[Readback] = []
+    inspect: bool = True
+    measure: Measure
+    output: str
+
+    @model_validator(mode="after")
+    def _database(self) -> Self:
+        if self.steps and self.database is None:
+            raise ValueError("steps need a database")
+        return self
+
+
+class Versioned(Model):
+    """A named thing with a version."""
+
+    name: str
+    version: str
+
+
+class Identity(Model):
+    """Who ran: runner name, runtime, driver, processor architecture and flags."""
+
+    runner: str
+    runtime: Versioned
+    driver: Versioned
+    architecture: str
+    flags: list[str] = []
+
+
+class Sqlite(Model):
+    """The SQLite inside the driver; `threadsafe` is the value of `sqlite3_threadsafe()`."""
+
+    version: str
+    source_id: str
+    compile_options: list[str]
+    threadsafe: int | None = None
+
+
+class Features(Model):
+    """What the runner can be asked for; anything else is answered `unsupported`."""
+
+    operations: list[str]
+    shapes: list[str]
+    integers: list[str]
+    statements: list[str]
+    transactions: list[str]
+    engine: list[str] = []
+
+
+class Description(Model):
+    """The answer to `RUNNER describe`."""
+
+    contract: Literal[1]
+    identity: Identity
+    sqlite: Sqlite
+    features: Features
+    limits: dict[str, int] = {}
+
+
+class Failure(Model):
+    """What went wrong, with SQLite's result code and the statement where there is one."""
+
+    message: str
+    sqlite_code: int | None = None
+    sql: str | None = None
+
+
+class Effective(Model):
+    """Pragmas read back from the first connection, and engine options in effect."""
+
+    pragmas: dict[str, str | int | None] = {}
+    engine: dict[str, str | int] = {}
+
+
+class Proof(Model):
+    """Rows and checksum of the read-back queries."""
+
+    rows: Natural
+    checksum: Uint32
+
+
+class Phases(Model):
+    """Nanoseconds outside the iterations; `load` is process start to runner ready."""
+
+    load: Natural | None = None
+    open: Natural | None = None
+    prepare: Natural | None = None
+    close: Natural | None = None
+
+
+class Cpu(Model):
+    """CPU nanoseconds of the measured iterations, over all threads."""
+
+    user: Natural
+    system: Natural
+
+
+class Worker(Model):
+    """One worker's share: per iteration its operations, rows and checksum; nanoseconds of each."""
+
+    operations: Natural
+    rows: Natural
+    checksum: Uint32
+    iterations_ns: list[Natural]
+
+
+class Result(Model):
+    """The answer to one job. Counts and checksum are per iteration, over all workers."""
+
+    contract: Literal[1]
+    cell: str
+    status: Literal["ok", "unsupported", "failed"]
+    reason: str | None = None
+    error: Failure | None = None
+    identity: Identity
+    sqlite_version: str | None = None
+    effective: Effective = Effective()
+    plans: list[list[str]] = []
+    operations: Natural = 0
+    rows: Natural = 0
+    affected: Natural = 0
+    checksum: Uint32 = 0
+    readback: Proof | None = None
+    digest: str | None = None
+    warmup_ns: list[Natural] = []
+    iterations_ns: list[Natural] = []
+    phases_ns: Phases = Phases()
+    cpu_ns: Cpu | None = None
+    peak_rss_bytes: Natural | None = None
+    workers: list[Worker] = []
+    histogram: None = None
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.status == "unsupported" and not self.reason:
+            raise ValueError("an unsupported result needs a reason")
+        if self.status == "failed" and self.error is None:
+            raise ValueError("a failed result needs an error")
+        return self

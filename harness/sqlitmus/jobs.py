@@ -1,0 +1,120 @@
+"""A case and a database file → the contract's job. Pure."""
+
+from pathlib import Path
+from typing import Literal
+
+from sqlitmus import generate
+from sqlitmus.catalog import Catalog, Scenario
+from sqlitmus.catalog import Step as ScenarioStep
+from sqlitmus.contract import (
+    Column,
+    Connection,
+    Database,
+    Job,
+    Measure,
+    Parameters,
+    Readback,
+    Step,
+    Type,
+    Value,
+)
+from sqlitmus.plan import Case, steps_of
+
+
+def make_job(
+    case: Case,
+    catalog: Catalog,
+    *,
+    mode: Literal["verify", "measure"],
+    cell: str,
+    database: Path | None,
+    size: int,
+    output: Path,
+    warmup_ms: int = 0,
+) -> Job:
+    """The job of `case`; `warmup_ms` is the runner's own minimum, `size` the fixture's rows."""
+    spec = catalog.scenarios[case.scenario]
+    transaction = "read" if case.axes.get("transaction") == "read" else spec.transaction
+    cold = case.metric == "cold"
+    return Job(
+        mode=mode,
+        cell=cell,
+        database=Database(path=str(database)) if database else None,
+        connection=Connection(pragmas=case.pragmas),
+        steps=_steps(spec, case, size),
+        transaction=transaction,
+        reset=[sql.format(size=size) for sql in spec.reset],
+        readback=[Readback(sql=q.sql, columns=_columns(q.columns)) for q in spec.readback],
+        # A cold process shows its start, not the inspection after it.
+        inspect=mode == "verify" or not cold,
+        measure=Measure(
+            operations_per_iteration=case.operations,
+            warmup_iterations=case.warmup_iterations,
+            warmup_ns=0 if cold else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
+            iterations=case.iterations,
+            workers=case.workers,
+        ),
+        output=str(output),
+    )
+
+
+def question(job: Job) -> Job:
+    """The same question without runner-specific manner: what the oracle is asked."""
+    plain = {"shape": "object", "integers": "number", "statement": "prepared"}
+    steps = [step.model_copy(update=plain) for step in job.steps]
+    return job.model_copy(update={"mode": "verify", "steps": steps, "inspect": True})
+
+
+def _steps(spec: Scenario, case: Case, size: int) -> list[Step]:
+    steps: list[Step] = []
+    for number, step in enumerate(steps_of(spec, case.axes)):
+        steps.append(
+            Step.model_validate(
+                {
+                    "operation": step.operation,
+                    "sql": step.sql.format(**case.axes),
+                    "parameters": _pool(step, number, case, size, steps),
+                    "columns": _columns(step.columns),
+                    "repeat": step.repeat,
+                    "shape": case.axes.get("shape", "object"),
+                    "integers": case.axes.get("integers", "number"),
+                    "statement": case.axes.get("statement", "prepared"),
+                }
+            )
+        )
+    return steps
+
+
+def _pool(
+    step: ScenarioStep, number: int, case: Case, size: int, before: list[Step]
+) -> Parameters | None:
+    if not step.parameters:
+        return None
+    own = [p for p in step.parameters if p.generator != "same"]
+    # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
+    drawn = generate.pool(own, step.pool, size, f"{case.scenario}/{number}") if own else []
+    rows: list[list[Value]] = []
+    for i in range(len(drawn) or step.pool):
+        values = iter(drawn[i] if drawn else [])
+        row: list[Value] = []
+        for parameter in step.parameters:
+            if parameter.generator == "same":
+                source = before[parameter.step].parameters
+                assert source is not None
+                row.append(source.rows[i & (len(source.rows) - 1)][parameter.position])
+            else:
+                row.append(_encode(next(values)))
+        rows.append(row)
+    return Parameters(types=[p.type for p in step.parameters], rows=rows)
+
+
+def _encode(value: generate.Value) -> Value:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, int) and abs(value) >= 2**53:
+        return str(value)
+    return value
+
+
+def _columns(columns: dict[str, Type]) -> list[Column]:
+    return [Column(name=name, type=kind) for name, kind in columns.items()]

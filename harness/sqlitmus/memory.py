@@ -1,0 +1,75 @@
+"""What earlier runs on this machine found out: verified answers and how long cells take.
+
+Keys hold everything that could change the answer (job, fixture, runner's files), so an entry never
+has to be trusted further than the very thing it was made from.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sqlitmus import paths
+from sqlitmus.catalog import Catalog
+from sqlitmus.plan import Case
+from sqlitmus.runners import Installed
+from sqlitmus.verify import Expected, Verified
+
+
+def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
+    """A hash over the case, its scenario and fixture, and both runners' fingerprints."""
+    scenario = catalog.scenarios[case.scenario]
+    fixture = catalog.fixtures[scenario.fixture].model_dump_json() if scenario.fixture else ""
+    parts = [case.model_dump_json(), scenario.model_dump_json(), fixture, size]
+    parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+class Memory:
+    """One JSON file in the set-up's folder; a broken or foreign file counts as empty."""
+
+    def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
+        self._file = file or paths.cache("memory") / "cells.json"
+        self._entries: dict[str, dict[str, Any]] = {}
+        if not fresh:
+            with suppress(OSError, ValueError):
+                self._entries = json.loads(self._file.read_bytes())
+
+    def verified(self, key: str) -> tuple[Verified, Expected | None] | None:
+        """The verification kept under `key`."""
+        entry = self._entries.get(key, {})
+        try:
+            record = Verified.model_validate(entry["verified"])
+            want = entry["expected"]
+            return record, Expected.model_validate(want) if want is not None else None
+        except (KeyError, ValidationError):
+            return None
+
+    def seconds(self, key: str) -> float | None:
+        """How long one invocation takes, harness included."""
+        value = self._entries.get(key, {}).get("seconds")
+        return float(value) if isinstance(value, int | float) and value > 0 else None
+
+    def keep_verified(self, key: str, record: Verified, want: Expected | None) -> None:
+        """Only ok and unsupported are worth keeping; anything else is tried again."""
+        if record.outcome in ("ok", "unsupported"):
+            entry = self._entries.setdefault(key, {})
+            entry["verified"] = record.model_dump(mode="json")
+            entry["expected"] = want.model_dump(mode="json") if want else None
+
+    def keep_seconds(self, key: str, seconds: float) -> None:
+        """Remember how long an invocation took."""
+        self._entries.setdefault(key, {})["seconds"] = round(seconds, 4)
+
+    def save(self) -> None:
+        """Write the file; a full disk here costs nothing but the memory."""
+        partial = self._file.with_suffix(f".{os.getpid()}.part")
+        try:
+            partial.write_text(json.dumps(self._entries), encoding="utf-8")
+            partial.replace(self._file)
+        except OSError:
+            partial.unlink(missing_ok=True)

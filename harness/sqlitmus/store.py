@@ -1,0 +1,165 @@
+"""The run directory: plan, machine, verification and samples; append-only, synced line by line."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from sqlitmus.contract import Model
+from sqlitmus.errors import NotFit, UsageError
+from sqlitmus.plan import Plan
+from sqlitmus.verify import Outcome, Verified
+
+SCHEMA = 1
+M = TypeVar("M", bound=Model)
+
+
+class Sample(Model):
+    """One invocation. `steady_ns` is the median of `iterations_ns`, per iteration."""
+
+    block: int
+    position: int
+    case: str
+    runner: str
+    label: str
+    outcome: Outcome
+    reason: str | None = None
+    log: str | None = None
+    wall_ns: int | None = None
+    user_ns: int | None = None
+    system_ns: int | None = None
+    rss_bytes: int | None = None
+    steady_ns: float | None = None
+    iterations_ns: list[int] = []
+    warmup_ns: list[int] = []
+    cpu_ns: dict[str, int] | None = None
+
+
+class RunDirectory:
+    """One run's folder under `results/`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, plan: Plan, machine: dict[str, str]) -> "RunDirectory":
+        """Make the folder and write the plan; raises NotFit when it cannot be written."""
+        run = cls(path)
+        try:
+            (path / "logs").mkdir(parents=True, exist_ok=False)
+            run.write("plan.json", plan.model_dump_json(indent=1))
+            run.write("machine.json", json.dumps(machine, indent=1, ensure_ascii=False))
+            run._append("samples.jsonl", {"schema": SCHEMA, "run": plan.run})
+        except FileExistsError as error:
+            raise UsageError(f"{path} exists already; choose another --label or --out") from error
+        except OSError as error:
+            raise NotFit(
+                f"{path}: results cannot be written: {error.strerror}. Free space or choose "
+                "another folder with --out."
+            ) from error
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run; raises UsageError when it is none."""
+        if not (path / "plan.json").is_file():
+            raise UsageError(f"{path} is no run directory: it holds no plan.json")
+        return cls(path.resolve())
+
+    def write(self, name: str, text: str) -> Path:
+        """Replace file `name` whole."""
+        partial = self.path / f".{name}.part"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self.path / name)
+        return self.path / name
+
+    def plan(self) -> Plan:
+        """The frozen plan."""
+        file = self.path / "plan.json"
+        try:
+            return Plan.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise UsageError(f"{file}: cannot be read as a plan: {error}") from error
+
+    def machine(self) -> dict[str, str]:
+        """Facts of the machine at the start of the run."""
+        return json.loads((self.path / "machine.json").read_text(encoding="utf-8"))
+
+    def add_verified(self, record: Verified) -> None:
+        """Append one verification."""
+        self._append("verify.jsonl", record.model_dump(mode="json"))
+
+    def add_sample(self, sample: Sample) -> None:
+        """Append one sample; on the disk when this returns."""
+        self._append("samples.jsonl", sample.model_dump(mode="json", exclude_none=True))
+
+    def finish(self) -> None:
+        """Append the footer that marks the samples as complete."""
+        self._append("samples.jsonl", {"complete": True})
+
+    def verified(self) -> list[Verified]:
+        """All verifications, in order."""
+        return [Verified.model_validate(item) for _, item in self._lines("verify.jsonl")]
+
+    def samples(self) -> Iterator[Sample]:
+        """All samples in order; a last line cut short by a kill is left out."""
+        for _, item in self._lines("samples.jsonl"):
+            if "position" in item:
+                yield Sample.model_validate(item)
+
+    def complete(self) -> bool:
+        """Whether the footer stands at the end."""
+        return any(item.get("complete") for _, item in self._lines("samples.jsonl"))
+
+    def repair(self) -> None:
+        """Cut off a half-written last line, so that appending goes on behind a whole one."""
+        for name in ("samples.jsonl", "verify.jsonl"):
+            file = self.path / name
+            data = file.read_bytes() if file.exists() else b""
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                with file.open("r+b") as stream:
+                    stream.truncate(whole)
+
+    def _append(self, name: str, item: dict[str, Any]) -> None:
+        line = json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
+        with (self.path / name).open("ab") as stream:
+            stream.write(line.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def _lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        file = self.path / name
+        if not file.exists():
+            return
+        with file.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield number, json.loads(line)
+                except ValueError as error:
+                    raise UsageError(f"{file}:{number}: not a JSON line: {error}") from error
+
+
+def latest(results: Path) -> Path:
+    """The newest run below `results`; raises UsageError when there is none."""
+    pointer = results / "latest"
+    if pointer.is_symlink() or pointer.is_dir():
+        return pointer.resolve()
+    if pointer.is_file():
+        return results / pointer.read_text(encoding="utf-8").strip()
+    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+
+
+def point_latest(run: Path) -> None:
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links are barred."""
+    pointer = run.parent / "latest"
+    pointer.unlink(missing_ok=True)
+    try:
+        pointer.symlink_to(run.name, target_is_directory=True)
+    except OSError:
+        pointer.write_text(run.name + "\n", encoding="utf-8")

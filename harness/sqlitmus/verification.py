@@ -1,0 +1,89 @@
+"""Each cell once in verify mode against the oracle, before anything is timed."""
+
+from dataclasses import dataclass
+
+from sqlitmus.bench import Bench
+from sqlitmus.plan import Case, Cells
+from sqlitmus.verify import Expected, Verified
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Verifications by (case id, runner), and what the oracle expects per case id."""
+
+    records: dict[tuple[str, str], Verified]
+    expected: dict[str, Expected | None]
+
+    def fit(self, cells: Cells) -> Cells:
+        """The cells that may be timed: those whose answer was right."""
+        return {
+            case: [n for n in names if self.records[case, n].outcome == "ok"]
+            for case, names in cells.items()
+        }
+
+
+def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
+    """Verify `cells`, taking from memory what was verified before with the very same things.
+
+    Stops early, with the records so far, when the user asks for it.
+    """
+    answers = Answers({}, {})
+    total = sum(len(names) for names in cells.values())
+    for case in cases:
+        for name in cells[case.id]:
+            if bench.stop.requested:
+                return answers
+            done = len(answers.records)
+            bench.progress.step(f"verify {done}/{total}  {case.id}  {name}")
+            key = bench.key(case, name)
+            known = bench.memory.verified(key)
+            if known:
+                record, answers.expected[case.id] = known
+            else:
+                want = _expected(bench, case, answers)
+                record = _verify(bench, case, name, want)
+                bench.memory.keep_verified(key, record, want)
+            answers.records[case.id, name] = record
+    return answers
+
+
+def _expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
+    if case.id not in answers.expected:
+        has_steps = bench.catalog.scenarios[case.scenario].steps
+        answer = bench.workbench.ask_oracle(case, bench.oracle) if has_steps else None
+        answers.expected[case.id] = answer
+    return answers.expected[case.id]
+
+
+def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
+    attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
+    result = attempt.invocation.result
+    if result is None:
+        return Verified(
+            case=case.id,
+            runner=name,
+            outcome=attempt.outcome,
+            reason=attempt.reason,
+            log=attempt.log,
+            command=rerun(case, name),
+        )
+    return Verified(
+        case=case.id,
+        runner=name,
+        outcome=attempt.outcome,
+        reason=attempt.reason,
+        rows=result.rows,
+        affected=result.affected,
+        checksum=result.checksum,
+        readback=result.readback,
+        digest=result.digest,
+        plans=result.plans,
+        pragmas=result.effective.pragmas,
+        log=attempt.log,
+        command=rerun(case, name),
+    )
+
+
+def rerun(case: Case, runner: str) -> str:
+    """The command that measures this one cell again."""
+    return f"./just run --case '{case.id}' --runner {runner}"

@@ -1,0 +1,97 @@
+"""Answers against the oracle's: equal work before any time is kept. Pure."""
+
+from typing import Literal
+
+from sqlitmus.contract import Model, Proof, Result
+
+Outcome = Literal["ok", "unsupported", "wrong", "failed"]
+
+
+class Expected(Model):
+    """What the oracle answered to a case."""
+
+    operations: int
+    rows: int
+    affected: int
+    checksum: int
+    readback: Proof | None
+    digest: str
+
+
+class Verified(Model):
+    """The verification of one cell; `expected` stands beside what the runner gave."""
+
+    case: str
+    runner: str
+    outcome: Outcome
+    reason: str | None = None
+    rows: int = 0
+    affected: int = 0
+    checksum: int = 0
+    readback: Proof | None = None
+    digest: str | None = None
+    plans: list[list[str]] = []
+    pragmas: dict[str, str | int | None] = {}
+    log: str | None = None
+    command: str = ""
+
+
+def expected(result: Result) -> Expected:
+    """The oracle's result as expectation."""
+    assert result.digest is not None
+    return Expected(
+        operations=result.operations,
+        rows=result.rows,
+        affected=result.affected,
+        checksum=result.checksum,
+        readback=result.readback,
+        digest=result.digest,
+    )
+
+
+def judge(
+    result: Result, want: Expected | None, pragmas: list[tuple[str, str | int]]
+) -> tuple[Outcome, str | None]:
+    """Outcome of a result and the reason where it is not ok.
+
+    `want` is None for a job without steps. A digest is compared only where the result has one.
+    """
+    if result.status == "unsupported":
+        return "unsupported", result.reason
+    if result.status == "failed":
+        assert result.error is not None
+        code = result.error.sqlite_code
+        known = f" (SQLite code {code})" if code is not None else ""
+        sql = f" in: {result.error.sql}" if result.error.sql else ""
+        return "failed", f"{result.error.message}{known}{sql}"
+    if want is None:
+        return "ok", None
+    for name in ("operations", "rows", "affected", "checksum", "readback", "digest"):
+        got, right = getattr(result, name), getattr(want, name)
+        if got != right and not (name == "digest" and got is None):
+            return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
+    read = result.effective.pragmas
+    for name, value in pragmas if read else []:
+        if name in read and normal(name, read[name]) != normal(name, value):
+            return "failed", f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
+    return "ok", None
+
+
+_WORDS = {
+    "synchronous": {"off": "0", "normal": "1", "full": "2", "extra": "3"},
+    "temp_store": {"default": "0", "file": "1", "memory": "2"},
+    "foreign_keys": {"off": "0", "on": "1", "false": "0", "true": "1"},
+}
+
+
+def normal(name: str, value: str | int | None) -> str:
+    """A pragma's value in the form in which SQLite reads it back."""
+    text = str(value).lower()
+    return _WORDS.get(name, {}).get(text, text)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Proof):
+        return f"{value.rows} rows with checksum {value.checksum}"
+    text = str(value)
+    return text if len(text) <= 20 else text[:12] + "…"

@@ -1,0 +1,161 @@
+"""Where cells run: database files, job files, logs; one invocation of one cell at a time."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sqlitmus import execute, fixture, jobs, paths, verify
+from sqlitmus.catalog import Catalog
+from sqlitmus.errors import NotFit
+from sqlitmus.plan import Case
+from sqlitmus.runners import Installed
+from sqlitmus.verify import Expected, Outcome
+
+Mode = Literal["verify", "measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An invocation and what is to be held of it; `log` is kept only when something went wrong."""
+
+    invocation: execute.Invocation
+    outcome: Outcome
+    reason: str | None
+    log: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    job: Path
+    output: Path
+    copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
+
+
+class Workbench:
+    """Files of one session: a scratch folder that goes at the end, logs that stay with the run."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        executor: execute.Executor,
+        *,
+        size: str,
+        timeout_s: float,
+        scratch: Path,
+        logs: Path,
+    ) -> None:
+        self._catalog = catalog
+        self.executor = executor
+        self._size = size
+        self._timeout_s = timeout_s
+        self._scratch = scratch
+        self.logs = logs
+        self._ready: dict[tuple[str, str, Mode], _Ready] = {}
+
+    def database(self, case: Case) -> Path | None:
+        """The fixture file of `case` in its profile's journal mode, built if need be."""
+        spec = self._catalog.scenarios[case.scenario]
+        if spec.fixture is None:
+            return None
+        profile = self._catalog.profiles.get(case.axes.get("profile", ""))
+        return fixture.ensure(
+            spec.fixture,
+            self._catalog.fixtures[spec.fixture],
+            self._size,
+            profile.journal_mode if profile else "delete",
+            paths.cache("fixtures"),
+        )
+
+    def ask_oracle(self, case: Case, oracle: Installed) -> Expected:
+        """What the oracle answers to `case`; raises NotFit when it cannot."""
+        attempt = self._perform(case, oracle, "verify", None, plain=True)
+        result = attempt.invocation.result
+        if attempt.outcome != "ok" or result is None or result.digest is None:
+            raise NotFit(
+                f"the oracle cannot answer {case.id}: {attempt.reason}. Nothing can be verified "
+                f"without it; log: {attempt.log}"
+            )
+        return verify.expected(result)
+
+    def attempt(
+        self, case: Case, runner: Installed, mode: Mode, want: Expected | None
+    ) -> Attempt:
+        """Run the cell of `case` and `runner` once and judge it."""
+        return self._perform(case, runner, mode, want, plain=False)
+
+    def _perform(
+        self, case: Case, runner: Installed, mode: Mode, want: Expected | None, *, plain: bool
+    ) -> Attempt:
+        ready = self._prepare(case, runner, mode, plain=plain)
+        if ready.copy:
+            fixture.fresh_copy(*ready.copy)
+        log = self.logs / f"{_file_name(case.id)}.{runner.spec.name}.{mode}.log"
+        invocation = execute.invoke(
+            self.executor,
+            [*runner.command, "--job", str(ready.job)],
+            runner.environment,
+            ready.output,
+            log,
+            self._timeout_s,
+        )
+        if invocation.result is None:
+            outcome: Outcome = "failed"
+            reason = invocation.problem
+        else:
+            outcome, reason = verify.judge(invocation.result, want, case.pragmas)
+        if outcome in ("ok", "unsupported"):
+            log.unlink(missing_ok=True)
+            return Attempt(invocation, outcome, reason, None)
+        self._keep_evidence(ready, log)
+        return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _Ready:
+        key = (case.id, f"{runner.spec.name}{'?' if plain else ''}", mode)
+        if key in self._ready:
+            return self._ready[key]
+        spec = self._catalog.scenarios[case.scenario]
+        source = self.database(case)
+        name = f"{len(self._ready):05d}"
+        target = self._scratch / f"{name}.db" if spec.writes else source
+        output = self._scratch / f"{name}.result.json"
+        rows = fixture.rows(self._catalog.fixtures[spec.fixture], self._size) if spec.fixture else 0
+        job = jobs.make_job(
+            case,
+            self._catalog,
+            mode=mode,
+            cell=f"{case.id}/{runner.spec.name}",
+            database=target,
+            size=rows,
+            output=output,
+            warmup_ms=runner.spec.warmup_ms,
+        )
+        if plain:
+            job = jobs.question(job)
+        file = self._scratch / f"{name}.job.json"
+        try:
+            file.write_text(job.model_dump_json(), encoding="utf-8")
+        except OSError as error:
+            raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
+        copy = (source, target) if spec.writes and source and target else None
+        self._ready[key] = _Ready(file, output, copy)
+        return self._ready[key]
+
+    def _keep_evidence(self, ready: _Ready, log: Path) -> None:
+        """Put job and result beside the log of a cell that went wrong."""
+        for file, suffix in ((ready.job, "job.json"), (ready.output, "result.json")):
+            if file.exists():
+                shutil.copyfile(file, log.with_suffix(f".{suffix}"))
+
+
+def make_scratch() -> Path:
+    """A folder of this process for jobs and copies, on the fixtures' file system."""
+    scratch = paths.cache("work") / str(os.getpid())
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    return scratch
+
+
+def _file_name(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)
