@@ -1,0 +1,10 @@
+import { system } from "./system.js";
+
+/** @type {import("../javascript/main.js").Host} */
+export const host = {
+  system,
+  runtime: { name: "Deno", version: Deno.version.deno },
+  runners: { "node-sqlite": "deno", "better-sqlite3": "deno-better-sqlite3" },
+  // Deno's time origin is set after its own start-up, two thirds of a short process's life.
+  startKnown: false,
+};

@@ -1,0 +1,84 @@
+/** Connections: opened with a job's settings, and read back to prove what took effect. */
+
+import { splitPlaceholders } from "./placeholders.js";
+
+const READ_BACK = [
+  "journal_mode",
+  "synchronous",
+  "cache_size",
+  "mmap_size",
+  "temp_store",
+  "foreign_keys",
+  "busy_timeout",
+  "page_size",
+  "locking_mode",
+  "wal_autocheckpoint",
+  "encoding",
+];
+
+/**
+ * Run an action; an error from it carries the SQL that was being executed.
+ *
+ * @template T
+ * @param {string | null} sql
+ * @param {() => T} action
+ * @returns {T}
+ */
+export function during(sql, action) {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof Error && sql !== null) error.sql ??= sql;
+    throw error;
+  }
+}
+
+/**
+ * A function that opens a connection and sets its pragmas, for the session and for `open` steps.
+ *
+ * @param {import("./job.js").Job} job
+ * @param {import("./drivers/driver.js").Driver} driver
+ */
+export function opener(job, driver) {
+  const { database, connection, steps } = job;
+  const pragmas = [
+    ...connection.pragmas,
+    ...(job.measure.workers > 1 ? connection.worker_pragmas : []),
+  ];
+  const settings = pragmas.map(([name, value]) => `PRAGMA ${name} = ${literal(value)}`);
+  return () => {
+    const db = driver.open(database, steps);
+    for (const sql of settings) during(sql, () => db.exec(sql));
+    return db;
+  };
+}
+
+const literal = (value) => (typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : value);
+
+/** The contract's pragmas as the connection has them now. */
+export function readPragmas(db, driver) {
+  // In WAL mode `synchronous` is settled by the first read.
+  driver.rows(db, "SELECT count(*) FROM sqlite_schema");
+  return Object.fromEntries(
+    READ_BACK.map((name) => {
+      const value = driver.rows(db, `PRAGMA ${name}`)[0]?.[0] ?? null;
+      return [name, typeof value === "bigint" ? Number(value) : value];
+    }),
+  );
+}
+
+/** `EXPLAIN QUERY PLAN` of each step: its detail column, in order. @returns {string[][]} */
+export function readPlans(db, driver, steps, pools) {
+  return steps.map((step, index) => {
+    if (step.operation === "open") return [];
+    // The first parameters of the pool: with STAT4 a plan may depend on values.
+    const first =
+      step.parameters === null
+        ? splitPlaceholders(step.sql)
+            .slice(1)
+            .map(() => null)
+        : pools[index].columns.map((column) => column[0]);
+    const sql = `EXPLAIN QUERY PLAN ${step.sql}`;
+    return during(sql, () => driver.rows(db, sql, first)).map((row) => row[3]);
+  });
+}

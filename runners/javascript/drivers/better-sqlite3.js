@@ -1,0 +1,55 @@
+/** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
+
+import { Buffer } from "node:buffer";
+import Sqlite from "better-sqlite3";
+import { features as common } from "./driver.js";
+import { resultCode } from "./result-codes.js";
+
+export const features = common(["prepared", "adhoc"]);
+// Built with SQLITE_USE_URI=0: a `file:` URI would be taken for a file's name.
+export const uri = false;
+export const blob = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+export const code = (error) => resultCode(error.code);
+
+export const refuse = () => null;
+
+export function open(database) {
+  return database.mode === "readonly"
+    ? new Sqlite(database.path, { readonly: true })
+    : new Sqlite(database.path);
+}
+
+export function prepare(db, step) {
+  const statement = db.prepare(step.sql);
+  // raw() is an error on a statement that returns no rows.
+  if (step.shape === "array" && step.operation !== "run") statement.raw(true);
+  if (step.integers === "bigint") statement.safeIntegers(true);
+  return statement;
+}
+
+/** Statements are finalized by the collector, or when the connection closes. */
+export function finalize() {}
+
+export function rows(db, sql, values = []) {
+  const statement = db.prepare(sql).safeIntegers(true);
+  return statement.reader ? statement.raw(true).all(...values) : [];
+}
+
+/** @type {import("./driver.js").Source} */
+export const source = {
+  setup: () => "",
+  compile(step, q, db = "db") {
+    const raw = step.shape === "array" && step.operation !== "run" && step.operation !== "prepare";
+    const bigints = step.integers === "bigint" ? ".safeIntegers(true)" : "";
+    return `${db}.prepare(${q})${raw ? ".raw(true)" : ""}${bigints}`;
+  },
+  call(step, s, args) {
+    const call = `${s}.${step.operation}(${args.join(", ")})`;
+    return step.operation === "run" ? `${call}.changes` : call;
+  },
+  cached() {
+    throw new Error("better-sqlite3 has no statement cache");
+  },
+  finalize: () => "",
+  transaction: (kind) => ({ setup: "", call: (body) => `db.transaction(${body}).${kind}` }),
+};

@@ -1,0 +1,63 @@
+/** bun:sqlite, the built-in driver of Bun. */
+
+import { constants, Database } from "bun:sqlite";
+import { features as common } from "./driver.js";
+import { databaseName } from "./uri.js";
+
+export const features = common(["prepared", "cached", "adhoc"]);
+export const uri = true;
+export const blob = (bytes) => bytes;
+export const code = (error) => error.errno ?? null;
+
+export function refuse(steps) {
+  return steps.some((step) => step.operation === "iterate" && step.shape === "array")
+    ? "bun:sqlite iterates over row objects only"
+    : null;
+}
+
+export function open(database) {
+  const readonly = database.mode === "readonly";
+  if (Object.keys(database.uri).length === 0) {
+    return readonly ? new Database(database.path, { readonly }) : new Database(database.path);
+  }
+  // Without this flag Bun takes a `file:` URI for a file's name.
+  const access = readonly
+    ? constants.SQLITE_OPEN_READONLY
+    : constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE;
+  return new Database(databaseName(database), access | constants.SQLITE_OPEN_URI);
+}
+
+export function prepare(db, step) {
+  const statement = db.prepare(step.sql);
+  if (step.integers === "bigint") statement.safeIntegers(true);
+  return statement;
+}
+
+export function finalize(statement) {
+  statement.finalize();
+}
+
+export function rows(db, sql, values = []) {
+  const statement = db.prepare(sql);
+  statement.safeIntegers(true);
+  const result = statement.values(...values);
+  statement.finalize();
+  return result;
+}
+
+const bigints = (step) => (step.integers === "bigint" ? ".safeIntegers(true)" : "");
+
+/** @type {import("./driver.js").Source} */
+export const source = {
+  setup: () => "",
+  compile: (step, q, db = "db") => `${db}.prepare(${q})${bigints(step)}`,
+  call(step, s, args) {
+    const given = args.join(", ");
+    if (step.operation === "run") return `${s}.run(${given}).changes`;
+    if (step.shape === "object") return `${s}.${step.operation}(${given})`;
+    return step.operation === "get" ? `${s}.values(${given})[0]` : `${s}.values(${given})`;
+  },
+  cached: (step, q, args) => source.call(step, `db.query(${q})${bigints(step)}`, args),
+  finalize: (s) => `${s}.finalize();`,
+  transaction: (kind) => ({ setup: "", call: (body) => `db.transaction(${body}).${kind}` }),
+};

@@ -1,0 +1,71 @@
+/**
+ * The drivers by the name of the `--driver` option, loaded when asked for: the start-up scenario
+ * needs a driver's identity but not its code.
+ *
+ * A driver knows how its users open, prepare and execute; everything on the clock is source text
+ * (`Source`), because the hot loop is generated. The variables `db` (the connection), `sN` (a held
+ * statement) and `qN` (its SQL) are in scope of that text.
+ *
+ * @typedef {import("../job.js").Step} Step
+ * @typedef {object} Source
+ * @property {(steps: Step[]) => string} setup declarations made once, before the loop
+ * @property {(step: Step, q: string, db?: string) => string} compile expression: a new statement
+ * @property {(step: Step, s: string, args: string[]) => string} call expression: the row, the rows,
+ *   an iterable, or for `run` the number of affected rows
+ * @property {(step: Step, q: string, args: string[]) => string} cached the same through the driver's cache
+ * @property {(s: string) => string} finalize statement text; empty where only the collector frees
+ * @property {(kind: "deferred" | "immediate") => {setup: string, before?: string, after?: string,
+ *   call?: (body: string) => string}} transaction either text around an operation, or a
+ *   function that wraps the operation's source in the driver's own transaction
+ *
+ * @typedef {object} Driver
+ * @property {{operations: string[], shapes: string[], integers: string[], statements: string[],
+ *   transactions: string[], engine: string[]}} features
+ * @property {boolean} uri whether URI parameters reach SQLite
+ * @property {(steps: Step[]) => string | null} refuse why a combination of features cannot be had
+ * @property {(database: import("../job.js").Database, steps: Step[]) => any} open
+ * @property {(db: any, step: Step) => any} prepare a statement to hold
+ * @property {(statement: any) => void} finalize
+ * @property {(db: any, sql: string, values?: unknown[]) => unknown[][]} rows rows as arrays with
+ *   integers as bigint; not for the clock
+ * @property {(bytes: Uint8Array) => Uint8Array} blob the driver's natural blob
+ * @property {(error: any) => number | null} code SQLite's result code of an error, where known
+ * @property {Source} source
+ */
+
+const OPERATIONS = ["get", "all", "iterate", "run", "prepare", "open"];
+const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
+
+/** Features that every driver here has; statements differ. */
+export const features = (statements) => ({
+  operations: OPERATIONS,
+  shapes: ["object", "array"],
+  integers: ["number", "bigint"],
+  statements,
+  transactions: TRANSACTIONS,
+  engine: [],
+});
+
+/** @type {Record<string, {name: string, version: (host: import("../main.js").Host) => string, load: () => Promise<Driver>}>} */
+export const DRIVERS = {
+  "node-sqlite": {
+    name: "node:sqlite",
+    version: ({ runtime }) => runtime.version,
+    load: () => import("./node-sqlite.js"),
+  },
+  "bun-sqlite": {
+    name: "bun:sqlite",
+    version: ({ runtime }) => runtime.version,
+    load: () => import("./bun-sqlite.js"),
+  },
+  "better-sqlite3": {
+    name: "better-sqlite3",
+    version: ({ system }) => packageVersion(system, "better-sqlite3"),
+    load: () => import("./better-sqlite3.js"),
+  },
+};
+
+function packageVersion(system, name) {
+  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
+  return JSON.parse(system.readText(file)).version;
+}

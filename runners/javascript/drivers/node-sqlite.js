@@ -1,0 +1,88 @@
+/** node:sqlite, the built-in driver of Node, which Deno and Bun offer too. */
+
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import { splitPlaceholders } from "../placeholders.js";
+import { features as common } from "./driver.js";
+import { databaseName } from "./uri.js";
+
+const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
+const canFinalize = typeof StatementSync.prototype.close === "function";
+
+export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["prepared", "adhoc"]);
+export const uri = true;
+export const blob = (bytes) => bytes;
+export const code = (error) => error.errcode ?? null;
+
+/** The tag store takes its row options from the connection, so they must be one for all steps. */
+export function refuse(steps) {
+  const options = new Set(steps.map((step) => `${step.shape} ${step.integers}`));
+  return steps.some((step) => step.statement === "cached") && options.size > 1
+    ? "the statement cache of node:sqlite returns one shape and one kind of integers per connection"
+    : null;
+}
+
+export function open(database, steps) {
+  const cached = steps.find((step) => step.statement === "cached");
+  return new DatabaseSync(databaseName(database), {
+    readOnly: database.mode === "readonly",
+    ...(cached && rowOptions(cached)),
+  });
+}
+
+const rowOptions = (step) => ({
+  ...(step.shape === "array" && { returnArrays: true }),
+  ...(step.integers === "bigint" && { readBigInts: true }),
+});
+
+export function prepare(db, step) {
+  const statement = db.prepare(step.sql);
+  if (step.shape === "array") statement.setReturnArrays(true);
+  if (step.integers === "bigint") statement.setReadBigInts(true);
+  return statement;
+}
+
+export function finalize(statement) {
+  if (canFinalize) statement.close();
+}
+
+export function rows(db, sql, values = []) {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  statement.setReadBigInts(true);
+  return statement.all(...values);
+}
+
+/** @type {import("./driver.js").Source} */
+export const source = {
+  setup: (steps) =>
+    steps.some((step) => step.statement === "cached") ? "const store = db.createTagStore();" : "",
+  compile(step, q, db = "db") {
+    const options = JSON.stringify(rowOptions(step));
+    return options === "{}" ? `${db}.prepare(${q})` : `${db}.prepare(${q}, ${options})`;
+  },
+  call: (step, s, args) => result(step, `${s}.${step.operation}(${args.join(", ")})`),
+  cached: (step, _, args) => result(step, `store.${step.operation}${template(step.sql, args)}`),
+  finalize: (s) => (canFinalize ? `${s}.close();` : ""),
+  transaction: (kind) => ({
+    setup: `const begin = db.prepare("BEGIN ${kind}"), commit = db.prepare("COMMIT");`,
+    before: "begin.run();",
+    after: "commit.run();",
+  }),
+};
+
+function result(step, call) {
+  if (step.operation !== "run") return call;
+  return step.integers === "bigint" ? `Number(${call}.changes)` : `${call}.changes`;
+}
+
+/** A template literal whose n-th substitution stands where the SQL has its n-th `?`. */
+function template(sql, args) {
+  const pieces = splitPlaceholders(sql);
+  if (pieces.length !== args.length + 1) {
+    throw new Error(
+      `the SQL has ${pieces.length - 1} placeholders, the job ${args.length} parameters`,
+    );
+  }
+  const escaped = pieces.map((piece) => piece.replace(/[\\`]|\$(?=\{)/g, "\\$&"));
+  return `\`${escaped.map((piece, index) => piece + (index < args.length ? `\${${args[index]}}` : "")).join("")}\``;
+}

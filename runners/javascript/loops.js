@@ -1,0 +1,152 @@
+/**
+ * The hot loop, written as source for one job: property names, column types, shapes and counts are
+ * literals, so that the engine compiles one monomorphic function without a dispatch per operation.
+ *
+ * The text names `db`, `statements`, `sql`, `pools`, `open`, `digest`, and counts in `total`.
+ *
+ * @typedef {object} Total
+ * @property {number} checksum signed 32-bit while looping
+ * @property {number} rows
+ * @property {number} affected
+ */
+
+import { NULL } from "./values.js";
+
+/**
+ * @param {import("./job.js").Job} job
+ * @param {import("./drivers/driver.js").Driver} driver
+ * @param {object} bound
+ * @param {unknown} bound.db
+ * @param {unknown[]} bound.statements one per step, null where the step does not hold one
+ * @param {{columns: unknown[][], mask: number}[]} bound.pools one per step
+ * @param {() => unknown} bound.open opens one more connection
+ * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
+ * @returns {(from: number, to: number, total: Total) => void} performs operations from..to-1
+ */
+export function compileLoop(job, driver, { db, statements, pools, open, digest }) {
+  const source = loopSource(job, driver.source, pools, digest !== null);
+  const sql = job.steps.map((step) => step.sql);
+  const build = new Function("db", "statements", "sql", "pools", "open", "digest", source);
+  return build(db, statements, sql, pools, open, digest);
+}
+
+/** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
+export function loopSource(job, source, pools, verify) {
+  const steps = job.steps.map((step, index) =>
+    stepSource(step, index, pools[index], source, verify),
+  );
+  const counted = `
+    total.checksum = h; total.rows = rows; total.affected = affected;`;
+  const constants = job.steps.flatMap((_, index) => [
+    `const q${index} = sql[${index}], s${index} = statements[${index}];`,
+    ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
+  ]);
+  const around = transactionSource(job.transaction, source);
+  const setup = [...constants, source.setup(job.steps), around.setup].join("\n");
+  if (around.call) {
+    // The driver's transaction takes a function: counters live in `total` between operations.
+    const operation = around.call(`(i) => {
+  let h = total.checksum, rows = total.rows, affected = total.affected;
+  ${steps.join("")}${counted}
+}`);
+    return `"use strict"; ${setup}
+let total;
+const operation = ${operation};
+return (from, to, counts) => {
+  total = counts; total.checksum = 0; total.rows = 0; total.affected = 0;
+  for (let i = from; i < to; i++) operation(i);
+};`;
+  }
+  return `"use strict"; ${setup}
+return (from, to, total) => {
+  let h = 0, rows = 0, affected = 0;
+  for (let i = from; i < to; i++) {${around.before}${steps.join("")}${around.after}
+  }${counted}
+};`;
+}
+
+function transactionSource(transaction, source) {
+  if (transaction === "none" || transaction === "read") return { setup: "", before: "", after: "" };
+  return source.transaction(transaction);
+}
+
+function stepSource(step, index, pool, source, verify) {
+  const args = pool.columns.map((_, c) => `p${index}_${c}[j]`);
+  const row = args.length === 0 ? "" : `const j = n & ${pool.mask};`;
+  const body = row + executionSource(step, index, args, source, verify);
+  if (step.repeat === 1) return `{ const n = i; ${body} }`;
+  const first = `i * ${step.repeat}`;
+  return `for (let n = ${first}, end = n + ${step.repeat}; n < end; n++) { ${body} }`;
+}
+
+function executionSource(step, index, args, source, verify) {
+  const q = `q${index}`;
+  const closes = (count) => (verify ? `digest.execution(${count});` : "");
+  const read = (row) => rowSource(step, row, verify);
+  if (step.operation === "prepare") {
+    return `const s = ${source.compile(step, q)}; ${source.finalize("s")} ${closes("0")}`;
+  }
+  if (step.operation === "open") {
+    return `const c = open(); const s = ${source.compile(step, q, "c")};
+      const r = ${source.call({ ...step, operation: "get" }, "s", args)};
+      ${source.finalize("s")} c.close();
+      if (r) { rows++; ${read("r")} } ${closes("r ? 1 : 0")}`;
+  }
+  const { before, call, after } = statementSource(step, index, args, source);
+  switch (step.operation) {
+    case "get":
+      return `${before} const r = ${call}; if (r) { rows++; ${read("r")} } ${after} ${closes("r ? 1 : 0")}`;
+    case "all":
+      return `${before} const rs = ${call}; const m = rs.length; rows += m;
+        for (let x = 0; x < m; x++) { const r = rs[x]; ${read("r")} } ${after} ${closes("m")}`;
+    case "iterate":
+      return `${before} const was = rows;
+        for (const r of ${call}) { rows++; ${read("r")} } ${after} ${closes("rows - was")}`;
+    default:
+      return `${before} const a = ${call}; affected += a; h = (Math.imul(h, 31) + a) | 0; ${after} ${closes("a")}`;
+  }
+}
+
+function statementSource(step, index, args, source) {
+  const q = `q${index}`;
+  if (step.statement === "cached") {
+    return { before: "", call: source.cached(step, q, args), after: "" };
+  }
+  if (step.statement === "prepared") {
+    return { before: "", call: source.call(step, `s${index}`, args), after: "" };
+  }
+  // A statement that nothing holds may be collected under its iterator, which then just ends.
+  const [hold, release] =
+    step.operation === "iterate"
+      ? [`statements[${index}] = s;`, `statements[${index}] = null;`]
+      : ["", ""];
+  return {
+    before: `const s = ${source.compile(step, q)}; ${hold}`,
+    call: source.call(step, "s", args),
+    after: `${source.finalize("s")} ${release}`,
+  };
+}
+
+function rowSource(step, row, verify) {
+  const columns = step.columns.map((column, index) => {
+    const key = JSON.stringify(column.name);
+    const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;
+    const folds = `h = (Math.imul(h, 31) + (v === null ? ${NULL} : ${valueSource(step, column)})) | 0;`;
+    const keeps = verify ? `digest.value("${column.type}", v, ${key});` : "";
+    return `{ ${read} ${keeps} ${folds} }`;
+  });
+  return (verify ? `digest.row(${row}, ${columns.length});` : "") + columns.join("\n");
+}
+
+function valueSource(step, column) {
+  switch (column.type) {
+    case "integer":
+      return step.integers === "bigint" ? "Number(BigInt.asIntN(32, v))" : "(v | 0)";
+    case "real":
+      return "(v | 0)";
+    case "text":
+      return "v.length === 0 ? 0 : 31 * v.charCodeAt(0) + v.charCodeAt(v.length - 1)";
+    default:
+      return "v.length === 0 ? 0 : v.length + 31 * v[0] + v[v.length - 1]";
+  }
+}

@@ -1,0 +1,94 @@
+/** The three workloads as a user of node:sqlite would write them; see handwritten.js. */
+
+import { DatabaseSync } from "node:sqlite";
+
+export const open = (path) => new DatabaseSync(path);
+
+export const blob = (hex) => Uint8Array.fromHex(hex);
+
+export function getPk(db, ids) {
+  const begin = db.prepare("BEGIN");
+  const schema = db.prepare("SELECT count(*) FROM sqlite_schema");
+  const commit = db.prepare("COMMIT");
+  const select = db.prepare("SELECT id, created, email, score, active FROM users WHERE id = ?");
+  const mask = ids.length - 1;
+  return {
+    before() {
+      begin.run();
+      schema.get();
+    },
+    after: () => commit.run(),
+    iteration(operations) {
+      let h = 0;
+      let rows = 0;
+      for (let i = 0; i < operations; i++) {
+        const user = select.get(ids[i & mask]);
+        if (user === undefined) continue;
+        rows++;
+        const { email } = user;
+        h = (Math.imul(h, 31) + (user.id | 0)) | 0;
+        h = (Math.imul(h, 31) + (user.created | 0)) | 0;
+        h = (Math.imul(h, 31) + 31 * email.charCodeAt(0) + email.charCodeAt(email.length - 1)) | 0;
+        h = (Math.imul(h, 31) + (user.score | 0)) | 0;
+        h = (Math.imul(h, 31) + (user.active | 0)) | 0;
+      }
+      return { checksum: h >>> 0, rows, affected: 0 };
+    },
+  };
+}
+
+export function all(db, starts) {
+  const select = db.prepare(
+    "SELECT id, created, email, score, active FROM users WHERE id >= ? ORDER BY id LIMIT 100",
+  );
+  const mask = starts.length - 1;
+  return {
+    before() {},
+    after() {},
+    iteration(operations) {
+      let h = 0;
+      let rows = 0;
+      for (let i = 0; i < operations; i++) {
+        const users = select.all(starts[i & mask]);
+        rows += users.length;
+        for (let n = 0; n < users.length; n++) {
+          const user = users[n];
+          const { email } = user;
+          h = (Math.imul(h, 31) + (user.id | 0)) | 0;
+          h = (Math.imul(h, 31) + (user.created | 0)) | 0;
+          h =
+            (Math.imul(h, 31) + 31 * email.charCodeAt(0) + email.charCodeAt(email.length - 1)) | 0;
+          h = (Math.imul(h, 31) + (user.score | 0)) | 0;
+          h = (Math.imul(h, 31) + (user.active | 0)) | 0;
+        }
+      }
+      return { checksum: h >>> 0, rows, affected: 0 };
+    },
+  };
+}
+
+export function insertTransaction(db, values) {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const insert = db.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)");
+  const mask = values.length - 1;
+  return {
+    before: () => db.exec("DELETE FROM sink"),
+    after() {},
+    iteration(operations) {
+      let h = 0;
+      let affected = 0;
+      for (let i = 0; i < operations; i++) {
+        begin.run();
+        for (let n = i * 100; n < i * 100 + 100; n++) {
+          const row = values[n & mask];
+          const { changes } = insert.run(row[0], row[1], row[2], row[3]);
+          affected += changes;
+          h = (Math.imul(h, 31) + changes) | 0;
+        }
+        commit.run();
+      }
+      return { checksum: h >>> 0, rows: 0, affected };
+    },
+  };
+}

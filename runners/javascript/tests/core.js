@@ -1,0 +1,242 @@
+/**
+ * Cases for the parts of the core that need no driver. Each runtime runs them in its own test framework.
+ *
+ * @typedef {object} Check
+ * @property {(actual: unknown, expected: unknown) => void} equal deep and strict
+ * @property {(action: () => unknown, message: string) => void} throws an error whose message contains the text
+ * @typedef {{name: string, run: (check: Check) => void | Promise<void>}} Case
+ */
+
+import { createHash } from "node:crypto";
+import { Digest } from "../digest.js";
+import { resultCode } from "../drivers/result-codes.js";
+import { checkJob } from "../job.js";
+import { alone } from "../line.js";
+import { splitPlaceholders } from "../placeholders.js";
+import { refusal } from "../refusal.js";
+import { fold, NULL, pool, share } from "../values.js";
+
+const bytes = (...values) => Uint8Array.from(values);
+
+/** A small valid job with parts replaced. */
+export function job(parts = {}, step = {}) {
+  return {
+    contract: 1,
+    mode: "measure",
+    cell: "test",
+    database: { path: "unused" },
+    steps: [{ operation: "get", sql: "SELECT 1 AS one", ...step }],
+    measure: { operations_per_iteration: 1 },
+    output: "unused",
+    ...parts,
+  };
+}
+
+const FOLDED = [
+  ["integer", 0, 0],
+  ["integer", -1, -1],
+  ["integer", 2 ** 31, -(2 ** 31)],
+  ["integer", 2 ** 53 - 1, -1],
+  ["integer", -(2 ** 53) + 1, 1],
+  ["integer", 2n ** 63n - 1n, -1],
+  ["integer", -(2n ** 63n) + 5n, 5],
+  ["real", 1.99, 1],
+  ["real", -1.99, -1],
+  ["real", 2 ** 32 + 7.5, 7],
+  ["real", 1e-300, 0],
+  ["text", "", 0],
+  ["text", "a", 31 * 97 + 97],
+  ["text", "ab", 31 * 97 + 98],
+  ["blob", bytes(), 0],
+  ["blob", bytes(7), 1 + 31 * 7 + 7],
+  ["blob", bytes(255, 1, 254), 3 + 31 * 255 + 254],
+  ["text", null, NULL],
+];
+
+const POOL = (rows, types = ["integer"]) => ({ types, rows });
+
+const REJECTED = [
+  [job({ contract: 2 }), "$.contract: expected one of 1, got 2"],
+  [job({ extra: true }), "$.extra: expected no such key (known: contract, mode,"],
+  [job({ cell: undefined }), "$.cell: expected a string, got nothing"],
+  [job({ database: null }), "$.database: expected a database, because there are steps, got null"],
+  [
+    job({ measure: { operations_per_iteration: -1 } }),
+    "$.measure.operations_per_iteration: expected",
+  ],
+  [job({ reset: ["x", 1] }), "$.reset[1]: expected a string, got 1"],
+  [job({ inspect: 1 }), "$.inspect: expected true or false, got 1"],
+  [job({ connection: { pragmas: [["a"]] } }), "$.connection.pragmas[0]: expected a pair"],
+  [job({}, { shape: "tuple" }), '$.steps[0].shape: expected one of "object", "array", "typed"'],
+  [job({}, { repeat: 1.5 }), "$.steps[0].repeat: expected an integer of at least 1, got 1.5"],
+  [job({}, { columns: [{ name: "a" }] }), "$.steps[0].columns[0].type: expected one of"],
+  [
+    job({}, { parameters: POOL([[1], [2], [3]]) }),
+    "$.steps[0].parameters.rows: expected a power of two",
+  ],
+  [
+    job({}, { parameters: POOL([[1], [1, 2]]) }),
+    "$.steps[0].parameters.rows[1]: expected 1 values",
+  ],
+  [job({}, { parameters: POOL([["x"]]) }), "$.steps[0].parameters.rows[0][0]: expected an integer"],
+  [
+    job({}, { parameters: POOL([["AB"]], ["blob"]) }),
+    "rows[0][0]: expected lower-case hexadecimal",
+  ],
+];
+
+/** @type {Case[]} */
+export const coreCases = [
+  {
+    name: "the checksum of each type is the contract's",
+    run({ equal }) {
+      for (const [type, value, expected] of FOLDED) {
+        equal([type, value, fold(0, type, value)], [type, value, expected]);
+      }
+      equal(fold(fold(0, "integer", 3), "integer", 4), 3 * 31 + 4);
+      equal(NULL >>> 0, 0x9e3779b9);
+    },
+  },
+  {
+    name: "the digest is SHA-256 over tag, length and bytes, with a mark after each execution",
+    run({ equal, throws }) {
+      const digest = new Digest();
+      digest.value("integer", -12, "i");
+      digest.value("integer", 9007199254740993n, "i");
+      digest.value("real", 1.5, "r");
+      digest.value("text", "aé", "t");
+      digest.value("blob", bytes(0, 255), "b");
+      digest.value("text", null, "t");
+      digest.execution(258);
+      const hash = createHash("sha256");
+      hash.update("i\x03\0\0\0-12i\x10\0\0\x009007199254740993", "latin1");
+      hash.update(bytes(0x72, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f));
+      hash.update(bytes(0x74, 3, 0, 0, 0, 0x61, 0xc3, 0xa9));
+      hash.update(bytes(0x62, 2, 0, 0, 0, 0, 255));
+      hash.update(bytes(0x6e, 0, 0, 0, 0, 0x45, 2, 1, 0, 0));
+      equal(digest.hex(), hash.digest("hex"));
+      throws(
+        () => digest.value("integer", "1", "n"),
+        "column n: declared integer, the driver returned string 1",
+      );
+      throws(() => digest.value("integer", 1.5, "n"), "declared integer");
+      throws(() => digest.value("text", undefined, "n"), "returned nothing");
+      throws(() => digest.row({ a: 1 }, 2), "the row holds 1 columns, the job declares 2");
+    },
+  },
+  {
+    name: "placeholders in strings, names and comments do not count",
+    run({ equal }) {
+      equal(splitPlaceholders("a = ? AND b = ?"), ["a = ", " AND b = ", ""]);
+      equal(splitPlaceholders("'?''?' \"?\" `?` [?] -- ?\n/* ? */ ?"), [
+        "'?''?' \"?\" `?` [?] -- ?\n/* ? */ ",
+        "",
+      ]);
+    },
+  },
+  {
+    name: "shares split the operations without gap or overlap",
+    run({ equal }) {
+      const bounds = (n, k) => Array.from({ length: k }, (_, w) => share(n, w, k));
+      equal(bounds(10, 3), [
+        { from: 0, to: 3 },
+        { from: 3, to: 6 },
+        { from: 6, to: 10 },
+      ]);
+      equal(
+        bounds(2, 4).map(({ from, to }) => to - from),
+        [0, 1, 0, 1],
+      );
+      equal(share(7980038478943611, 8, 10), { from: 6384030783154888, to: 7182034631049249 });
+    },
+  },
+  {
+    name: "a job that breaks the schema is rejected with its place and what belongs there",
+    run({ equal, throws }) {
+      for (const [value, message] of REJECTED) throws(() => checkJob(value), message);
+      const checked = checkJob(job());
+      equal(
+        [checked.transaction, checked.steps[0].shape, checked.measure.workers],
+        ["none", "object", 1],
+      );
+    },
+  },
+  {
+    name: "parameters become the driver's types, by column",
+    run({ equal }) {
+      const parameters = {
+        types: ["integer", "blob", "text"],
+        rows: [
+          [1, "00ff", "a"],
+          ["9007199254740993", null, ""],
+        ],
+      };
+      equal(
+        pool({ parameters, integers: "number" }, (blob) => blob),
+        {
+          columns: [
+            [1, 9007199254740993n],
+            [bytes(0, 255), null],
+            ["a", ""],
+          ],
+          mask: 1,
+        },
+      );
+      equal(pool({ parameters, integers: "bigint" }, (blob) => blob).columns[0][0], 1n);
+      equal(
+        pool({ parameters: null, integers: "number" }, (blob) => blob),
+        { columns: [], mask: 0 },
+      );
+    },
+  },
+  {
+    name: "result codes are found by name, extended ones too",
+    run({ equal }) {
+      equal(resultCode("SQLITE_BUSY"), 5);
+      equal(resultCode("SQLITE_CONSTRAINT_UNIQUE"), 2067);
+      equal(resultCode("SQLITE_IOERR_IN_PAGE"), 10 | (34 << 8));
+      equal(resultCode("SQLITE_CONSTRAINT_NEW"), 19);
+      equal(resultCode("ERR_OTHER"), null);
+      equal(resultCode(undefined), null);
+    },
+  },
+  {
+    name: "what a driver lacks is refused in one sentence",
+    run({ equal }) {
+      const features = {
+        shapes: ["object"],
+        integers: ["number"],
+        statements: ["prepared"],
+        engine: [],
+      };
+      const driver = { features, uri: false, refuse: () => null };
+      const reason = (parts, step) => refusal(checkJob(job(parts, step)), driver, "x");
+      equal(reason(), null);
+      equal(reason({}, { shape: "typed" }), 'x has no shape "typed"');
+      equal(reason({}, { integers: "bigint" }), 'x has no integers "bigint"');
+      equal(reason({}, { statement: "cached" }), 'x has no statement kind "cached"');
+      equal(
+        reason({ connection: { engine: { memstatus: 0 } } }),
+        'x has no engine option "memstatus"',
+      );
+      equal(
+        reason({ database: { path: "p", uri: { immutable: "1" } } }),
+        'x has no URI parameters such as "immutable"',
+      );
+      equal(
+        reason({ measure: { operations_per_iteration: 1, rate: 10 } }),
+        "x's runner has no paced operations (measure.rate)",
+      );
+    },
+  },
+  {
+    name: "a single thread waits for nobody and its clock runs forward",
+    run({ equal }) {
+      const line = alone();
+      const start = line.now();
+      line.meet();
+      equal(line.now() >= start, true);
+      equal(line.finish(1000.4, 3000.6), 2000);
+    },
+  },
+];

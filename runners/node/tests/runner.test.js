@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { coreCases } from "../../javascript/tests/core.js";
+import { driverCases } from "../../javascript/tests/drivers.js";
+import { host } from "../host.js";
+
+const check = {
+  equal: assert.deepEqual,
+  throws: (action, message) => assert.throws(action, (error) => error.message.includes(message)),
+};
+const cases = [
+  ...coreCases,
+  ...Object.keys(host.runners).flatMap((driver) => driverCases(driver, host)),
+];
+for (const { name, run } of cases) test(name, () => run(check));
