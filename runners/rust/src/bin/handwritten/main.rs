@@ -1,0 +1,146 @@
+//! `handwritten --driver=rusqlite|ffi --job FILE`: what an expert in the driver would write for
+//! three workloads, with SQL, columns and types in the source. The measure of the runner's own
+//! overhead; its loops share no code with the runner's. From the job it takes the database, the
+//! pragmas, the parameter pool, the counts and the output.
+
+mod direct;
+mod wrapped;
+
+use std::process::ExitCode;
+use std::time::Instant;
+use std::{env, fs};
+
+use sqlitmus_rust::access::Access;
+use sqlitmus_rust::failure::Failure;
+use sqlitmus_rust::identity::{DriverName, Identity};
+use sqlitmus_rust::job::{self, Job, Transaction};
+use sqlitmus_rust::parameters::Parameter;
+use sqlitmus_rust::result::{Counts, Report, Work};
+use sqlitmus_rust::series::{Lap, Series};
+
+/// One workload in one driver, ready to run.
+pub trait Loop {
+    /// SQL off the clock.
+    fn execute(&self, sql: &str) -> Result<(), Failure>;
+    /// All operations of an iteration; on the clock.
+    fn iteration(&mut self) -> Result<Counts, Failure>;
+}
+
+/// The three workloads with their parameters.
+pub enum Workload {
+    GetPk(Vec<i64>),
+    All(Vec<i64>),
+    InsertTransaction(Vec<Sink>),
+}
+
+/// A row to insert.
+pub struct Sink {
+    pub a: i64,
+    pub b: String,
+    pub c: f64,
+    pub d: Vec<u8>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let [driver, "--job", file] = words.as_slice() else {
+        eprintln!("usage: handwritten --driver=rusqlite|ffi --job FILE");
+        return ExitCode::from(2);
+    };
+    let driver = driver.strip_prefix("--driver=").and_then(DriverName::parse);
+    let text = fs::read_to_string(file).map_err(|error| error.to_string());
+    let job = text.and_then(|text| job::read(&text));
+    let (Some(driver), Ok(job)) = (driver, &job) else {
+        eprintln!("job {file}: {}", job.err().unwrap_or("unknown driver".into()));
+        return ExitCode::from(2);
+    };
+    let identity = Identity::of(driver);
+    let report = match perform(job, driver) {
+        Ok(work) => Report::ok(&job.cell, identity, work),
+        Err(failure) => Report::failed(&job.cell, identity, failure),
+    };
+    let failed = report.error.is_some();
+    match report.write(&job.output) {
+        Ok(()) => ExitCode::from(u8::from(failed)),
+        Err(error) => {
+            eprintln!("cannot write the result to {}: {error}", job.output.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(job: &Job, driver: DriverName) -> Result<Work, Failure> {
+    let database = job.database.as_ref().ok_or_else(|| Failure::new("the job has no database"))?;
+    let access = Access::new(job, database, false);
+    let workload = workload(job)?;
+    let operations = job.measure.operations_per_iteration;
+    match driver {
+        DriverName::Rusqlite => {
+            let connection = wrapped::open(&access)?;
+            run(job, wrapped::prepare(&connection, workload, operations)?)
+        }
+        DriverName::Ffi => run(job, direct::prepare(&access, workload, operations)?),
+    }
+}
+
+fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
+    let reading = job.transaction == Transaction::Read;
+    let mut series = Series::new(&job.measure);
+    while !series.done() {
+        for sql in &job.reset {
+            workload.execute(sql)?;
+        }
+        if reading {
+            workload.execute("BEGIN; SELECT count(*) FROM sqlite_schema")?;
+        }
+        let start = Instant::now();
+        let counts = workload.iteration();
+        let nanoseconds = start.elapsed().as_nanos() as u64;
+        if reading {
+            workload.execute("COMMIT")?;
+        }
+        series.record(Lap { nanoseconds, counts: counts?, cpu: None })?;
+    }
+    Ok(Work {
+        operations: job.measure.operations_per_iteration,
+        counts: series.counts.unwrap_or_default(),
+        warmup_ns: series.warmup_ns,
+        iterations_ns: series.iterations_ns,
+        ..Work::default()
+    })
+}
+
+/// The workload that the cell's name begins with, and the pool of its first step.
+fn workload(job: &Job) -> Result<Workload, Failure> {
+    let unknown = || Failure::new(format!("{:?} has no hand-written loop", job.cell));
+    let step = job.steps.first().ok_or_else(unknown)?;
+    let rows = (0..step.pool.length() as u64).map(|execution| step.pool.row(execution));
+    let name = job.cell.split(['@', '/']).next().unwrap_or_default();
+    let workload = match name {
+        "get-pk" => rows.map(key).collect::<Option<_>>().map(Workload::GetPk),
+        "all" => rows.map(key).collect::<Option<_>>().map(Workload::All),
+        "insert-transaction" => {
+            rows.map(sink).collect::<Option<_>>().map(Workload::InsertTransaction)
+        }
+        _ => return Err(unknown()),
+    };
+    workload.ok_or_else(|| Failure::new(format!("{name} has other parameter types than these")))
+}
+
+fn key(row: &[Parameter]) -> Option<i64> {
+    match row {
+        [Parameter::Integer(key)] => Some(*key),
+        _ => None,
+    }
+}
+
+fn sink(row: &[Parameter]) -> Option<Sink> {
+    use Parameter::{Blob, Integer, Real, Text};
+    match row {
+        [Integer(a), Text(b), Real(c), Blob(d)] => {
+            Some(Sink { a: *a, b: b.to_string(), c: *c, d: d.to_vec() })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,83 @@
+//! What a driver gives: connections, compiled steps, transactions. All of it is chosen before the
+//! clock starts; on the clock there is one indirect call per step and operation.
+
+use std::ops::Range;
+
+use rusqlite::types::Value;
+
+use crate::access::Access;
+use crate::checksum::Sink;
+use crate::failure::Failure;
+use crate::job::Step;
+
+/// What the executions of one iteration, or of one worker's share of it, have produced.
+#[derive(Default)]
+pub struct Tally<S> {
+    pub sink: S,
+    pub rows: u64,
+    pub affected: u64,
+}
+
+/// A step compiled for its operation, shape, statement kind and sink.
+pub trait Executor<S> {
+    /// Performs the executions with these numbers within the iteration.
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure>;
+}
+
+/// The two transactions that can stand around an operation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Behaviour {
+    Deferred,
+    Immediate,
+}
+
+/// Runs operations inside a transaction each.
+pub trait Bracket {
+    fn around(&mut self, operation: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure>;
+}
+
+/// A rectangular result, for what is read off the clock.
+pub type Table = Vec<Vec<Value>>;
+
+pub trait Driver {
+    type Connection;
+    type Bracket<'c>: Bracket
+    where
+        Self::Connection: 'c;
+
+    /// Opens a connection and sets its pragmas.
+    fn open(access: &Access) -> Result<Self::Connection, Failure>;
+
+    /// Executes SQL text without parameters and drops its rows.
+    fn execute(connection: &Self::Connection, sql: &str) -> Result<(), Failure>;
+
+    /// All rows of a query without parameters.
+    fn query(connection: &Self::Connection, sql: &str) -> Result<Table, Failure>;
+
+    /// Prepares and specialises a step.
+    fn compile<'c, S: Sink + 'c>(
+        connection: &'c Self::Connection,
+        step: &'c Step,
+        access: &'c Access,
+    ) -> Result<Box<dyn Executor<S> + 'c>, Failure>;
+
+    fn bracket(
+        connection: &Self::Connection,
+        behaviour: Behaviour,
+    ) -> Result<Self::Bracket<'_>, Failure>;
+
+    fn close(connection: Self::Connection) -> Result<(), Failure>;
+}
+
+/// Refuses a statement whose columns or parameters are not as many as the job declares.
+pub fn check_counts(step: &Step, columns: usize, parameters: usize) -> Result<(), Failure> {
+    let counts =
+        [("columns", columns, step.columns.len()), ("parameters", parameters, step.pool.width())];
+    for (what, has, declared) in counts {
+        if has != declared {
+            let message = format!("the statement has {has} {what}, the job declares {declared}");
+            return Err(Failure::new(message).with_sql(&step.sql));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! The loops over executions.
+
+use std::ops::Range;
+
+use super::columns::Columns;
+use super::handles::{Database, Statement};
+use super::sources::Source;
+use super::values;
+use crate::access::Access;
+use crate::checksum::Sink;
+use crate::driver::{Executor, Tally};
+use crate::failure::Failure;
+use crate::job::Step;
+
+/// `get` and, reading in place, `all` as `iterate`.
+pub struct Rows<'c, Q, R, S> {
+    pub source: Q,
+    pub step: &'c Step,
+    pub columns: Columns<S>,
+    pub reading: R,
+}
+
+/// How far an execution is stepped.
+pub trait Reading {
+    /// Steps a bound statement; returns the number of rows.
+    fn execute<S: Sink>(
+        &self,
+        statement: &Statement<'_>,
+        columns: &Columns<S>,
+        sink: &mut S,
+    ) -> Result<u64, Failure>;
+}
+
+pub struct Get;
+
+impl Reading for Get {
+    #[inline(always)]
+    fn execute<S: Sink>(
+        &self,
+        statement: &Statement<'_>,
+        columns: &Columns<S>,
+        sink: &mut S,
+    ) -> Result<u64, Failure> {
+        if !statement.step()? {
+            return Ok(0);
+        }
+        columns.read(statement, sink);
+        Ok(1)
+    }
+}
+
+pub struct All;
+
+impl Reading for All {
+    #[inline(always)]
+    fn execute<S: Sink>(
+        &self,
+        statement: &Statement<'_>,
+        columns: &Columns<S>,
+        sink: &mut S,
+    ) -> Result<u64, Failure> {
+        let mut count = 0;
+        while statement.step()? {
+            columns.read(statement, sink);
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl<Q: Source, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, R, S> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let Rows { source, step, columns, reading } = self;
+        let mut sink = std::mem::take(&mut tally.sink);
+        for execution in executions {
+            let count = source.with(|statement| {
+                // SAFETY: the pool lives as long as the job.
+                unsafe { values::bind(statement, step.pool.row(execution))? };
+                reading.execute(statement, columns, &mut sink)
+            })?;
+            tally.rows += count;
+            sink.returned(count);
+        }
+        tally.sink = sink;
+        Ok(())
+    }
+}
+
+/// `run`.
+pub struct Run<'c, Q> {
+    pub connection: &'c Database,
+    pub source: Q,
+    pub step: &'c Step,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let Run { connection, source, step } = self;
+        for execution in executions {
+            source.with(|statement| {
+                // SAFETY: the pool lives as long as the job.
+                unsafe { values::bind(statement, step.pool.row(execution))? };
+                statement.complete()
+            })?;
+            let affected = connection.changes();
+            tally.affected += affected;
+            tally.sink.affected(affected);
+        }
+        Ok(())
+    }
+}
+
+/// `prepare`: compile and finalize.
+pub struct Compile<'c> {
+    pub connection: &'c Database,
+    pub step: &'c Step,
+}
+
+impl<S: Sink> Executor<S> for Compile<'_> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        for _ in executions {
+            drop(self.connection.prepare(&self.step.sql)?);
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
+/// `open`: a second connection, its pragmas, one `get`, close.
+pub struct Open<'c> {
+    pub access: &'c Access,
+    pub step: &'c Step,
+}
+
+impl<S: Sink> Executor<S> for Open<'_> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let columns = Columns::new(&self.step.types());
+        for execution in executions {
+            let connection = Database::open(self.access)?;
+            let statement = connection.prepare(&self.step.sql)?;
+            // SAFETY: the pool lives as long as the job.
+            unsafe { values::bind(&statement, self.step.pool.row(execution))? };
+            let count = Get.execute(&statement, &columns, &mut tally.sink)?;
+            drop(statement);
+            connection.close()?;
+            tally.rows += count;
+            tally.sink.returned(count);
+        }
+        Ok(())
+    }
+}

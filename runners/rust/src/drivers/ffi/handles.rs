@@ -1,0 +1,172 @@
+//! Owners of SQLite's two handles.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::marker::PhantomData;
+use std::ptr;
+
+use libsqlite3_sys as ffi;
+
+use crate::access::Access;
+use crate::failure::Failure;
+
+/// A connection, of one thread.
+pub struct Database(*mut ffi::sqlite3);
+
+/// A prepared statement; it cannot outlive its connection.
+pub struct Statement<'c> {
+    raw: *mut ffi::sqlite3_stmt,
+    connection: PhantomData<&'c Database>,
+}
+
+impl Database {
+    /// Opens with rusqlite's flags, so that the floor differs from it by the binding alone.
+    pub fn open(access: &Access) -> Result<Self, Failure> {
+        let mode =
+            if access.read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
+        let flags =
+            mode | ffi::SQLITE_OPEN_NOMUTEX | ffi::SQLITE_OPEN_URI | ffi::SQLITE_OPEN_EXRESCODE;
+        let name = terminated(&access.name)?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: `name` is terminated and lives through the call.
+        let code = unsafe { ffi::sqlite3_open_v2(name.as_ptr(), &mut raw, flags, ptr::null()) };
+        let database = Database(raw);
+        if code != ffi::SQLITE_OK {
+            return Err(database.failure(code));
+        }
+        for pragma in &access.pragmas {
+            database.execute(pragma)?;
+        }
+        Ok(database)
+    }
+
+    /// Executes SQL text and drops its rows.
+    pub fn execute(&self, sql: &str) -> Result<(), Failure> {
+        let text = terminated(sql)?;
+        // SAFETY: the connection is open, the text is terminated, and there is no callback.
+        let code = unsafe {
+            ffi::sqlite3_exec(self.0, text.as_ptr(), None, ptr::null_mut(), ptr::null_mut())
+        };
+        self.check(code).map_err(|failure| failure.with_sql(sql))
+    }
+
+    /// Compiles exactly one statement.
+    #[inline]
+    pub fn prepare(&self, sql: &str) -> Result<Statement<'_>, Failure> {
+        let (mut raw, mut tail) = (ptr::null_mut(), ptr::null::<c_char>());
+        let length = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
+        let start = sql.as_ptr().cast::<c_char>();
+        // SAFETY: the text lives through the call, which reads `length` bytes at most.
+        let code =
+            unsafe { ffi::sqlite3_prepare_v3(self.0, start, length, 0, &mut raw, &mut tail) };
+        let statement = Statement { raw, connection: PhantomData };
+        self.check(code).map_err(|failure| failure.with_sql(sql))?;
+        let rest = &sql[tail as usize - start as usize..];
+        if raw.is_null() || !rest.trim_matches([' ', '\n', '\t', ';']).is_empty() {
+            return Err(Failure::new("expected exactly one statement").with_sql(sql));
+        }
+        Ok(statement)
+    }
+
+    /// Rows changed by the last statement that changes rows.
+    #[inline(always)]
+    pub fn changes(&self) -> u64 {
+        // SAFETY: the connection is open.
+        unsafe { ffi::sqlite3_changes64(self.0) as u64 }
+    }
+
+    pub fn close(self) -> Result<(), Failure> {
+        // SAFETY: statements borrow the connection, so none is left.
+        let code = unsafe { ffi::sqlite3_close(self.0) };
+        let outcome = self.check(code);
+        if code == ffi::SQLITE_OK {
+            std::mem::forget(self);
+        }
+        outcome
+    }
+
+    #[inline(always)]
+    fn check(&self, code: c_int) -> Result<(), Failure> {
+        if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.failure(code)) }
+    }
+
+    #[cold]
+    fn failure(&self, code: c_int) -> Failure {
+        // SAFETY: the message is copied before the next call on this connection.
+        let message = unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(self.0)) };
+        Failure::from_sqlite(message.to_string_lossy(), Some(code))
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // SAFETY: statements borrow the connection, so none is left; closing null does nothing.
+        unsafe { ffi::sqlite3_close(self.0) };
+    }
+}
+
+impl Statement<'_> {
+    /// The handle, valid as long as `self`.
+    #[inline(always)]
+    pub fn raw(&self) -> *mut ffi::sqlite3_stmt {
+        self.raw
+    }
+
+    pub fn column_count(&self) -> usize {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_column_count(self.raw) as usize }
+    }
+
+    pub fn parameter_count(&self) -> usize {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_bind_parameter_count(self.raw) as usize }
+    }
+
+    /// Whether there is a row.
+    #[inline(always)]
+    pub fn step(&self) -> Result<bool, Failure> {
+        // SAFETY: the statement is live.
+        match unsafe { ffi::sqlite3_step(self.raw) } {
+            ffi::SQLITE_ROW => Ok(true),
+            ffi::SQLITE_DONE => Ok(false),
+            code => Err(self.failure(code)),
+        }
+    }
+
+    /// Makes ready for the next execution; what it could report, `step` has reported.
+    #[inline(always)]
+    pub fn reset(&self) {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_reset(self.raw) };
+    }
+
+    /// Steps a statement that must return no rows.
+    #[inline(always)]
+    pub fn complete(&self) -> Result<(), Failure> {
+        if self.step()? {
+            return Err(Failure::new("a statement that is run must not return rows"));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub fn failure(&self, code: c_int) -> Failure {
+        // SAFETY: the handles are live; both texts are copied at once.
+        unsafe {
+            let message = CStr::from_ptr(ffi::sqlite3_errmsg(ffi::sqlite3_db_handle(self.raw)));
+            let sql = CStr::from_ptr(ffi::sqlite3_sql(self.raw)).to_string_lossy();
+            Failure::from_sqlite(message.to_string_lossy(), Some(code)).with_sql(&sql)
+        }
+    }
+}
+
+impl Drop for Statement<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the statement is live or null, and not used after this.
+        unsafe { ffi::sqlite3_finalize(self.raw) };
+    }
+}
+
+fn terminated(text: &str) -> Result<CString, Failure> {
+    CString::new(text).map_err(|_| Failure::new(format!("{text:?} holds a NUL character")))
+}

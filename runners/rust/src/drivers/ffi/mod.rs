@@ -1,0 +1,108 @@
+//! The floor: SQLite's C API with nothing in between. Values are bound without a copy and read in
+//! place; no row is materialised, whatever the shape.
+
+mod columns;
+mod executors;
+mod handles;
+mod sources;
+mod values;
+
+use self::columns::Columns;
+use self::executors::{All, Compile, Get, Open, Rows, Run};
+use self::handles::{Database, Statement};
+use self::sources::{Adhoc, Prepared, Source};
+use crate::access::Access;
+use crate::checksum::Sink;
+use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::failure::Failure;
+use crate::job::{Operation, StatementKind, Step};
+
+pub struct Ffi;
+
+impl Driver for Ffi {
+    type Connection = Database;
+    type Bracket<'c> = Around<'c>;
+
+    fn open(access: &Access) -> Result<Database, Failure> {
+        Database::open(access)
+    }
+
+    fn execute(connection: &Database, sql: &str) -> Result<(), Failure> {
+        connection.execute(sql)
+    }
+
+    fn query(connection: &Database, sql: &str) -> Result<Table, Failure> {
+        let statement = connection.prepare(sql)?;
+        let mut rows = Table::new();
+        while statement.step()? {
+            rows.push(values::owned(&statement));
+        }
+        Ok(rows)
+    }
+
+    fn compile<'c, S: Sink + 'c>(
+        connection: &'c Database,
+        step: &'c Step,
+        access: &'c Access,
+    ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
+        match step.operation {
+            Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
+            Operation::Open => return Ok(Box::new(Open { access, step })),
+            _ => {}
+        }
+        let statement = connection.prepare(&step.sql)?;
+        check_counts(step, statement.column_count(), statement.parameter_count())?;
+        Ok(match step.statement {
+            StatementKind::Prepared => specialise(connection, Prepared(statement), step),
+            _ => specialise(connection, Adhoc { connection, sql: &step.sql }, step),
+        })
+    }
+
+    fn bracket(connection: &Database, behaviour: Behaviour) -> Result<Around<'_>, Failure> {
+        let begin = match behaviour {
+            Behaviour::Deferred => "BEGIN DEFERRED",
+            Behaviour::Immediate => "BEGIN IMMEDIATE",
+        };
+        Ok(Around { begin: connection.prepare(begin)?, commit: connection.prepare("COMMIT")? })
+    }
+
+    fn close(connection: Database) -> Result<(), Failure> {
+        connection.close()
+    }
+}
+
+fn specialise<'c, S: Sink + 'c>(
+    connection: &'c Database,
+    source: impl Source + 'c,
+    step: &'c Step,
+) -> Box<dyn Executor<S> + 'c> {
+    let columns = Columns::new(&step.types());
+    match step.operation {
+        Operation::Run => Box::new(Run { connection, source, step }),
+        Operation::Get => Box::new(Rows { source, step, columns, reading: Get }),
+        _ => Box::new(Rows { source, step, columns, reading: All }),
+    }
+}
+
+/// A transaction around each operation, by prepared statements. What an error leaves open goes
+/// with the connection.
+pub struct Around<'c> {
+    begin: Statement<'c>,
+    commit: Statement<'c>,
+}
+
+impl Bracket for Around<'_> {
+    #[inline(always)]
+    fn around(&mut self, operation: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        execute(&self.begin)?;
+        operation()?;
+        execute(&self.commit)
+    }
+}
+
+#[inline(always)]
+fn execute(statement: &Statement<'_>) -> Result<(), Failure> {
+    let outcome = statement.complete();
+    statement.reset();
+    outcome
+}

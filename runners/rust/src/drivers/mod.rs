@@ -1,0 +1,4 @@
+//! The drivers: the only code that runs on the clock.
+
+pub mod ffi;
+pub mod rusqlite;

@@ -1,0 +1,238 @@
+//! The loops over executions, one compiled for each source × operation × shape × sink.
+
+use std::ops::Range;
+
+use rusqlite::types::Null;
+use rusqlite::{Connection, Result, Statement};
+
+use super::shapes::{Object, Shape};
+use super::sources::Source;
+use crate::access::Access;
+use crate::checksum::Sink;
+use crate::driver::{Executor, Tally};
+use crate::failure::Failure;
+use crate::job::Step;
+use crate::parameters::Parameter;
+
+/// `get`, `all` and `iterate`.
+pub struct Rows<'c, Q, H, R> {
+    pub source: Q,
+    pub step: &'c Step,
+    pub shape: H,
+    pub reading: R,
+}
+
+/// How the rows of one execution are read.
+pub trait Reading {
+    /// Returns the number of rows. `kept` lives from one execution to the next.
+    fn execute<H: Shape, S: Sink>(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: &[Parameter],
+        shape: &H,
+        kept: &mut H::Rows,
+        sink: &mut S,
+    ) -> Result<u64>;
+}
+
+/// First row or none.
+pub struct Get;
+
+impl Reading for Get {
+    #[inline(always)]
+    fn execute<H: Shape, S: Sink>(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: &[Parameter],
+        shape: &H,
+        kept: &mut H::Rows,
+        sink: &mut S,
+    ) -> Result<u64> {
+        bind(statement, parameters)?;
+        let mut rows = statement.raw_query();
+        let Some(row) = rows.next()? else {
+            return Ok(0);
+        };
+        shape.push(row, kept, sink)?;
+        shape.read(kept, sink);
+        H::clear(kept);
+        Ok(1)
+    }
+}
+
+/// All rows in a collection of their own, then every value.
+pub struct All;
+
+impl Reading for All {
+    #[inline(always)]
+    fn execute<H: Shape, S: Sink>(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: &[Parameter],
+        shape: &H,
+        _kept: &mut H::Rows,
+        sink: &mut S,
+    ) -> Result<u64> {
+        let mut collection = H::Rows::default();
+        let mut count = 0;
+        bind(statement, parameters)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            shape.push(row, &mut collection, sink)?;
+            count += 1;
+        }
+        shape.read(&collection, sink);
+        Ok(count)
+    }
+}
+
+/// Rows one at a time, no collection.
+pub struct Iterate;
+
+impl Reading for Iterate {
+    #[inline(always)]
+    fn execute<H: Shape, S: Sink>(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: &[Parameter],
+        shape: &H,
+        kept: &mut H::Rows,
+        sink: &mut S,
+    ) -> Result<u64> {
+        let mut count = 0;
+        bind(statement, parameters)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            shape.push(row, kept, sink)?;
+            shape.read(kept, sink);
+            H::clear(kept);
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl<Q: Source, H: Shape, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, H, R> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        let Rows { source, step, shape, reading } = self;
+        let mut kept = H::Rows::default();
+        let mut sink = std::mem::take(&mut tally.sink);
+        for execution in executions {
+            let parameters = step.pool.row(execution);
+            let outcome = source.with(|statement| {
+                reading.execute(statement, parameters, shape, &mut kept, &mut sink)
+            });
+            let count = outcome.map_err(|error| Failure::from(error).with_sql(&step.sql))?;
+            tally.rows += count;
+            sink.returned(count);
+        }
+        tally.sink = sink;
+        Ok(())
+    }
+}
+
+/// Binds each value as its own type, as a call with typed arguments does.
+#[inline(always)]
+fn bind(statement: &mut Statement<'_>, parameters: &[Parameter]) -> Result<()> {
+    for (place, parameter) in parameters.iter().enumerate() {
+        let number = place + 1;
+        match parameter {
+            Parameter::Null => statement.raw_bind_parameter(number, Null)?,
+            Parameter::Integer(value) => statement.raw_bind_parameter(number, *value)?,
+            Parameter::Real(value) => statement.raw_bind_parameter(number, *value)?,
+            Parameter::Text(value) => statement.raw_bind_parameter(number, &**value)?,
+            Parameter::Blob(value) => statement.raw_bind_parameter(number, &**value)?,
+        }
+    }
+    Ok(())
+}
+
+/// `run`.
+pub struct Run<'c, Q> {
+    pub source: Q,
+    pub step: &'c Step,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        for execution in executions {
+            let parameters = self.step.pool.row(execution);
+            let outcome = self.source.with(|statement| {
+                bind(statement, parameters)?;
+                statement.raw_execute()
+            });
+            match outcome {
+                Ok(affected) => {
+                    tally.affected += affected as u64;
+                    tally.sink.affected(affected as u64);
+                }
+                Err(error) => return Err(Failure::from(error).with_sql(&self.step.sql)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `prepare`: compile and finalize.
+pub struct Compile<'c> {
+    pub connection: &'c Connection,
+    pub step: &'c Step,
+}
+
+impl<S: Sink> Executor<S> for Compile<'_> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        for _ in executions {
+            let finalized = self.connection.prepare(&self.step.sql).and_then(Statement::finalize);
+            finalized.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
+/// `open`: a second connection, its pragmas, one `get`, close.
+pub struct Open<'c> {
+    pub access: &'c Access,
+    pub step: &'c Step,
+}
+
+impl<S: Sink> Executor<S> for Open<'_> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        let shape = Object::new(self.step.types());
+        for execution in executions {
+            let outcome = self.once(&shape, execution, &mut tally.sink);
+            let count = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+            tally.rows += count;
+            tally.sink.returned(count);
+        }
+        Ok(())
+    }
+}
+
+impl Open<'_> {
+    fn once<S: Sink>(&self, shape: &Object, execution: u64, sink: &mut S) -> Result<u64> {
+        let connection = super::open(self.access)?;
+        let parameters = self.step.pool.row(execution);
+        let mut statement = connection.prepare(&self.step.sql)?;
+        let count = Get.execute(&mut statement, parameters, shape, &mut Vec::new(), sink)?;
+        drop(statement);
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(count)
+    }
+}

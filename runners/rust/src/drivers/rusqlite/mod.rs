@@ -1,0 +1,133 @@
+//! rusqlite, used as its experts use it: held statements, owned rows, its transaction API.
+
+mod executors;
+mod shapes;
+mod sources;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use self::executors::{All, Compile, Get, Iterate, Open, Rows, Run};
+use self::shapes::{Array, Object, Typed};
+use self::sources::{Adhoc, Cached, Prepared, Source};
+use crate::access::Access;
+use crate::checksum::Sink;
+use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::failure::Failure;
+use crate::job::{Operation, Shape, StatementKind, Step};
+
+pub struct Rusqlite;
+
+impl Driver for Rusqlite {
+    type Connection = Connection;
+    type Bracket<'c> = Around<'c>;
+
+    fn open(access: &Access) -> Result<Connection, Failure> {
+        Ok(open(access)?)
+    }
+
+    fn execute(connection: &Connection, sql: &str) -> Result<(), Failure> {
+        connection.execute_batch(sql).map_err(|error| Failure::from(error).with_sql(sql))
+    }
+
+    fn query(connection: &Connection, sql: &str) -> Result<Table, Failure> {
+        table(connection, sql).map_err(|error| Failure::from(error).with_sql(sql))
+    }
+
+    fn compile<'c, S: Sink + 'c>(
+        connection: &'c Connection,
+        step: &'c Step,
+        access: &'c Access,
+    ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
+        match step.operation {
+            Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
+            Operation::Open => return Ok(Box::new(Open { access, step })),
+            _ => {}
+        }
+        let with_sql = |error: rusqlite::Error| Failure::from(error).with_sql(&step.sql);
+        let statement = connection.prepare(&step.sql).map_err(with_sql)?;
+        check_counts(step, statement.column_count(), statement.parameter_count())?;
+        let sql = &step.sql;
+        Ok(match step.statement {
+            StatementKind::Prepared => with_source(Prepared(statement), step),
+            StatementKind::Cached => with_source(Cached { connection, sql }, step),
+            StatementKind::Adhoc => with_source(Adhoc { connection, sql }, step),
+        })
+    }
+
+    fn bracket(connection: &Connection, behaviour: Behaviour) -> Result<Around<'_>, Failure> {
+        let behaviour = match behaviour {
+            Behaviour::Deferred => TransactionBehavior::Deferred,
+            Behaviour::Immediate => TransactionBehavior::Immediate,
+        };
+        Ok(Around { connection, behaviour })
+    }
+
+    fn close(connection: Connection) -> Result<(), Failure> {
+        Ok(connection.close().map_err(|(_, error)| error)?)
+    }
+}
+
+fn open(access: &Access) -> rusqlite::Result<Connection> {
+    let mode = if access.read_only {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(&access.name, flags)?;
+    for pragma in &access.pragmas {
+        connection.execute_batch(pragma)?;
+    }
+    Ok(connection)
+}
+
+fn table(connection: &Connection, sql: &str) -> rusqlite::Result<Table> {
+    let mut statement = connection.prepare(sql)?;
+    let width = statement.column_count();
+    // Plans are asked for with their parameters unbound.
+    let rows = statement
+        .raw_query()
+        .mapped(|row| (0..width).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>());
+    rows.collect()
+}
+
+/// A transaction around each operation; what is left open by an error is rolled back on drop.
+pub struct Around<'c> {
+    connection: &'c Connection,
+    behaviour: TransactionBehavior,
+}
+
+impl Bracket for Around<'_> {
+    #[inline(always)]
+    fn around(&mut self, operation: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        let transaction = Transaction::new_unchecked(self.connection, self.behaviour)?;
+        operation()?;
+        Ok(transaction.commit()?)
+    }
+}
+
+fn with_source<'c, S: Sink + 'c>(
+    source: impl Source + 'c,
+    step: &'c Step,
+) -> Box<dyn Executor<S> + 'c> {
+    let columns = step.types();
+    match step.shape {
+        _ if step.operation == Operation::Run => Box::new(Run { source, step }),
+        Shape::Object => with_shape(source, step, Object::new(columns)),
+        Shape::Array => with_shape(source, step, Array::new(columns)),
+        Shape::Typed => with_shape(source, step, Typed::new(columns)),
+    }
+}
+
+fn with_shape<'c, S: Sink + 'c>(
+    source: impl Source + 'c,
+    step: &'c Step,
+    shape: impl shapes::Shape + 'c,
+) -> Box<dyn Executor<S> + 'c> {
+    match step.operation {
+        Operation::Get => Box::new(Rows { source, step, shape, reading: Get }),
+        Operation::All => Box::new(Rows { source, step, shape, reading: All }),
+        _ => Box::new(Rows { source, step, shape, reading: Iterate }),
+    }
+}

@@ -1,0 +1,39 @@
+//! From a job to its result.
+
+use crate::driver::Driver;
+use crate::drivers::{ffi::Ffi, rusqlite::Rusqlite};
+use crate::failure::Failure;
+use crate::identity::{DriverName, Identity};
+use crate::job::{Job, Mode};
+use crate::result::{Report, Work};
+use crate::support;
+use crate::{measure, workers};
+
+/// Performs a job; whatever happens is in the report.
+pub fn perform(job: &Job, driver: DriverName) -> Report {
+    let identity = Identity::of(driver);
+    if let Some(reason) = support::unsupported(job, driver) {
+        return Report::unsupported(&job.cell, identity, reason);
+    }
+    let outcome = match driver {
+        DriverName::Rusqlite => work::<Rusqlite>(job),
+        DriverName::Ffi => work::<Ffi>(job),
+    };
+    match outcome {
+        Ok(work) => Report::ok(&job.cell, identity, work),
+        Err(failure) => Report::failed(&job.cell, identity, failure),
+    }
+}
+
+fn work<D: Driver>(job: &Job) -> Result<Work, Failure> {
+    let Some(database) = &job.database else {
+        return Ok(Work::default());
+    };
+    let mut work = match job.mode {
+        Mode::Verify => measure::verify::<D>(job, database),
+        Mode::Measure if job.measure.workers > 1 => workers::measure::<D>(job, database),
+        Mode::Measure => measure::measure::<D>(job, database),
+    }?;
+    work.operations = job.measure.operations_per_iteration;
+    Ok(work)
+}

@@ -1,0 +1,24 @@
+//! The Rust runners of sqlitmus: one crate, two drivers, one linked SQLite.
+//!
+//! `drivers/` holds the hot loops; everything else is the contract around them
+//! (`runners/contract/CONTRACT.md`).
+
+pub mod access;
+pub mod checksum;
+pub mod describe;
+pub mod digest;
+pub mod driver;
+pub mod drivers;
+pub mod failure;
+pub mod identity;
+pub mod inspect;
+pub mod invocation;
+pub mod job;
+pub mod measure;
+pub mod parameters;
+pub mod process;
+pub mod result;
+pub mod series;
+pub mod session;
+pub mod support;
+pub mod workers;

@@ -1,0 +1,55 @@
+//! What the system says about this process.
+
+use crate::result::Cpu;
+
+/// CPU time of the calling thread so far; of the process where the system has nothing finer.
+#[cfg(unix)]
+pub fn cpu() -> Option<Cpu> {
+    #[cfg(target_os = "linux")]
+    const WHO: libc::c_int = libc::RUSAGE_THREAD;
+    #[cfg(not(target_os = "linux"))]
+    const WHO: libc::c_int = libc::RUSAGE_SELF;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
+    let usage = unsafe {
+        if libc::getrusage(WHO, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let nanoseconds =
+        |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    Some(Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) })
+}
+
+#[cfg(not(unix))]
+pub fn cpu() -> Option<Cpu> {
+    None
+}
+
+/// Whether [`cpu`] is of one thread, so that workers' figures add up.
+pub const CPU_IS_PER_THREAD: bool = cfg!(target_os = "linux");
+
+/// Largest resident set so far, in bytes.
+#[cfg(target_os = "linux")]
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(target_os = "macos")]
+pub fn peak_rss_bytes() -> Option<u64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
+    unsafe {
+        (libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) == 0)
+            .then(|| usage.assume_init().ru_maxrss as u64)
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn peak_rss_bytes() -> Option<u64> {
+    None
+}

@@ -1,0 +1,145 @@
+//! The result object and its file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::failure::{Details, Failure};
+use crate::identity::Identity;
+
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub contract: u32,
+    pub cell: String,
+    pub status: Status,
+    pub reason: Option<String>,
+    pub error: Option<Details>,
+    pub identity: Identity,
+    pub sqlite_version: Option<String>,
+    #[serde(flatten)]
+    pub work: Work,
+    pub peak_rss_bytes: Option<u64>,
+    /// Latencies under a fixed rate have no place in this version of the contract.
+    pub histogram: (),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Ok,
+    Unsupported,
+    Failed,
+}
+
+/// What a job's work produced; empty where it did none.
+#[derive(Debug, Default, Serialize)]
+pub struct Work {
+    pub effective: Effective,
+    pub plans: Vec<Vec<String>>,
+    pub operations: u64,
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub readback: Option<Proof>,
+    pub digest: Option<String>,
+    pub warmup_ns: Vec<u64>,
+    pub iterations_ns: Vec<u64>,
+    pub phases_ns: Phases,
+    pub cpu_ns: Option<Cpu>,
+    pub workers: Vec<Worker>,
+}
+
+/// What one iteration must give again and again.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Counts {
+    pub rows: u64,
+    pub affected: u64,
+    pub checksum: u32,
+}
+
+impl Counts {
+    /// Adds another share of the same iteration.
+    pub fn add(&mut self, share: &Counts) {
+        self.rows += share.rows;
+        self.affected += share.affected;
+        self.checksum = self.checksum.wrapping_add(share.checksum);
+    }
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Effective {
+    pub pragmas: BTreeMap<String, Option<serde_json::Value>>,
+    pub engine: BTreeMap<String, serde_json::Value>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Proof {
+    pub rows: u64,
+    pub checksum: u32,
+}
+
+/// Nanoseconds outside the iterations. `load` stays unknown: the kernel gives the start of a
+/// process in hundredths of a second.
+#[derive(Debug, Default, Serialize)]
+pub struct Phases {
+    pub load: Option<u64>,
+    pub open: Option<u64>,
+    pub prepare: Option<u64>,
+    pub close: Option<u64>,
+}
+
+/// CPU nanoseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cpu {
+    pub user: u64,
+    pub system: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Worker {
+    pub operations: u64,
+    pub rows: u64,
+    pub checksum: u32,
+    pub iterations_ns: Vec<u64>,
+}
+
+impl Report {
+    fn new(cell: &str, status: Status, identity: Identity, work: Work) -> Self {
+        Report {
+            contract: 1,
+            cell: cell.to_owned(),
+            status,
+            reason: None,
+            error: None,
+            identity,
+            sqlite_version: Some(rusqlite::version().to_owned()),
+            work,
+            peak_rss_bytes: crate::process::peak_rss_bytes(),
+            histogram: (),
+        }
+    }
+
+    pub fn ok(cell: &str, identity: Identity, work: Work) -> Self {
+        Report::new(cell, Status::Ok, identity, work)
+    }
+
+    pub fn unsupported(cell: &str, identity: Identity, reason: String) -> Self {
+        let report = Report::new(cell, Status::Unsupported, identity, Work::default());
+        Report { reason: Some(reason), ..report }
+    }
+
+    pub fn failed(cell: &str, identity: Identity, failure: Failure) -> Self {
+        let report = Report::new(cell, Status::Failed, identity, Work::default());
+        Report { error: Some(failure.into_details()), ..report }
+    }
+
+    /// Writes the report beside `output` and renames it, so that no reader sees half of it.
+    pub fn write(&self, output: &Path) -> io::Result<()> {
+        let mut temporary = output.as_os_str().to_owned();
+        temporary.push(format!(".{}", std::process::id()));
+        fs::write(&temporary, serde_json::to_vec(self)?)?;
+        fs::rename(&temporary, output)
+    }
+}

@@ -1,0 +1,124 @@
+//! The series of iterations: how many, their times, and that all of them give the same.
+
+use crate::failure::Failure;
+use crate::job::Measure;
+use crate::result::{Counts, Cpu};
+
+/// One iteration as seen from outside.
+#[derive(Debug)]
+pub struct Lap {
+    pub nanoseconds: u64,
+    pub counts: Counts,
+    pub cpu: Option<Cpu>,
+}
+
+#[derive(Debug)]
+pub struct Series<'j> {
+    plan: &'j Measure,
+    pub warmup_ns: Vec<u64>,
+    pub iterations_ns: Vec<u64>,
+    pub counts: Option<Counts>,
+    pub cpu: Option<Cpu>,
+}
+
+impl<'j> Series<'j> {
+    pub fn new(plan: &'j Measure) -> Self {
+        let cpu = Some(Cpu::default());
+        Series { plan, warmup_ns: Vec::new(), iterations_ns: Vec::new(), counts: None, cpu }
+    }
+
+    /// Whether the next iteration is a warm-up: until both minima are reached.
+    pub fn warming(&self) -> bool {
+        (self.warmup_ns.len() as u64) < self.plan.warmup_iterations
+            || self.warmup_ns.iter().sum::<u64>() < self.plan.warmup_ns
+    }
+
+    pub fn done(&self) -> bool {
+        self.iterations_ns.len() as u64 >= self.plan.iterations
+    }
+
+    /// Takes an iteration in; fails when it gave something else than those before.
+    pub fn record(&mut self, lap: Lap) -> Result<(), Failure> {
+        let number = self.warmup_ns.len() + self.iterations_ns.len() + 1;
+        let first = *self.counts.get_or_insert(lap.counts);
+        if lap.counts != first {
+            let show = |counts: Counts| {
+                let Counts { rows, affected, checksum } = counts;
+                format!("{rows} rows, {affected} affected rows, checksum {checksum}")
+            };
+            let (found, expected) = (show(lap.counts), show(first));
+            let message = format!("iteration {number} returned {found}; the first {expected}");
+            return Err(Failure::new(message));
+        }
+        if self.warming() {
+            self.warmup_ns.push(lap.nanoseconds);
+            return Ok(());
+        }
+        self.iterations_ns.push(lap.nanoseconds);
+        self.cpu = self
+            .cpu
+            .zip(lap.cpu)
+            .map(|(sum, cpu)| Cpu { user: sum.user + cpu.user, system: sum.system + cpu.system });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(warmup_iterations: u64, warmup_ns: u64, iterations: u64) -> Measure {
+        Measure {
+            operations_per_iteration: 1,
+            warmup_iterations,
+            warmup_ns,
+            iterations,
+            workers: 1,
+            rate: None,
+        }
+    }
+
+    fn lap(nanoseconds: u64, checksum: u32) -> Lap {
+        let counts = Counts { rows: 1, affected: 0, checksum };
+        Lap { nanoseconds, counts, cpu: Some(Cpu { user: 2, system: 1 }) }
+    }
+
+    fn run(plan: &Measure, nanoseconds: u64) -> (usize, usize, u64) {
+        let mut series = Series::new(plan);
+        while !series.done() {
+            series.record(lap(nanoseconds, 7)).unwrap();
+        }
+        let user = series.cpu.unwrap().user;
+        (series.warmup_ns.len(), series.iterations_ns.len(), user)
+    }
+
+    #[test]
+    fn the_warm_up_reaches_both_minima() {
+        assert_eq!(run(&plan(2, 0, 3), 10), (2, 3, 6));
+        assert_eq!(run(&plan(2, 45, 3), 10), (5, 3, 6));
+        assert_eq!(run(&plan(0, 0, 1), 10), (0, 1, 2));
+    }
+
+    #[test]
+    fn an_iteration_that_differs_fails_by_its_number() {
+        let plan = plan(1, 0, 5);
+        let mut series = Series::new(&plan);
+        series.record(lap(1, 7)).unwrap();
+        series.record(lap(1, 7)).unwrap();
+        let failure = series.record(lap(1, 8)).unwrap_err();
+        assert_eq!(
+            failure.into_details().message,
+            "iteration 3 returned 1 rows, 0 affected rows, checksum 8; \
+             the first 1 rows, 0 affected rows, checksum 7"
+        );
+    }
+
+    #[test]
+    fn cpu_time_is_unknown_once_one_iteration_does_not_know_it() {
+        let plan = plan(0, 0, 2);
+        let mut series = Series::new(&plan);
+        series.record(lap(1, 7)).unwrap();
+        series.record(Lap { cpu: None, ..lap(1, 7) }).unwrap();
+        assert!(series.cpu.is_none());
+    }
+}

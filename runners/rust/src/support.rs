@@ -1,0 +1,66 @@
+//! What the drivers can be asked for, as data and as an answer to a job.
+
+use serde::Serialize;
+
+use crate::identity::DriverName;
+use crate::job::{Integers, Job, Operation, StatementKind, Step};
+
+#[derive(Debug, Serialize)]
+pub struct Features {
+    pub operations: &'static [&'static str],
+    pub shapes: &'static [&'static str],
+    pub integers: &'static [&'static str],
+    pub statements: &'static [&'static str],
+    pub transactions: &'static [&'static str],
+    pub engine: &'static [&'static str],
+}
+
+impl Features {
+    pub fn of(driver: DriverName) -> Self {
+        Features {
+            operations: &["get", "all", "iterate", "run", "prepare", "open"],
+            shapes: &["object", "array", "typed"],
+            integers: &["number"],
+            statements: match driver {
+                DriverName::Rusqlite => &["prepared", "cached", "adhoc"],
+                DriverName::Ffi => &["prepared", "adhoc"],
+            },
+            transactions: &["none", "deferred", "immediate", "read"],
+            engine: &[],
+        }
+    }
+}
+
+/// The parameters that SQLite's own file: URIs have; it ignores all others.
+const URI_PARAMETERS: [&str; 6] = ["cache", "immutable", "mode", "nolock", "psow", "vfs"];
+
+/// Why this driver cannot do the job; `None` when it can.
+pub fn unsupported(job: &Job, driver: DriverName) -> Option<String> {
+    let uri = job.database.iter().flat_map(|database| database.uri.keys());
+    let mut unknown = uri.filter(|key| !URI_PARAMETERS.contains(&key.as_str()));
+    if let Some(key) = unknown.next() {
+        return Some(format!("SQLite ignores the URI parameter {key:?}"));
+    }
+    if let Some(option) = job.connection.engine.keys().next() {
+        return Some(format!("the engine option {option:?} cannot be set in this runner"));
+    }
+    if job.measure.rate.is_some() {
+        return Some("this runner has no fixed rate".into());
+    }
+    job.steps.iter().find_map(|step| unsupported_step(step, driver)).map(str::to_owned)
+}
+
+fn unsupported_step(step: &Step, driver: DriverName) -> Option<&'static str> {
+    if step.integers == Integers::Bigint {
+        return Some("integers are 64-bit already");
+    }
+    // What opens a connection or compiles a statement has nothing to keep.
+    let fresh = matches!(step.operation, Operation::Prepare | Operation::Open);
+    match step.statement {
+        StatementKind::Cached if driver == DriverName::Ffi => {
+            Some("the C API has no statement cache")
+        }
+        StatementKind::Cached if fresh => Some("prepare and open take no cached statement"),
+        _ => None,
+    }
+}

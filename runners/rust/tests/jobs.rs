@@ -1,0 +1,144 @@
+//! Jobs as the harness writes them, and what is said of those that cannot be read.
+
+use serde_json::{Value, json};
+use sqlitmus_rust::identity::DriverName;
+use sqlitmus_rust::job::{self, Operation, Shape, StatementKind, Transaction};
+use sqlitmus_rust::parameters::Parameter;
+use sqlitmus_rust::support;
+
+fn job() -> Value {
+    json!({
+        "mode": "measure",
+        "cell": "get-pk/rust",
+        "database": {"path": "d.db"},
+        "steps": [{
+            "operation": "get",
+            "sql": "SELECT ?, ?, ?, ?",
+            "parameters": {
+                "types": ["integer", "real", "text", "blob"],
+                "rows": [["9007199254740993", 1, "é", "00ff"], [null, 0.5, "", ""]]
+            }
+        }],
+        "measure": {"operations_per_iteration": 1},
+        "output": "o.json"
+    })
+}
+
+/// The message for a job with `value` at a JSON pointer.
+fn refusal(pointer: &str, value: Value) -> String {
+    let mut job = job();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match job.pointer_mut(parent).unwrap() {
+        Value::Object(object) => drop(object.insert(key.into(), value)),
+        Value::Array(array) => array[key.parse::<usize>().unwrap()] = value,
+        other => panic!("{other} has no members"),
+    }
+    job::read(&job.to_string()).unwrap_err()
+}
+
+#[test]
+fn absent_keys_have_the_contracts_defaults() {
+    let job = job::read(&job().to_string()).unwrap();
+    let step = &job.steps[0];
+    assert_eq!(step.operation, Operation::Get);
+    assert_eq!((step.repeat, step.shape), (1, Shape::Object));
+    assert_eq!(step.statement, StatementKind::Prepared);
+    assert_eq!(job.transaction, Transaction::None);
+    assert!(job.inspect);
+    assert_eq!((job.measure.iterations, job.measure.workers), (1, 1));
+}
+
+#[test]
+fn parameters_take_their_declared_types() {
+    let job = job::read(&job().to_string()).unwrap();
+    let pool = &job.steps[0].pool;
+    let first = [
+        Parameter::Integer(9_007_199_254_740_993),
+        Parameter::Real(1.0),
+        Parameter::Text("é".into()),
+        Parameter::Blob([0, 255].into()),
+    ];
+    assert_eq!(pool.row(0), first);
+    assert_eq!(pool.row(1)[0], Parameter::Null);
+    assert_eq!(pool.row(1)[3], Parameter::Blob([].into()));
+    assert_eq!(pool.row(6), first, "execution 6 of a pool of two binds row 0");
+}
+
+#[test]
+fn a_step_without_parameters_binds_an_empty_row() {
+    let mut job = job();
+    job["steps"][0]["parameters"] = Value::Null;
+    let job = job::read(&job.to_string()).unwrap();
+    assert_eq!(job.steps[0].pool.row(12345), []);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_path() {
+    let cases = [
+        ("/contract", json!(2), "contract: expected 1, found 2"),
+        ("/colour", json!(1), "colour: unknown field `colour`, expected one of `contract`"),
+        ("/steps/0/shape", json!("cube"), "steps[0].shape: unknown variant `cube`, expected"),
+        ("/steps/0/repeat", json!(0), "steps[0].repeat: expected at least 1, found 0"),
+        ("/database", json!(null), "database: expected a database because there are steps"),
+        ("/database/path", json!(1), "database.path: invalid type: integer `1`, expected a string"),
+        (
+            "/connection",
+            json!({"pragmas": [["cache_size", true]]}),
+            "connection.pragmas[0][1]: expected a string or an integer",
+        ),
+        (
+            "/connection",
+            json!({"pragmas": [["a; DROP", 1]]}),
+            "connection.pragmas[0][0]: expected a pragma's name",
+        ),
+        (
+            "/steps/0/parameters/rows",
+            json!([[1, 1, "", ""], [1, 1, "", ""], [1, 1, "", ""]]),
+            "steps[0].parameters.rows: expected a power of two of rows, at most 16384, found 3",
+        ),
+        (
+            "/steps/0/parameters/rows/1",
+            json!([1]),
+            "steps[0].parameters.rows[1]: expected 4 values, found 1",
+        ),
+        (
+            "/steps/0/parameters/rows/1/0",
+            json!("1x"),
+            "steps[0].parameters.rows[1][0]: expected an integer or a decimal string",
+        ),
+        (
+            "/steps/0/parameters/rows/1/1",
+            json!(true),
+            "steps[0].parameters.rows[1][1]: invalid type: boolean `true`, expected a number",
+        ),
+        (
+            "/steps/0/parameters/rows/1/3",
+            json!("0F"),
+            "steps[0].parameters.rows[1][3]: expected lower-case hexadecimal, found \"0F\"",
+        ),
+    ];
+    for (pointer, value, message) in cases {
+        let said = refusal(pointer, value);
+        assert!(said.starts_with(message), "{said:?} does not start with {message:?}");
+    }
+    assert!(job::read("{").unwrap_err().contains("EOF while parsing"));
+}
+
+#[test]
+fn what_a_driver_does_not_have_is_unsupported() {
+    let reason = |pointer: &str, value: Value, driver| {
+        let mut job = job();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        job.pointer_mut(parent).unwrap()[key] = value;
+        support::unsupported(&job::read(&job.to_string()).unwrap(), driver)
+    };
+    let (rusqlite, ffi) = (DriverName::Rusqlite, DriverName::Ffi);
+    let engine = json!({"engine": {"memstatus": 0}});
+    assert!(reason("/connection", engine, ffi).unwrap().contains("\"memstatus\""));
+    assert!(reason("/database/uri", json!({"foo": "1"}), ffi).unwrap().contains("\"foo\""));
+    assert_eq!(reason("/database/uri", json!({"immutable": "1"}), ffi), None);
+    assert!(reason("/measure/rate", json!(1.5), rusqlite).is_some());
+    assert!(reason("/steps/0/integers", json!("bigint"), rusqlite).is_some());
+    assert!(reason("/steps/0/statement", json!("cached"), ffi).is_some());
+    assert_eq!(reason("/steps/0/statement", json!("cached"), rusqlite), None);
+}
