@@ -1,0 +1,65 @@
+# The only door to sqlitmus. Run as ./just RECIPE (Windows: just RECIPE): it sets up what the recipe needs first.
+
+set positional-arguments
+
+_list:
+    @"{{ just_executable() }}" --justfile "{{ justfile() }}" --list --unsorted
+
+# Set up every runner and hyperfine, and say what is missing
+setup: doctor
+
+# Is this machine fit to measure, and which runners are here?
+doctor *ARGS:
+    @python -m sqlitmus doctor "$@"
+
+# Scenarios, runners, profiles, fixtures
+list *ARGS:
+    @python -m sqlitmus list "$@"
+
+# Check every runner's answers against the oracle
+verify *ARGS:
+    @python -m sqlitmus verify "$@"
+
+# Measure: the short suite, about five minutes
+bench-quick *ARGS:
+    @python -m sqlitmus run --suite quick "$@"
+
+# Measure: the full suite on every runner here
+bench-all *ARGS:
+    @python -m sqlitmus run --suite full "$@"
+
+# Measure what you choose; --help tells how
+run *ARGS:
+    @python -m sqlitmus run "$@"
+
+# Render a run's report again, as html, md or json
+report *ARGS:
+    @python -m sqlitmus report "$@"
+
+# Compare each runner's loop with a hand-written one for the same work
+bench-overhead *ARGS:
+    @python harness/benchmarks/overhead.py "$@"
+
+# Write the contract's JSON Schemas from the models
+schema *ARGS:
+    @python -m sqlitmus schema "$@"
+
+# The version of sqlitmus
+version:
+    @python -m sqlitmus version
+
+# Lint and all tests, or only the checks named
+test *NAMES:
+    @python -m bootstrap.checks lint test -- "$@"
+
+# Linters only, or only those named
+lint *NAMES:
+    @python -m bootstrap.checks lint -- "$@"
+
+# Format all code and apply safe fixes
+format *NAMES:
+    @python -m bootstrap.checks format -- "$@"
+
+# The harness's tests with pytest's own options
+pytest *ARGS:
+    @python -m pytest "$@"

@@ -1,0 +1,63 @@
+"""What the harness itself costs per invocation, and how its memory grows.
+
+`python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session would
+(job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life, for a
+reading case and for a writing one, and the harness's resident memory before and after.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from sqlitmus import bench, catalog, paths, plan
+from sqlitmus.progress import Progress
+from sqlitmus.schedule import Slot
+from sqlitmus.session import to_sample
+from sqlitmus.store import RunDirectory
+
+CASES = ("startup-noop", "startup-first-row", "insert-transaction")
+RUNNERS = ("rust-ffi", "bun", "node", "python")
+
+
+def main(count: int) -> None:
+    """Print one line per case."""
+    known, tools = catalog.load(), paths.tools()
+    there = {name for name, spec in known.runners.items() if spec.tool in tools.paths}
+    runner = next(name for name in RUNNERS if name in there)
+    cells = {case: [runner] for case in CASES}
+    opened = bench.opened(
+        known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False
+    )
+    with opened as at, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+        directory = RunDirectory(Path(folder))
+        before = _resident_mb()
+        for case_id in CASES:
+            name, axes = plan.parse_case(case_id, known)
+            case = plan.make_case(name, axes, known, known.suites["quick"])
+            want = at.workbench.ask_oracle(case, at.oracle) if case.sql else None
+            own: list[float] = []
+            for number in range(count):
+                begin = time.perf_counter_ns()
+                attempt = at.workbench.attempt(case, at.installed[runner], "measure", want)
+                directory.add_sample(to_sample(Slot(number, 0, case_id, runner, runner), attempt))
+                spent = time.perf_counter_ns() - begin
+                assert attempt.invocation.timing is not None, attempt.reason
+                own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)
+            own.sort()
+            print(
+                f"{case_id:20} {runner:8} {count} invocations: median {statistics.median(own):.2f} ms, "
+                f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
+            )
+        print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
+
+
+def _resident_mb() -> float:
+    return psutil.Process().memory_info().rss / 2**20
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

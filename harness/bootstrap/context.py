@@ -1,0 +1,67 @@
+"""Where a set-up happens: the clone, the toolchain folder, the settings and the environment."""
+
+import os
+import shutil
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+WINDOWS = sys.platform == "win32"
+EXE = ".exe" if WINDOWS else ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The contents of `bootstrap.toml`."""
+
+    versions: Mapping[str, str]
+    recipes: Mapping[str, tuple[str, ...]]
+    hints: Mapping[str, str]
+
+    @staticmethod
+    def load() -> "Settings":
+        """Read the settings; a missing table raises `KeyError`."""
+        path = Path(__file__).with_name("bootstrap.toml")
+        raw = tomllib.loads(path.read_text("utf-8"))
+        recipes = {name: tuple(steps) for name, steps in raw["recipes"].items()}
+        return Settings(raw["versions"], recipes, raw["hints"])
+
+
+@dataclass(frozen=True)
+class Context:
+    """All that a step may look at; `environ` decides what is on PATH."""
+
+    clone: Path
+    toolchain: Path
+    settings: Settings
+    environ: Mapping[str, str]
+
+    def find(self, tool: str) -> Path | None:
+        """The tool's file on PATH, or None."""
+        found = shutil.which(tool, path=self.environ.get("PATH", ""))
+        return Path(found) if found else None
+
+    def hint(self, tool: str) -> str:
+        """What to say when `tool` is absent."""
+        return self.settings.hints[tool]
+
+    @property
+    def logs(self) -> Path:
+        """The folder with one log per step."""
+        return self.toolchain / "logs"
+
+
+def make_context(clone: Path) -> Context:
+    """The context of this process: `$SQLITMUS_TOOLCHAIN`, or `.toolchain` in the clone."""
+    chosen = os.environ.get("SQLITMUS_TOOLCHAIN")
+    toolchain = Path(chosen).expanduser().absolute() if chosen else clone / ".toolchain"
+    return Context(clone, toolchain, Settings.load(), dict(os.environ))
+
+
+def platform_facts() -> dict[str, str]:
+    """What a ready-made binary depends on; the `platform` module would be slow to import."""
+    if WINDOWS:
+        return {"platform": sys.platform, "machine": os.environ.get("PROCESSOR_ARCHITECTURE", "")}
+    return {"platform": sys.platform, "machine": os.uname().machine}
