@@ -1,0 +1,216 @@
+"""The numbers behind the page, as compact columns for its script: no key is repeated per cell or
+pair.
+
+Ratios are natural logarithms in units of 1e-6, so the pair B/A is the negative of A/B and only the
+first given of both is kept: pair (i, j) with i < j, runner j over runner i, at index j·(j−1)/2 + i.
+Samples are integers that times 10^e give nanoseconds; positions are differences from the one
+before.
+"""
+
+import itertools
+from math import floor, isfinite, log, log10
+from typing import Any
+
+from sqlitmus.report import charts
+from sqlitmus.report.model import Case, Cell, Comparison, Interval, Report
+from sqlitmus.report.words import ABSENT, LEVELS, OPPOSITE, OUTCOMES, VERDICTS
+
+LOG_UNIT = 1e6
+SAMPLE_DIGITS = 5
+DRIFT_FLOOR = 0.02
+DRIFT_CEILING = 0.5
+NO_PAIR = " "
+WHOLE = 1e5
+
+Column = list[float | int | None]
+
+
+def page_data(report: Report) -> dict[str, Any]:
+    """Everything the page's script may show, ready for JSON."""
+    names = [runner.name for runner in report.runners]
+    index = {name: place for place, name in enumerate(names)}
+    return {
+        "run": report.run,
+        "title": report.title,
+        "reference": index.get(report.reference, -1),
+        "floor": index.get(report.floor, -1) if report.floor else -1,
+        "margin": report.margin,
+        "groups": report.groups,
+        "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
+        "verdicts": {
+            word.code: [verdict, word.symbol, word.side, VERDICTS[OPPOSITE[verdict]].code]
+            for verdict, word in VERDICTS.items()
+        },
+        "outcomes": {word.code: word.label for word in (*OUTCOMES.values(), ABSENT)},
+        "levels": LEVELS,
+        "steps": charts.RATIO_STEPS,
+        "glyph": [charts.GLYPH_WIDTH, charts.GLYPH_PAD, charts.GLYPH_RATIO],
+        "summary": [charts.SUMMARY_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
+        "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
+        "standings": standings(report, index),
+        "cases": [case_data(case, index) for case in report.cases],
+    }
+
+
+def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
+    """Rows of [group, runner, reference, log ratio, log low, log high, cases, counts…]."""
+    groups = {name: place for place, name in enumerate(report.groups)}
+    return [
+        [
+            groups[s.group],
+            index[s.runner],
+            index[s.reference],
+            *log_interval(s.ratio),
+            s.cases,
+            s.faster,
+            s.slower,
+            s.equivalent,
+            s.unresolved,
+            s.not_ok,
+        ]
+        for s in report.standings
+        if s.group in groups and s.runner in index and s.reference in index
+    ]
+
+
+def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
+    """One case's columns, in runner order."""
+    cells: list[Cell | None] = [None] * len(index)
+    for cell in case.cells:
+        if cell.runner in index:
+            cells[index[cell.runner]] = cell
+    kept = [cell if cell and cell.outcome == "ok" else None for cell in cells]
+    axis = charts.sample_axis(cell.samples for cell in kept if cell)
+    exponents = [sample_exponent(cell) for cell in kept]
+    data: dict[str, Any] = {
+        "id": case.id,
+        "scenario": case.scenario,
+        "title": case.title,
+        "group": case.group,
+        "bound": case.bound_by,
+        "axes": case.axes,
+        "metric": case.metric,
+        "unit": case.unit,
+        "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
+        "time": intervals([cell.time if cell else None for cell in kept]),
+        "overhead": intervals([cell.overhead if cell else None for cell in kept]),
+        "cold": [short(cell.cold_ns) if cell else None for cell in kept],
+        "cpu": [short(cell.cpu_ns) if cell else None for cell in kept],
+        "rss": [short(cell.peak_rss_bytes) if cell else None for cell in kept],
+        "exponents": exponents,
+        "samples": [scaled_samples(c, e) for c, e in zip(kept, exponents, strict=True)],
+        "positions": [differences(cell.positions) if cell else [] for cell in kept],
+        "drift": drift_range(kept),
+    }
+    if axis:
+        data["axis"] = [short(axis[0]), short(axis[1]), [short(tick) for tick in axis[2]]]
+    data.update(pair_columns(case.comparisons, index))
+    return data
+
+
+def pair_columns(comparisons: list[Comparison], index: dict[str, int]) -> dict[str, Any]:
+    """Columns over unordered pairs; a comparison given only the other way round is turned."""
+    count = len(index) * (len(index) - 1) // 2
+    ratio: list[int | None] = [None] * count
+    low: list[int | None] = [None] * count
+    high: list[int | None] = [None] * count
+    blocks = [0] * count
+    verdicts = [NO_PAIR] * count
+    needs: dict[int, int] = {}
+    for c in comparisons:
+        runner, reference = index.get(c.runner, -1), index.get(c.reference, -1)
+        if runner < 0 or reference < 0 or runner == reference:
+            continue
+        turned = runner < reference
+        high_end, low_end = (reference, runner) if turned else (runner, reference)
+        pair = high_end * (high_end - 1) // 2 + low_end
+        if verdicts[pair] != NO_PAIR:
+            continue
+        logs = log_interval(c.ratio)
+        if turned:
+            verdicts[pair] = VERDICTS[OPPOSITE[c.verdict]].code
+            ratio[pair], low[pair], high[pair] = (negative(logs[i]) for i in (0, 2, 1))
+        else:
+            verdicts[pair] = VERDICTS[c.verdict].code
+            ratio[pair], low[pair], high[pair] = logs
+        blocks[pair] = c.blocks
+        if c.needs_blocks is not None:
+            needs[pair] = c.needs_blocks
+    same = set(blocks) - {0}
+    return {
+        "pairs": [ratio, low, high],
+        "verdicts": "".join(verdicts),
+        "blocks": same.pop() if len(same) == 1 else blocks,
+        "needs": needs,
+    }
+
+
+def log_interval(interval: Interval | None) -> tuple[int | None, int | None, int | None]:
+    """The logarithms of a ratio and its bounds in units of 1e-6."""
+    if interval is None:
+        return None, None, None
+    return log_of(interval.value), log_of(interval.low), log_of(interval.high)
+
+
+def log_of(value: float | None) -> int | None:
+    """ln(value) in units of 1e-6; None for what has no finite logarithm."""
+    if value is None or value <= 0 or not isfinite(value):
+        return None
+    return round(log(value) * LOG_UNIT)
+
+
+def negative(value: int | None) -> int | None:
+    """The logarithm of the inverse."""
+    return None if value is None else -value
+
+
+def short(value: float | None) -> float | int | None:
+    """Thousandths below 100 µs or 100 KB, whole numbers from there: five significant digits or
+    more."""
+    if value is None or not isfinite(value):
+        return None
+    return round(value) if abs(value) >= WHOLE else round(value, 3)
+
+
+def intervals(values: list[Interval | None]) -> list[Column]:
+    """Columns value, low, high."""
+    return [
+        [short(v.value) if v else None for v in values],
+        [short(v.low) if v else None for v in values],
+        [short(v.high) if v else None for v in values],
+    ]
+
+
+def sample_exponent(cell: Cell | None) -> int:
+    """The power of ten that leaves five digits before the point of a cell's estimate."""
+    if cell is None or cell.time is None or cell.time.value <= 0:
+        return 0
+    return floor(log10(cell.time.value)) - SAMPLE_DIGITS + 1
+
+
+def scaled_samples(cell: Cell | None, exponent: int) -> list[int | None]:
+    """Samples as integers in units of 10^exponent ns."""
+    if cell is None:
+        return []
+    factor = 10.0**-exponent
+    return [None if value is None else round(value * factor) for value in cell.samples]
+
+
+def differences(positions: list[int]) -> list[int]:
+    """The first position, then each one minus the one before."""
+    if not positions:
+        return []
+    return [positions[0], *(b - a for a, b in itertools.pairwise(positions))]
+
+
+def drift_range(cells: list[Cell | None]) -> float:
+    """Half-height of the drift strips: the largest relative deviation of a sample, within 2 % and
+    50 %."""
+    widest = DRIFT_FLOOR
+    for cell in cells:
+        if cell is None or cell.time is None or cell.time.value <= 0:
+            continue
+        known = [value for value in cell.samples if value]
+        if known:
+            widest = max(widest, max(known) / cell.time.value - 1, 1 - min(known) / cell.time.value)
+    return round(min(widest, DRIFT_CEILING), 4)

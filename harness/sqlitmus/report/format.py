@@ -1,0 +1,119 @@
+"""Numbers as text: rounded to what their interval supports, with units. The page's script mirrors
+this module.
+
+All times are nanoseconds. A number never shows more digits than its 95 % interval allows, nor more
+than four significant ones; the exact value stays in the data behind the page.
+"""
+
+from math import floor, isfinite, log10
+
+from sqlitmus.report.model import Interval
+
+THIN = "\u202f"
+MINUS = "\u2212"
+UNITS: tuple[tuple[str, float], ...] = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
+RATES: tuple[tuple[str, float], ...] = (("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9))
+MAX_DIGITS = 4
+MIN_DIGITS = 2
+PLAIN_DIGITS = 3
+KIBI = 1024.0
+
+
+def decimals(value: float, low: float | None, high: float | None) -> int:
+    """Digits after the point: down to the first significant digit of the interval's half-width."""
+    if value == 0 or not isfinite(value):
+        return 0
+    lead = floor(log10(abs(value)))
+    if low is None or high is None or not high > low:
+        return max(0, PLAIN_DIGITS - 1 - lead)
+    wanted = -floor(log10((high - low) / 2))
+    return max(0, min(wanted, MAX_DIGITS - 1 - lead), MIN_DIGITS - 1 - lead)
+
+
+def fixed(value: float, places: int) -> str:
+    """`value` with `places` decimals and a true minus sign; never "-0"."""
+    text = f"{value:.{places}f}"
+    if text[0] != "-":
+        return text
+    return MINUS + text[1:] if text.strip("-0.") else text[1:]
+
+
+def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:
+    """The largest unit in which `value` is at least 1 (the smallest one for less)."""
+    size = abs(value)
+    chosen = units[0]
+    for unit in units[1:]:
+        # 0.9995 of a unit would print as 1000 of the smaller one.
+        if size < unit[1] * 0.9995:
+            break
+        chosen = unit
+    return chosen
+
+
+def scaled(interval: Interval, units: tuple[tuple[str, float], ...]) -> tuple[str, str, str]:
+    """`(number, bounds, unit)`; bounds are "[low, high]" or "" when there are none."""
+    unit, scale = unit_of(interval.value, units)
+    value, low, high = interval.value / scale, interval.low, interval.high
+    if low is None or high is None:
+        return fixed(value, decimals(value, None, None)), "", unit
+    low, high = low / scale, high / scale
+    places = decimals(value, low, high)
+    return fixed(value, places), f"[{fixed(low, places)}, {fixed(high, places)}]", unit
+
+
+def time(interval: Interval) -> tuple[str, str]:
+    """A time in ns as `("812 ns", "[803, 821]")`."""
+    number, bounds, unit = scaled(interval, UNITS)
+    return f"{number}{THIN}{unit}", bounds
+
+
+def signed_time(interval: Interval) -> tuple[str, str]:
+    """A difference of times, with its sign."""
+    text, bounds = time(interval)
+    return (text if interval.value < 0 else f"+{text}"), bounds
+
+
+def duration(ns: float | None) -> str:
+    """A time in ns without an interval; "unknown" for None."""
+    if ns is None:
+        return "unknown"
+    unit, scale = unit_of(ns, UNITS)
+    return f"{fixed(ns / scale, decimals(ns / scale, None, None))}{THIN}{unit}"
+
+
+def rate(interval: Interval) -> tuple[str, str]:
+    """Operations per second as `("1.23 M/s", "[1.21, 1.25]")`."""
+    number, bounds, unit = scaled(interval, RATES)
+    return f"{number}{THIN}{unit}", bounds
+
+
+def ratio(interval: Interval) -> tuple[str, str]:
+    """A ratio of times as `("0.76×", "[0.74, 0.79]")`."""
+    value, low, high = interval.value, interval.low, interval.high
+    places = decimals(value, low, high)
+    if low is None or high is None:
+        return f"{fixed(value, places)}×", ""
+    return f"{fixed(value, places)}×", f"[{fixed(low, places)}, {fixed(high, places)}]"
+
+
+def size(count: float | None) -> str:
+    """Bytes in binary units; "unknown" for None."""
+    if count is None:
+        return "unknown"
+    value = count
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < KIBI or unit == "GiB":
+            return f"{fixed(value, decimals(value, None, None))}{THIN}{unit}"
+        value /= KIBI
+    raise AssertionError
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """ "1 case", "2 cases"; `plural` when it is not the noun with an s."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def rate_label(value: float) -> str:
+    """A tick of a rate axis: "200 k", "1.5 M"."""
+    unit, scale = unit_of(value, RATES)
+    return f"{value / scale:.3g}{THIN}{unit.removesuffix('/s')}".rstrip(THIN)

@@ -1,0 +1,150 @@
+"""A report as GitHub-flavoured Markdown, short enough for a job summary (1 MiB)."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sqlitmus.report import format as fmt
+from sqlitmus.report import table, words
+from sqlitmus.report.model import Report, Standing
+
+LIMIT = 1024 * 1024
+RESERVE = 1024
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$@])")
+SPACE = re.compile(r"\s+")
+BACKTICKS = re.compile(r"`+")
+
+
+def render(report: Report) -> str:
+    """The report; when it would pass 1 MiB the last parts go, and the text says how many."""
+    parts = [head(report), summary(report)]
+    parts += [group_table(report, name, rows) for name, rows in table.rows(report)]
+    parts += [problem_list(report), provenance(report), foot(report)]
+    return joined([part for part in parts if part])
+
+
+def joined(parts: list[str]) -> str:
+    """The parts that fit, in order."""
+    kept: list[str] = []
+    room = LIMIT - RESERVE
+    for part in parts:
+        size = len(part.encode()) + 2
+        if size > room:
+            continue
+        room -= size
+        kept.append(part)
+    left_out = len(parts) - len(kept)
+    if left_out:
+        kept.append(f"_Left out for length: {fmt.counted(left_out, 'part')}; the HTML has them._")
+    return "\n\n".join(kept) + "\n"
+
+
+def text(value: str) -> str:
+    """Untrusted text on one line, nothing in it read as markup, HTML or a mention."""
+    return SPECIAL.sub(r"\\\1", SPACE.sub(" ", value).strip())
+
+
+def code(value: str) -> str:
+    """Untrusted text as a code span that holds in a table too."""
+    flat = SPACE.sub(" ", value).strip()
+    longest = max((len(run) for run in BACKTICKS.findall(flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
+
+
+def grid(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A table whose first `left` columns are text and the others numbers."""
+    rule = ["---"] * left + ["--:"] * (len(header) - left)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [header, rule, *lines])
+
+
+def head(report: Report) -> str:
+    """Title, verdict, notices."""
+    lines = [f"# {text(report.title)}", ""]
+    lines += [f"{text(line)}\n" for line in report.headline]
+    lines += [f"> {text(line)}" for line in report.notices]
+    blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
+    facts = f"suite {text(report.suite)} · {blocks} · reference {code(report.reference)}"
+    lines += ["", f"{facts} · {text(report.canary_summary)}"]
+    return "\n".join(lines)
+
+
+def summary(report: Report) -> str:
+    """Geometric means, one row per runner and one column per group."""
+    found = {(s.runner, s.group): s for s in report.standings if s.reference == report.reference}
+    if not found:
+        return ""
+    names = [r.name for r in report.runners if any((r.name, g) in found for g in report.groups)]
+    lines = [[code(n), *[standing(found.get((n, g))) for g in report.groups]] for n in names]
+    table_text = grid(["runner", *map(text, report.groups)], lines)
+    return (
+        f"## Summary\n\nGeometric mean of time relative to {code(report.reference)} with its 95 % "
+        f"interval; below 1 is faster.\n\n{table_text}"
+    )
+
+
+def standing(found: Standing | None) -> str:
+    """One geometric mean."""
+    if found is None or found.ratio is None:
+        return "–"
+    return " ".join(fmt.ratio(found.ratio))
+
+
+def group_table(report: Report, name: str, rows: list[table.Row]) -> str:
+    """All cases of a group: the reference's time, then each other runner's ratio and verdict."""
+    place = next((i for i, r in enumerate(report.runners) if r.name == report.reference), None)
+    others = [i for i in range(len(report.runners)) if i != place]
+    header = ["case", "" if place is None else code(report.reference)]
+    header += [code(report.runners[i].name) for i in others]
+    lines: list[list[str]] = []
+    for row in rows:
+        own = "" if place is None else cell(row.entries[place])
+        lines.append([code(row.name), own, *[cell(row.entries[i]) for i in others]])
+    return f"## {text(name)}\n\n{grid(header, lines)}"
+
+
+def cell(entry: table.Entry) -> str:
+    """A ratio in bold when it is decided, with its interval and symbol."""
+    if entry.comparison is None:
+        return entry.text if entry.outcome == "ok" else f"_{entry.text}_"
+    word = words.VERDICTS[entry.comparison.verdict]
+    value = f"**{entry.text}**" if word.side in {"f", "s"} else entry.text
+    return f"{word.symbol} {value} {entry.bounds}".rstrip()
+
+
+def problem_list(report: Report) -> str:
+    """Cells that answered wrongly or failed."""
+    lines = [
+        [code(case), code(runner), what, text(reason)]
+        for case, runner, what, reason in table.problems(report)
+    ]
+    if not lines:
+        return ""
+    return f"## Wrong or failed\n\n{grid(['case', 'runner', 'outcome', 'reason'], lines, left=4)}"
+
+
+def provenance(report: Report) -> str:
+    """Facts that differ between runners, folded away."""
+    facts = [fact for fact in report.provenance if fact.differs]
+    if not facts:
+        return ""
+    names = [r.name for r in report.runners if any(r.name in fact.values for fact in facts)]
+    lines = [
+        [text(f"{fact.group}: {fact.name}"), *[text(fact.values.get(n, "unknown")) for n in names]]
+        for fact in facts
+    ]
+    count = fmt.counted(len(facts), "fact")
+    body = grid(["fact", *map(code, names)], lines, left=len(names) + 1)
+    return (
+        f"<details><summary>{count} that differ between runners</summary>\n\n{body}\n\n</details>"
+    )
+
+
+def foot(report: Report) -> str:
+    """How to read it, and how to run it again."""
+    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
+    return (
+        f"{marks}. Numbers are time over the reference's time; brackets are 95 % intervals.\n\n"
+        f"Run again: {code(report.rerun)}\n\nsqlitmus {text(report.sqlitmus_version)} · "
+        f"run {code(report.run)} · seed {report.seed}"
+    )

@@ -1,0 +1,65 @@
+"""What the Markdown and the terminal report share: one short text per cell of the matrix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlitmus.report import format as fmt
+from sqlitmus.report import words
+from sqlitmus.report.model import Case, Cell, Comparison, Report
+from sqlitmus.report.view import varying_axes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`text` says the number or the outcome; `verdict` is None without a comparison."""
+
+    text: str
+    bounds: str = ""
+    comparison: Comparison | None = None
+    outcome: str = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A case's name within its group, and one entry per runner, in report
+    order."""
+
+    case: Case
+    name: str
+    entries: list[Entry]
+
+
+def rows(report: Report) -> Iterator[tuple[str, list[Row]]]:
+    """All cases by group, in report order."""
+    varying = varying_axes(report.cases)
+    groups: dict[str, list[Row]] = {group: [] for group in report.groups}
+    for case in report.cases:
+        axes = [f"{name}={case.axes[name]}" for name in varying[case.scenario] if name in case.axes]
+        cells = {cell.runner: cell for cell in case.cells}
+        against = {c.runner: c for c in case.comparisons if c.reference == report.reference}
+        entries = [
+            entry(cells.get(runner.name), against.get(runner.name)) for runner in report.runners
+        ]
+        groups.setdefault(case.group, []).append(
+            Row(case, " ".join([case.scenario, *axes]), entries)
+        )
+    yield from ((name, found) for name, found in groups.items() if found)
+
+
+def entry(cell: Cell | None, compared: Comparison | None) -> Entry:
+    """One cell: its ratio, or its time where it has no comparison, or its outcome."""
+    if cell is None:
+        return Entry(words.ABSENT.label, outcome="absent")
+    if cell.outcome != "ok" or cell.time is None:
+        return Entry(words.OUTCOMES[cell.outcome].label, outcome=cell.outcome)
+    if compared is None:
+        return Entry(*fmt.time(cell.time))
+    return Entry(*fmt.ratio(compared.ratio), compared)
+
+
+def problems(report: Report) -> Iterator[tuple[str, str, str, str]]:
+    """(case, runner, outcome, reason) of every cell that is wrong or failed."""
+    for case in report.cases:
+        for cell in case.cells:
+            if cell.outcome in {"wrong", "failed"}:
+                yield case.id, cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or ""

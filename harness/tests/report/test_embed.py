@@ -1,0 +1,83 @@
+import json
+from dataclasses import replace
+from math import exp
+from typing import Any
+
+import pytest
+
+from sqlitmus.report import embed, words
+from sqlitmus.report.model import Report
+
+
+def pair_of(
+    data: dict[str, Any], case: dict[str, Any], runner: str, reference: str
+) -> tuple[str, list[float | None]]:
+    """A comparison as the page's script finds it."""
+    names = [row[0] for row in data["runners"]]
+    one, two = names.index(runner), names.index(reference)
+    turned = one < two
+    high, low = max(one, two), min(one, two)
+    place = high * (high - 1) // 2 + low
+    logs = [column[place] for column in case["pairs"]]
+    code = case["verdicts"][place]
+    if turned:
+        logs = [None if x is None else -x for x in (logs[0], logs[2], logs[1])]
+        code = data["verdicts"][code][3]
+    return data["verdicts"][code][0], [None if x is None else exp(x / 1e6) for x in logs]
+
+
+def test_every_ordered_pair_can_be_read_back(small: Report) -> None:
+    data = json.loads(json.dumps(embed.page_data(small)))
+    seen = 0
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        for c in case.comparisons:
+            verdict, ratio = pair_of(data, stored, c.runner, c.reference)
+            assert verdict == c.verdict
+            own = (c.ratio.value, c.ratio.low, c.ratio.high)
+            # The synthetic intervals are symmetric in logarithms, as the real ones are.
+            assert ratio == pytest.approx(own, rel=2e-6)
+            seen += 1
+    assert seen > 500
+
+
+def test_one_direction_is_enough(small: Report) -> None:
+    halved = replace(
+        small,
+        cases=[
+            replace(case, comparisons=[c for c in case.comparisons if c.runner < c.reference])
+            for case in small.cases
+        ],
+    )
+    whole, half = embed.page_data(small), embed.page_data(halved)
+    assert [c["verdicts"] for c in half["cases"]] == [c["verdicts"] for c in whole["cases"]]
+
+
+def test_samples_and_positions_come_back(small: Report) -> None:
+    data = embed.page_data(small)
+    names = [row[0] for row in data["runners"]]
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        for cell in case.cells:
+            place = names.index(cell.runner)
+            if cell.outcome != "ok":
+                assert stored["samples"][place] == []
+                continue
+            scale = 10 ** stored["exponents"][place]
+            values = [x * scale for x in stored["samples"][place]]
+            assert values == pytest.approx(cell.samples, rel=1e-4)
+            steps = stored["positions"][place]
+            assert [sum(steps[: i + 1]) for i in range(len(steps))] == cell.positions
+
+
+def test_codes_are_unique_and_opposites_mutual() -> None:
+    codes = [word.code for word in words.VERDICTS.values()]
+    assert len(set(codes)) == len(codes)
+    assert all(words.OPPOSITE[words.OPPOSITE[v]] == v for v in words.VERDICTS)
+    outcomes = [word.code for word in (*words.OUTCOMES.values(), words.ABSENT)]
+    assert len(set(outcomes)) == len(outcomes)
+
+
+def test_a_number_that_is_none_stays_none() -> None:
+    assert embed.log_of(0.0) is None
+    assert embed.log_of(float("inf")) is None
+    assert embed.short(float("nan")) is None
+    assert embed.short(812.34567) == 812.346

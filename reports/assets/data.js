@@ -1,0 +1,63 @@
+// Access to the embedded columns; harness/sqlitmus/report/embed.py describes them.
+
+const LOG_UNIT = 1e6;
+
+/** One quantity of a cell as `[value, low, high]`, or null. */
+export function triple(columns, runner) {
+  return columns[0][runner] == null ? null : columns.map((column) => column[runner]);
+}
+
+/** Style class of a decided ratio: deeper with distance from 1. */
+function shade(levels, verdict, side, value) {
+  if (side !== "f" && side !== "s") return side;
+  if (!verdict.startsWith("materially")) return `${side}1`;
+  const size = Math.max(value, 1 / value);
+  return side + (1 + levels.filter((level) => size >= level).length);
+}
+
+/** The stored comparison of two runners, turned where only its inverse is stored; null without one. */
+export function comparison(data, item, runner, reference) {
+  if (runner === reference) return null;
+  const turned = runner < reference;
+  const [low, high] = turned ? [runner, reference] : [reference, runner];
+  const pair = (high * (high - 1)) / 2 + low;
+  const stored = item.verdicts[pair];
+  if (stored === " " || stored === undefined) return null;
+  const logs = item.pairs.map((column) => column[pair]);
+  const code = turned ? data.verdicts[stored][3] : stored;
+  const [verdict, symbol, side] = data.verdicts[code];
+  const ordered = turned ? turn(logs) : logs;
+  const ratio = exp(ordered);
+  return {
+    logs: ordered,
+    ratio,
+    verdict,
+    symbol,
+    shade: shade(data.levels, verdict, side, ratio[0]),
+    decided: side !== "un",
+    blocks: Array.isArray(item.blocks) ? item.blocks[pair] : item.blocks,
+    needs: item.needs[pair] ?? null,
+  };
+}
+
+/** Logarithms of the inverse: signs and bounds change places. */
+export function turn([value, low, high]) {
+  const not = (x) => (x == null ? null : -x);
+  return [not(value), not(high), not(low)];
+}
+
+/** Ratios from stored logarithms. */
+export function exp(logs) {
+  return logs.map((x) => (x == null ? null : Math.exp(x / LOG_UNIT)));
+}
+
+/** A cell's samples in ns, in block order, and their places in the run. */
+export function samples(item, runner) {
+  const scale = 10 ** item.exponents[runner];
+  let place = 0;
+  const places = item.positions[runner].map((step) => {
+    place += step;
+    return place;
+  });
+  return { values: item.samples[runner].map((x) => (x == null ? null : x * scale)), places };
+}

@@ -1,0 +1,257 @@
+// Wires the controls to the page. The page is complete without this script for its own reference.
+import { drawPlots, light, paintCase } from "./cases.js";
+import { save } from "./export.js";
+import { paint, sentence, sort } from "./matrix.js";
+import { defaults, read, write } from "./state.js";
+import { paintSummary } from "./summary.js";
+import { describe, select, show } from "./visible.js";
+
+const $ = (id) => document.getElementById(id);
+const data = JSON.parse($("data").textContent);
+const grid = $("grid");
+const plain = JSON.stringify(defaults(data));
+const names = data.runners.map(([name]) => name);
+const values = (id) => [...($(id)?.querySelectorAll("button") ?? [])].map((one) => one.value);
+const choices = {
+  ref: [...$("ref").options].map((one) => one.value),
+  case: data.cases.map((item) => item.id),
+  sort: ["case", ...names],
+  group: values("chips-group"),
+  profile: values("chips-profile"),
+  runner: values("chips-runner"),
+};
+const keys = [...grid.tHead.querySelectorAll(".k")];
+const looks = keys.map((key) => ({
+  hue: key.classList[1],
+  shape: key.firstElementChild.getAttribute("href").slice(2),
+}));
+const keyOf = (runner) => keys[runner].cloneNode(true);
+
+let state = defaults(data);
+let selected = select(data, state);
+// What the numbers on the page were written for; static ones are written for the defaults.
+let painted = numbersKey();
+
+function numbersKey() {
+  return [state.ref, state.view, state.as, state.unit].join();
+}
+
+function render() {
+  const key = numbersKey();
+  if (key !== painted) {
+    painted = key;
+    paint(grid, data, state);
+    paintSummary(data, state, keyOf);
+    for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
+    explain();
+  }
+  sort(grid, data, state);
+  selected = select(data, state);
+  show(data, selected);
+  for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
+  showControls();
+}
+
+function explain() {
+  const ref = document.createElement("b");
+  ref.className = "ref-name";
+  ref.textContent = state.ref;
+  const what = state.as ? "Rate" : "Time";
+  const sense = state.as ? "2.00× means twice its rate. More" : "0.50× means half its time. Less";
+  $("reading").replaceChildren(
+    ...(state.view
+      ? [`${what} of each runner; shade and glyph compare with `, ref, "."]
+      : [
+          `${what} relative to `,
+          ref,
+          `: ${sense} is faster. The reference's own column is absolute.`,
+        ]),
+  );
+}
+
+/** Brings an opened case up to date; `data-for` says what it was drawn for. */
+function freshen(details) {
+  const key = `${numbersKey()},${[...selected.runners]}`;
+  if (details.dataset.for === key) return;
+  details.dataset.for = key;
+  if (JSON.stringify({ ...state, case: "" }) !== plain || details.dataset.painted) {
+    paintCase(details, data, state);
+    details.dataset.painted = "1";
+  }
+  const shown = [...selected.runners].sort((a, b) => a - b);
+  drawPlots(details.querySelector(".plots"), data, shown, looks, state.unit);
+  addCopyButtons(details);
+}
+
+function showControls() {
+  $("ref").value = state.ref;
+  $("unit").value = state.unit;
+  $("theme").value = state.theme;
+  $("decided").checked = state.decided;
+  if ($("q").value !== state.q) $("q").value = state.q;
+  const press = (id, on) => {
+    for (const button of $(id)?.querySelectorAll("button") ?? []) {
+      button.setAttribute("aria-pressed", on(button.value));
+    }
+  };
+  press("view", (value) => value === state.view);
+  press("as", (value) => value === state.as);
+  for (const list of ["group", "profile", "runner"]) {
+    press(`chips-${list}`, (value) => state[list].includes(value));
+  }
+  $("count").textContent = describe(data, selected);
+  if (state.theme) document.documentElement.dataset.theme = state.theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+/** Takes a change, draws it and keeps it in the address; typing replaces the entry in the history. */
+function change(part, replace = false) {
+  state = { ...state, ...part };
+  render();
+  const address = write(state, data) || location.pathname + location.search;
+  // An opaque origin (a sandboxed viewer) may refuse; the page works on without an address.
+  try {
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+  } catch (error) {
+    console.warn("the view is not kept in the address:", error.message);
+  }
+}
+
+function fromAddress() {
+  const anchor = /^#([a-z][\w-]*)$/.exec(location.hash)?.[1];
+  if (anchor && $(anchor)) {
+    openAt($(anchor));
+    return;
+  }
+  const { state: wanted, unknown } = read(location.hash, data, choices);
+  state = wanted;
+  render();
+  if (unknown.length) $("count").textContent += ` Ignored in the address: ${unknown.join(", ")}.`;
+  if (state.case) openAt($(`c-${choices.case.indexOf(state.case)}`));
+}
+
+function openAt(node) {
+  const details = node.closest("details");
+  if (details) details.open = true;
+  node.scrollIntoView({ block: "start" });
+}
+
+function addCopyButtons(root) {
+  for (const code of root.querySelectorAll("code.copy")) {
+    if (code.nextElementSibling?.tagName === "BUTTON") continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "copy";
+    button.addEventListener("click", () => copy(code, button));
+    code.after(button);
+  }
+}
+
+async function copy(code, button) {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = "copied";
+  } catch {
+    getSelection().selectAllChildren(code);
+    button.textContent = "selected";
+  }
+}
+
+function wireControls() {
+  for (const id of ["ref", "unit", "theme"]) {
+    $(id).addEventListener("change", (event) => change({ [id]: event.target.value }));
+  }
+  $("decided").addEventListener("change", (event) => change({ decided: event.target.checked }));
+  $("q").addEventListener("input", (event) => change({ q: event.target.value }, true));
+  $("reset").addEventListener("click", () => change(defaults(data)));
+  $("help-open").addEventListener("click", () => $("help").showModal());
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  for (const id of ["view", "as"]) {
+    $(id).addEventListener("click", ({ target }) => {
+      if (target.tagName === "BUTTON") change({ [id]: target.value });
+    });
+  }
+  for (const list of ["group", "profile", "runner"]) {
+    $(`chips-${list}`)?.addEventListener("click", ({ target }) => {
+      if (target.tagName !== "BUTTON") return;
+      const rest = state[list].filter((value) => value !== target.value);
+      change({ [list]: rest.length < state[list].length ? rest : [...rest, target.value] });
+    });
+  }
+  for (const button of document.querySelectorAll("#downloads button")) {
+    button.addEventListener("click", () => save(button.dataset.file, data));
+  }
+}
+
+function wireGrid() {
+  for (const head of grid.querySelectorAll("th[data-sort]")) {
+    const name = head.dataset.sort === "case" ? "case" : names[head.dataset.sort];
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    // Ascending, descending, then the report's own order again.
+    const next = { [name]: `-${name}`, [`-${name}`]: "" };
+    button.addEventListener("click", () => change({ sort: next[state.sort] ?? name }));
+  }
+  grid.addEventListener("mouseover", ({ target }) => {
+    const cell = target.closest("td");
+    const row = cell?.closest("tr[data-c]");
+    if (row) cell.title = sentence(data, data.cases[row.dataset.c], cell.cellIndex - 1, state);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#c-"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const index = Number(link.hash.slice(3));
+    change({ case: data.cases[index].id });
+    openAt($(`c-${index}`));
+  });
+}
+
+function wireCases() {
+  for (const details of document.querySelectorAll("details.case")) {
+    details.addEventListener("toggle", () => {
+      if (details.open) freshen(details);
+    });
+    const rows = details.querySelector(".forest").tBodies[0];
+    rows.addEventListener("mouseover", ({ target }) => {
+      const row = target.closest("tr");
+      if (row) light(details, row.rowIndex - 1);
+    });
+    rows.addEventListener("mouseleave", () => light(details, null));
+  }
+  addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
+  });
+}
+
+const SHORTCUTS = {
+  "/": () => $("q").focus(),
+  r: () => $("ref").focus(),
+  t: () => change({ theme: { "": "dark", dark: "light", light: "" }[state.theme] }),
+  "?": () => $("help").showModal(),
+};
+
+function wireKeys() {
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && document.activeElement === $("q")) change({ q: "" }, true);
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName);
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !$("keys").checked) return;
+    if (!SHORTCUTS[event.key] || $("help").open) return;
+    event.preventDefault();
+    SHORTCUTS[event.key]();
+  });
+}
+
+wireControls();
+wireGrid();
+wireCases();
+wireKeys();
+addCopyButtons($("method"));
+$("controls").hidden = false;
+$("downloads").hidden = false;
+addEventListener("hashchange", fromAddress);
+addEventListener("popstate", fromAddress);
+fromAddress();
+document.documentElement.dataset.ready = "1";

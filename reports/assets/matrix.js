@@ -1,0 +1,128 @@
+// The matrix: its cells for a reference and a measure, its order, and the words on hover.
+import { comparison, triple } from "./data.js";
+import { inverse, rate, ratio, time } from "./format.js";
+import { logAxis, svg } from "./svg.js";
+
+const NS_PER_S = 1e9;
+
+/** A cell's absolute value as text and bounds. */
+export function absolute(item, runner, state) {
+  const own = triple(item.time, runner);
+  if (!own) return ["unknown", ""];
+  return state.as ? rate(inverse(own, NS_PER_S)) : time(own, state.unit);
+}
+
+/** What one cell shows: `{cls, symbol, text, words, mark}`; null for an outcome without a number. */
+export function reading(data, item, runner, reference, state) {
+  if (item.outcomes[runner] !== "k") return null;
+  const own = absolute(item, runner, state);
+  if (runner === reference) return { cls: "base", symbol: "", text: own[0], words: "reference" };
+  const found = comparison(data, item, runner, reference);
+  if (!found) {
+    const words = "no time of the reference to compare with";
+    return { cls: "un", symbol: "", text: own[0], words };
+  }
+  const mark = state.as ? inverse(found.ratio) : found.ratio;
+  const [text, bounds] = ratio(mark);
+  const shown = state.view ? own : [text, bounds];
+  return {
+    cls: found.shade,
+    symbol: found.symbol,
+    text: shown[0],
+    words: `${found.verdict} ${shown[1]}`,
+    mark,
+    found,
+  };
+}
+
+/** Writes all cells for `state`. */
+export function paint(table, data, state) {
+  const [width, pad, most] = data.glyph;
+  const at = logAxis(1 / most, most, width, pad);
+  const reference = data.runners.findIndex(([name]) => name === state.ref);
+  for (const row of table.querySelectorAll("tr[data-c]")) {
+    const item = data.cases[row.dataset.c];
+    for (let runner = 0; runner < data.runners.length; runner++) {
+      const shown = reading(data, item, runner, reference, state);
+      if (shown) paintCell(row.cells[runner + 1], shown, at, width, most);
+    }
+  }
+  const heads = table.tHead.rows[0].cells;
+  for (let runner = 0; runner < data.runners.length; runner++) {
+    heads[runner + 1].classList.toggle("ref", runner === reference);
+  }
+}
+
+function paintCell(cell, shown, at, width, most) {
+  cell.className = shown.cls;
+  const [main, ...rest] = cell.children;
+  const words = rest.at(-1);
+  words.textContent = shown.words;
+  let glyph = rest.length > 1 ? rest[0] : null;
+  if (!shown.mark) {
+    main.textContent = shown.text;
+    glyph?.remove();
+    return;
+  }
+  const symbol = document.createElement("i");
+  symbol.setAttribute("aria-hidden", "true");
+  symbol.textContent = shown.symbol;
+  main.replaceChildren(symbol, ` ${shown.text}`);
+  if (!glyph) {
+    glyph = svg("svg", { class: "g", viewBox: `0 0 ${width} 10`, "aria-hidden": "true" });
+    words.before(glyph);
+  }
+  const [value, low, high] = shown.mark;
+  const over = value > most ? 1 : value < 1 / most ? -1 : 0;
+  const point = over
+    ? { class: "o", d: `M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z` }
+    : { class: "d", d: `M${at(value)} 5h0` };
+  glyph.replaceChildren(
+    svg("path", { class: "z", d: `M${width / 2} 0v10` }),
+    svg("path", { class: "i", d: `M${at(low ?? value)} 5H${at(high ?? value)}` }),
+    svg("path", point),
+  );
+}
+
+/** One cell in a sentence, with the unrounded ratio. */
+export function sentence(data, item, runner, state) {
+  const name = data.runners[runner][0];
+  const reference = data.runners.findIndex(([other]) => other === state.ref);
+  if (item.outcomes[runner] !== "k") return `${name}: ${data.outcomes[item.outcomes[runner]]}`;
+  const [own, bounds] = time(triple(item.time, runner));
+  const head = `${name}: ${own} per ${item.unit} ${bounds}`;
+  const found = comparison(data, item, runner, reference);
+  if (!found) return head;
+  const exact = found.ratio.map((x) => (x == null ? "?" : x.toPrecision(5)));
+  const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
+  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}`;
+}
+
+/** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */
+export function sort(table, data, state) {
+  const down = state.sort.startsWith("-");
+  const name = state.sort.replace(/^-/, "");
+  const runner = data.runners.findIndex(([other]) => other === name);
+  const reference = data.runners.findIndex(([other]) => other === state.ref);
+  const key = (row) => {
+    const item = data.cases[row.dataset.c];
+    if (!name) return Number(row.dataset.c);
+    if (name === "case") return item.id;
+    if (item.outcomes[runner] !== "k") return null;
+    if (state.view) return item.time[0][runner];
+    return runner === reference ? 0 : (comparison(data, item, runner, reference)?.logs[0] ?? null);
+  };
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].slice(1).map((row) => [key(row), row]);
+    rows.sort(([a], [b]) => {
+      if (a === null || b === null) return (a === null) - (b === null);
+      return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+    });
+    body.append(...rows.map(([, row]) => row));
+  }
+  for (const head of table.querySelectorAll("th[data-sort]")) {
+    const own = head.dataset.sort === "case" ? "case" : data.runners[head.dataset.sort][0];
+    if (own === name) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  }
+}

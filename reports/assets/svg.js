@@ -1,0 +1,78 @@
+// Elements and log axes; the axis mirrors RatioAxis in harness/sqlitmus/report/charts.py.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes and children; text is always set as text. */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** The same for SVG. */
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+/** Positions on a log axis from `low` to `high` over `width` px, `pad` px free at both ends. */
+export function logAxis(low, high, width, pad) {
+  const span = Math.log(high / low);
+  return (value) => {
+    const inside = Math.min(Math.max(value, low), high);
+    return Math.round((pad + (Math.log(inside / low) / span) * (width - 2 * pad)) * 10) / 10;
+  };
+}
+
+/** The tightest axis of ratios that holds all triples and 1: `{low, high, at, ticks}`. */
+export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
+  const all = triples.flat().filter((x) => x != null);
+  const step = (size) => data.steps.find((one) => one >= size) ?? data.steps.at(-1);
+  const low = 1 / step(1 / Math.min(1, ...all));
+  const high = step(Math.max(1, ...all));
+  const at = logAxis(low, high, width, pad);
+  const inside = [
+    ...data.steps.filter((x) => x < high),
+    ...data.steps.map((x) => 1 / x).filter((x) => x > low),
+  ];
+  const odd = (x) => (Number.isInteger(Math.log2(x)) ? 0 : 1);
+  inside.sort((a, b) => odd(a) - odd(b) || Math.abs(Math.log(a)) - Math.abs(Math.log(b)));
+  const ticks = [[at(1), "1"]];
+  for (const value of [low, high, ...inside]) {
+    const place = at(value);
+    if (ticks.every(([other]) => Math.abs(place - other) >= gap)) {
+      ticks.push([place, String(Number(value.toPrecision(3)))]);
+    }
+  }
+  return { low, high, at, ticks: ticks.sort((a, b) => a[0] - b[0]) };
+}
+
+/** Replaces the ticks above a forest. */
+export function drawTicks(node, axis) {
+  const height = 18;
+  node.replaceChildren(
+    ...axis.ticks.flatMap(([x, text]) => [
+      svg("path", { d: `M${x} ${height - 4}v4` }),
+      svg("text", { x, y: height - 6 }, `${text}×`),
+    ]),
+  );
+}
+
+/** The interval of a forest row, with the reference line and, where given, the margin's band. */
+export function forestMark(ratio, axis, margin) {
+  const parts = [];
+  if (margin) {
+    const band = `M${axis.at(1 / (1 + margin))} 7H${axis.at(1 + margin)}`;
+    parts.push(svg("path", { class: "rope", d: band }));
+  }
+  parts.push(svg("path", { class: "z", d: `M${axis.at(1)} 0v14` }));
+  if (ratio) {
+    const [centre, low, high] = ratio.map((x, _, [value]) => axis.at(x ?? value));
+    parts.push(svg("path", { class: "i", d: `M${low} 7H${high}` }));
+    parts.push(svg("path", { class: "d", d: `M${centre} 7h0` }));
+  }
+  return parts;
+}

@@ -1,0 +1,74 @@
+// Which cases and runners the reader's filter leaves, and showing just those.
+import { comparison } from "./data.js";
+import { facts, matches, parse, unknownKeys } from "./filter.js";
+
+let known = null;
+
+/** `{cases, runners, hits}`: sets of indices, and per case the runners that match the text. */
+export function select(data, state) {
+  known ??= data.cases.map((item) => data.runners.map((runner) => facts(item, runner)));
+  const terms = parse(state.q);
+  const reference = data.runners.findIndex(([name]) => name === state.ref);
+  const wanted = (list, value) => !list.length || list.includes(value);
+  const cases = new Set();
+  const runners = new Set();
+  const hits = [];
+  let undecided = 0;
+  data.cases.forEach((item, index) => {
+    if (!wanted(state.group, item.group) || !wanted(state.profile, item.axes.profile)) return;
+    const mine = [...data.runners.keys()].filter(
+      (runner) =>
+        wanted(state.runner, data.runners[runner][0]) && matches(terms, known[index][runner]),
+    );
+    if (!mine.length) return;
+    if (state.decided && !mine.some((r) => comparison(data, item, r, reference)?.decided)) {
+      undecided++;
+      return;
+    }
+    cases.add(index);
+    hits[index] = new Set(mine);
+    for (const runner of mine) runners.add(runner);
+  });
+  return { cases, runners, hits, undecided, unknown: unknownKeys(terms, known) };
+}
+
+/** Hides what is not selected, in the matrix, the cases and the overhead tables. */
+export function show(data, { cases, runners, hits }) {
+  const every = [...data.runners.keys()];
+  for (const row of document.querySelectorAll("tr[data-c]")) {
+    const index = Number(row.dataset.c);
+    row.hidden = !cases.has(index);
+    if (row.hidden || !row.closest("#grid")) continue;
+    for (const runner of every) {
+      const cell = row.cells[runner + 1];
+      cell.hidden = !runners.has(runner);
+      cell.classList.toggle("off", !hits[index].has(runner));
+    }
+  }
+  const heads = document.getElementById("grid").tHead.rows[0].cells;
+  for (const runner of every) heads[runner + 1].hidden = !runners.has(runner);
+  for (const details of document.querySelectorAll("details.case")) {
+    details.hidden = !cases.has(Number(details.dataset.c));
+    const rows = details.querySelector(".forest").tBodies[0].rows;
+    for (const runner of every) rows[runner].hidden = !runners.has(runner);
+  }
+  for (const body of document.querySelectorAll("#grid tbody")) {
+    body.hidden = !body.querySelector("tr[data-c]:not([hidden])");
+  }
+  for (const group of document.querySelectorAll("#cases .group")) {
+    group.hidden = !group.querySelector("details.case:not([hidden])");
+  }
+  for (const fold of document.querySelectorAll("#overhead .fold")) {
+    fold.hidden = !fold.querySelector("tr[data-c]:not([hidden])");
+  }
+}
+
+/** The selection in words; "" when nothing is left out. */
+export function describe(data, { cases, runners, undecided, unknown }) {
+  if (unknown.length) return `There is no filter key "${unknown[0]}".`;
+  if (cases.size === data.cases.length && runners.size === data.runners.length) return "";
+  if (!cases.size && !undecided) return "Nothing matches the filter.";
+  const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
+  const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
+  return `${text}${hidden}. The summary covers all.`;
+}

@@ -1,0 +1,153 @@
+// What a reader does with the page, as [what, expression]; an expression answers "" or what went wrong.
+// They hold for any report with at least two timed runners; each puts the page back.
+
+function steps(what, body) {
+	return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
+}
+
+const COMMON = `
+const $ = (id) => document.getElementById(id);
+const data = JSON.parse($("data").textContent);
+const cellsText = () => [...document.querySelectorAll("#grid td")].map((c) => c.textContent).join("|");
+const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
+const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
+// The embedded numbers are rounded, so a repainted one may differ by one in its last place.
+const alike = (a, b) => {
+	const parts = (text) => text.split(/(\\d+(?:\\.\\d+)?)/);
+	const [one, two] = [parts(a), parts(b)];
+	return one.length === two.length && one.every((x, i) => {
+		if (i % 2 === 0) return x === two[i];
+		const places = (x.split(".")[1] ?? "").length;
+		return places === (two[i].split(".")[1] ?? "").length && Math.abs(x - two[i]) < 1.5 * 10 ** -places;
+	});
+};
+const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
+`;
+
+export const interactions = [
+	steps(
+		"repainting the default view gives the text that was rendered",
+		`const before = cellsText();
+		const forest = [...document.querySelectorAll(".forest")][0].textContent;
+		const standing = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
+		document.querySelector("details.case").open = true;
+		await frame();
+		set("unit", "s");
+		if (cellsText() === before) return "a unit changes nothing: the page was not repainted";
+		set("unit", "");
+		const now = cellsText().split("|"), was = before.split("|");
+		const at = now.findIndex((x, i) => !alike(x, was[i]));
+		if (at >= 0) return "cell " + at + ": " + was[at] + " became " + now[at];
+		const again = [...document.querySelectorAll(".forest")][0].textContent;
+		const squeeze = (x) => x.replace(/\\s+/g, " ");
+		if (!alike(squeeze(again), squeeze(forest))) return "forest: " + squeeze(forest) + " became " + squeeze(again);
+		const summary = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
+		if (!alike(summary.replace(/\\s+/g, ""), standing.replace(/\\s+/g, ""))) return "the summary changed";`,
+	),
+	steps(
+		"another reference turns ratios round and comes back",
+		`const before = cellsText();
+		const other = [...$("ref").options].find((o) => o.value !== $("ref").value)?.value;
+		const own = $("ref").value;
+		set("ref", other);
+		if (cellsText() === before) return "no cell changed";
+		if (!location.hash.includes("ref=" + encodeURIComponent(other))) return "address: " + location.hash;
+		if ([...document.querySelectorAll(".ref-name")].some((n) => n.textContent !== other)) return "a heading names the old reference";
+		set("ref", own);
+		if (!alike(cellsText(), before)) return "cells differ after coming back";
+		if (location.hash !== "") return "address holds a default: " + location.hash;`,
+	),
+	steps(
+		"absolute, rate and unit change the numbers",
+		`const seen = new Set([cellsText()]);
+		document.querySelector("#view [value=absolute]").click(); seen.add(cellsText());
+		document.querySelector("#as [value=rate]").click(); seen.add(cellsText());
+		document.querySelector("#view [value='']").click(); seen.add(cellsText());
+		if (seen.size !== 4) return "only " + seen.size + " different views of 4";
+		$("reset").click();
+		if (![...seen].some((x) => alike(x, cellsText())) || location.hash) return "reset did not restore the view";`,
+	),
+	steps(
+		"the filter picks rows and columns and says how many",
+		`const item = data.cases[0], runner = data.runners[0][0];
+		set("q", "scenario:" + item.scenario + " runner:" + runner, "input");
+		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
+		const got = rows().filter((r) => !r.hidden);
+		if (got.length !== want) return got.length + " rows instead of " + want;
+		const columns = [...got[0].cells].filter((c) => !c.hidden).length;
+		if (columns !== 2) return columns + " columns instead of 2";
+		if (!$("count").textContent.startsWith(want + " of " + data.cases.length)) return "count: " + $("count").textContent;
+		set("q", "no-such-thing-anywhere", "input");
+		if (!/Nothing matches/.test($("count").textContent)) return "count: " + $("count").textContent;
+		set("q", "", "input");
+		if (rows().some((r) => r.hidden)) return "rows stay hidden";`,
+	),
+	steps(
+		"hiding undecided cases tells how many",
+		`$("decided").click();
+		const hidden = rows().filter((r) => r.hidden).length;
+		const said = Number(/(\\d+) with nothing decided/.exec($("count").textContent)?.[1] ?? 0);
+		$("decided").click();
+		if (hidden !== said) return hidden + " hidden, " + said + " said";`,
+	),
+	steps(
+		"sorting sets aria-sort, orders within groups and returns",
+		`const order = () => rows().map((r) => r.dataset.c).join();
+		const before = order();
+		const timed = data.runners.findIndex((r, i) => i !== data.reference && data.cases.some((c) => c.outcomes[i] === "k"));
+		const head = () => document.querySelectorAll("#grid thead th")[timed + 1];
+		head().querySelector("button").click();
+		if (head().getAttribute("aria-sort") !== "ascending") return "aria-sort " + head().getAttribute("aria-sort");
+		head().querySelector("button").click();
+		if (head().getAttribute("aria-sort") !== "descending") return "aria-sort " + head().getAttribute("aria-sort");
+		head().querySelector("button").click();
+		if (head().hasAttribute("aria-sort") || order() !== before) return "the report's order is not restored";`,
+	),
+	steps(
+		"a row's link opens its case with charts, and the address keeps it",
+		`const link = document.querySelector("#grid a[href^='#c-']");
+		link.click(); await frame();
+		const body = document.querySelector(link.getAttribute("href"));
+		if (!body.closest("details").open) return "the case is closed";
+		if (!body.querySelector(".plots svg")) return "no charts drawn";
+		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
+		if (!body.querySelector(".copy + button") && body.querySelector(".copy")) return "no copy button";
+		$("reset").click();`,
+	),
+	steps(
+		"a shared address restores the view; what is unknown is named",
+		`const other = [...$("ref").options].find((o) => o.value !== $("ref").value).value;
+		location.hash = "ref=" + encodeURIComponent(other) + "&as=rate&theme=dark&nonsense=1"; await frame();
+		if ($("ref").value !== other) return "reference " + $("ref").value;
+		if (document.documentElement.dataset.theme !== "dark") return "theme not applied";
+		if (!/nonsense=1/.test($("count").textContent)) return "unknown part not named: " + $("count").textContent;
+		$("reset").click();
+		if (document.documentElement.dataset.theme) return "theme stays";`,
+	),
+	steps(
+		"keys: / goes to the filter, ? opens help",
+		`const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		press("/");
+		if (document.activeElement !== $("q")) return "focus is on " + document.activeElement.tagName;
+		$("q").blur(); press("?");
+		if (!$("help").open) return "help is closed";
+		$("help").close();`,
+	),
+	steps(
+		"downloads hold every cell",
+		`const texts = [];
+		const make = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { texts.push(blob.text()); return make(blob); };
+		const click = HTMLAnchorElement.prototype.click;
+		HTMLAnchorElement.prototype.click = function () {};
+		for (const button of document.querySelectorAll("#downloads button")) button.click();
+		URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click;
+		const [cells, pairs, samples, json] = await Promise.all(texts);
+		const lines = cells.trimEnd().split("\\r\\n").length - 1;
+		const want = data.cases.length * data.runners.length;
+		if (lines < want) return lines + " lines for " + want + " cells";
+		if (JSON.parse(json).cases.length !== data.cases.length) return "cases missing from the JSON";
+		if (!pairs.includes("materially") && !pairs.includes("not ") && pairs.split("\\n").length < 3) return "no comparisons";
+		if (samples.split("\\n").length < 3) return "no samples";`,
+	),
+];
