@@ -1,0 +1,63 @@
+"""A run directory → `RunData`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from pydantic_core import from_json
+
+from .data import RunData, RunDataError, from_records
+
+
+def load(directory: Path) -> RunData:
+    """The run in `directory`, finished or not.
+
+    A last line without a line end was cut off by a kill: it is left out and noted. Any other line
+    that is not JSON raises RunDataError, as does a missing plan.
+    """
+    samples = directory / "samples.jsonl"
+    return from_records(
+        _object(directory / "plan.json", required=True),
+        _lines(directory / "verify.jsonl"),
+        _lines(samples),
+        _object(directory / "machine.json", required=False),
+        truncated=_cut_off(samples),
+    )
+
+
+def _object(file: Path, *, required: bool) -> dict[str, object]:
+    if not required and not file.exists():
+        return {}
+    try:
+        value = from_json(file.read_bytes())
+    except OSError as error:
+        raise RunDataError(f"{file}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise RunDataError(f"{file}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise RunDataError(f"{file}: expected a JSON object")
+    return cast("dict[str, object]", value)
+
+
+def _lines(file: Path) -> Iterator[object]:
+    if not file.exists():
+        return
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield from_json(line)
+            except ValueError as error:
+                raise RunDataError(
+                    f"{file} line {number}: not JSON: {error}. Restore the file, or remove the "
+                    "line to go on without it."
+                ) from error
+
+
+def _cut_off(file: Path) -> bool:
+    if not file.exists() or not file.stat().st_size:
+        return False
+    with file.open("rb") as stream:
+        stream.seek(-1, 2)
+        return stream.read(1) != b"\n"

@@ -1,0 +1,40 @@
+"""How the numbers came about, in the report's words; docs/method.md has formulas and reasons."""
+
+from sqlitmus.stats.verdict import MIN_BLOCKS
+
+from .data import Plan
+
+_TEXT = """
+Every answer was checked against the oracle before anything was timed. A runner that answers
+differently has no time.
+
+{blocks} blocks were planned. In each block every runner does every case once, in a fresh process;
+the runners of a case go one right after the other, in random order and in the next block in the
+mirrored order (seed {seed}).
+
+A process counts as one sample: its median iteration per unit of work (steady), or its whole wall
+time (cold). The two are never mixed.
+
+A cell's time is the median over blocks with the sign test's 95 % interval.
+
+A ratio is the 20 % trimmed mean of the per-block log ratios with Yuen's 95 % interval.
+
+Verdicts: faster or slower if that interval excludes 1, materially if all of it is more than
+{margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
+Fewer than {least} blocks give no verdict. Verdicts are not corrected for the number of comparisons:
+of 20 comparisons between equal things expect one false difference.
+
+A group's ratio is the geometric mean over the cases that all runners compared in that group
+completed. Its interval treats the cases as independent.
+
+Binding overhead is the trimmed mean of the per-block difference to the floor, which calls SQLite's
+C API directly.
+"""
+
+
+def method(plan: Plan) -> list[str]:
+    """One paragraph per statistic, with the plan's own figures."""
+    text = _TEXT.format(
+        blocks=plan.blocks, seed=plan.seed, margin=100 * plan.margin, least=MIN_BLOCKS
+    )
+    return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]

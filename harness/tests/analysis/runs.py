@@ -1,0 +1,185 @@
+"""Small runs for the analysis tests, in the form in which they are parsed from a run directory."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sqlitmus.analysis import RunData, from_records
+
+Json = dict[str, Any]
+Times = Callable[[int, str, int], float]
+
+
+def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = ()) -> Json:
+    return {
+        "identity": {
+            "runner": name,
+            "runtime": {"name": name, "version": "1.0"},
+            "driver": {"name": f"{name}-sqlite", "version": "2.0"},
+            "architecture": "x86_64",
+        },
+        "sqlite": {
+            "version": sqlite,
+            "source_id": f"{sqlite}-source",
+            "compile_options": list(options),
+            "threadsafe": 1,
+        },
+    }
+
+
+def runner(name: str, **changes: object) -> Json:
+    return {
+        "name": name,
+        "title": f"{name} title",
+        "runtime": name,
+        "driver": f"{name}-sqlite",
+        "role": "runner",
+        "missing": None,
+        "description": description(name),
+        **changes,
+    }
+
+
+def case(name: str, **changes: object) -> Json:
+    return {
+        "id": name,
+        "scenario": name.partition("@")[0],
+        "title": f"{name} title",
+        "question": "How fast?",
+        "group": "reads",
+        "bound_by": "driver",
+        "axes": {"profile": "normalised"},
+        "metric": "steady",
+        "unit": "read",
+        "per_operation": 1,
+        "operations": 100,
+        "sql": ["SELECT 1"],
+        "pragmas": [["journal_mode", "WAL"]],
+        "workers": 1,
+        "notes": [],
+        **changes,
+    }
+
+
+def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) -> Json:
+    return {
+        "schema_version": 1,
+        "run": "run-1",
+        "label": "",
+        "suite": "quick",
+        "created": "2026-01-01T00:00:00Z",
+        "sqlitmus": "0.1.0",
+        "seed": 7,
+        "blocks": 12,
+        "reference": names[0],
+        "canary": names[0],
+        "floor": "rust-ffi" if "rust-ffi" in names else None,
+        "margin": 0.02,
+        "runners": [runner(n, role="floor" if n == "rust-ffi" else "runner") for n in names],
+        "cases": [case("get-pk"), case("get-index")],
+        "not-used": True,
+        **changes,
+    }
+
+
+def checks(of: Json) -> list[Json]:
+    return [
+        {
+            "case": case["id"],
+            "runner": runner["name"],
+            "outcome": "ok",
+            "reason": None,
+            "rows": 100,
+            "affected": 0,
+            "checksum": 255,
+            "readback": None,
+            "digest": "ab" * 32,
+            "plans": [["SEARCH users"]],
+            "pragmas": {"journal_mode": "wal", "synchronous": 1},
+            "log": None,
+            "command": "runner --job x",
+        }
+        for case in of["cases"]
+        for runner in of["runners"]
+        if runner["missing"] is None
+    ]
+
+
+def steady(value: float = 1000.0) -> Times:
+    """The same nanoseconds per unit everywhere."""
+    return lambda _case, _label, _block: value
+
+
+def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Times:
+    """Nanoseconds per unit: 1000 x the runner's ratio x noise, the block's part of it shared."""
+
+    def time(c: int, label: str, block: int) -> float:
+        shared = np.random.default_rng([1, c, block]).normal(0, 0.05)
+        own = np.random.default_rng([2, c, block, *label.encode()]).normal(0, spread)
+        return 1000 * (ratios or {}).get(label, 1.0) * float(np.exp(shared + own))
+
+    return time
+
+
+def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
+    lines: list[Json] = [{"schema": 1, "run": of["run"]}]
+    names = [r["name"] for r in of["runners"] if r["missing"] is None]
+    series = [*((n, n) for n in names), (of["canary"], "canary")]
+    for block in range(of["blocks"]):
+        for c, planned in enumerate(of["cases"]):
+            units = planned["operations"] * planned["per_operation"]
+            for name, label in series:
+                if name is None or name not in names:
+                    continue
+                value = time(c, label, block)
+                steady = value * (units if planned["metric"] == "steady" else 1)
+                lines.append(
+                    {
+                        "block": block,
+                        "case": planned["id"],
+                        "runner": name,
+                        "label": label,
+                        "position": len(lines) - 1,
+                        "outcome": "ok",
+                        "reason": None,
+                        "wall_ns": steady * 20 if planned["metric"] == "steady" else value,
+                        "user_ns": 5_000_000,
+                        "system_ns": 1_000_000,
+                        "rss_bytes": 40_000_000,
+                        "iterations_ns": [steady * 0.9, steady, steady * 3],
+                        "warmup_ns": [steady * 9],
+                        "cpu_ns": {"user": 3 * steady, "system": 0},
+                    }
+                )
+    return [*lines, {"complete": True}] if complete else lines
+
+
+def drop(lines: Iterable[Json], **like: object) -> list[Json]:
+    """The lines without those that have all these values."""
+    return [x for x in lines if not like.items() <= x.items()]
+
+
+def change(lines: Iterable[Json], new: Json, **like: object) -> list[Json]:
+    """The lines, with `new` in those that have all these values; at least one has."""
+    changed = [{**x, **new} if like.items() <= x.items() else x for x in lines]
+    assert changed != list(lines), f"nothing to change is like {like}"
+    return changed
+
+
+def make(
+    of: Json | None = None,
+    *,
+    verify: list[Json] | None = None,
+    lines: Iterable[object] | None = None,
+    machine: Json | None = None,
+    truncated: bool = False,
+) -> RunData:
+    of = of or plan()
+    return from_records(
+        of,
+        checks(of) if verify is None else verify,
+        samples(of, noisy()) if lines is None else lines,
+        {"cores": "4"} if machine is None else machine,
+        truncated=truncated,
+    )

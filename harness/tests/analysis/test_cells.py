@@ -1,0 +1,254 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlitmus.analysis import RunData, analyse
+from sqlitmus.report.model import Cell
+from tests.analysis.runs import (
+    case,
+    change,
+    checks,
+    drop,
+    make,
+    noisy,
+    plan,
+    runner,
+    samples,
+    steady,
+)
+
+
+def cell(run: RunData, name: str = "bun", number: int = 0) -> Cell:
+    return next(c for c in analyse(run).cases[number].cells if c.runner == name)
+
+
+def compared(run: RunData, number: int = 0) -> set[str]:
+    return {c.runner for c in analyse(run).cases[number].comparisons}
+
+
+def test_time_is_the_median_of_the_blocks_values_per_unit() -> None:
+    planned = plan(cases=[case("insert", operations=10, per_operation=100)])
+    values = [float(v) for v in range(1, 13)]
+    run = make(planned, lines=samples(planned, lambda _c, _l, block: values[block]))
+    found = cell(run)
+    assert found.samples == pytest.approx(values)
+    assert found.time is not None
+    assert found.time.value == pytest.approx(6.5)
+    assert (found.time.low, found.time.high) == pytest.approx((3, 10))  # ranks 3 and 10 of 12
+
+
+def test_steady_ns_is_used_where_the_store_has_it() -> None:
+    lines = change(samples(plan(), noisy()), {"steady_ns": 5e5}, block=0, label="bun")
+    assert cell(make(lines=lines)).samples[0] == 5000
+
+
+def test_cold_is_the_wall_time_of_the_process() -> None:
+    planned = plan(cases=[case("startup-noop", metric="cold", operations=0, group="start-up")])
+    run = make(planned, lines=samples(planned, steady(30e6)))
+    found = cell(run)
+    assert found.samples == [30e6] * 12
+    assert (found.cold_ns, found.cpu_ns, found.overhead) == (30e6, 6e6, None)
+
+
+def test_secondary_figures_are_medians_and_unknown_ones_are_none() -> None:
+    lines = samples(plan(), steady())
+    found = cell(make(lines=lines))
+    assert (found.cold_ns, found.cpu_ns, found.peak_rss_bytes) == (2e6, 1000, 40e6)
+    bare = change(lines, {"rss_bytes": 0, "cpu_ns": None}, label="bun")
+    found = cell(make(lines=bare))
+    assert (found.outcome, found.cpu_ns, found.peak_rss_bytes) == ("ok", None, None)
+
+
+def test_overhead_is_the_paired_difference_to_the_floor() -> None:
+    lines = samples(plan(), noisy({"bun": 1.5, "rust-ffi": 1.0}, spread=0.001))
+    found = cell(make(lines=lines)).overhead
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 500 < found.high
+    assert found.high - found.low < 60  # the drift that both share is gone
+    assert cell(make(lines=lines), "rust-ffi").overhead is None
+
+
+def test_work_shared_by_workers_has_no_binding_overhead() -> None:
+    planned = plan(cases=[case("parallel-get-pk", workers=2)])
+    assert cell(make(planned)).overhead is None
+
+
+def test_without_a_floor_nothing_has_an_overhead() -> None:
+    assert cell(make(plan(floor=None))).overhead is None
+
+
+@pytest.mark.parametrize("outcome", ["unsupported", "wrong", "failed"])
+def test_what_verification_refused_has_no_time(outcome: str) -> None:
+    verify = change(
+        checks(plan()), {"outcome": outcome, "reason": "because"}, runner="bun", case="get-pk"
+    )
+    run = make(verify=verify, lines=drop(samples(plan(), noisy()), runner="bun", case="get-pk"))
+    found = cell(run)
+    assert (found.outcome, found.reason, found.time) == (outcome, "because", None)
+    assert "bun" not in compared(run)
+    assert "bun" in compared(run, 1)
+
+
+def test_times_of_a_cell_that_verification_refused_are_ignored() -> None:
+    verify = change(checks(plan()), {"outcome": "wrong"}, runner="bun", case="get-pk")
+    run = make(verify=verify)
+    assert (cell(run).time, cell(run).samples) == (None, [])
+    assert "bun" not in compared(run)
+
+
+def test_a_missing_runner_is_missing_in_every_case() -> None:
+    gone = runner("dotnet", missing="SDK not found; install it", description=None)
+    planned = plan(runners=[*plan()["runners"], gone])
+    found = cell(make(planned), "dotnet")
+    assert (found.outcome, found.reason) == ("missing", "SDK not found; install it")
+
+
+def test_a_cell_outside_the_selection_says_so() -> None:
+    run = make(plan(cells={"get-pk": ["node", "rust-ffi"], "get-index": ["bun"]}))
+    assert (cell(run).outcome, cell(run).reason) == ("missing", "not selected for this run")
+
+
+@pytest.mark.parametrize("outcome", ["failed", "wrong"])
+def test_one_bad_invocation_fails_the_cell_with_the_evidence(outcome: str) -> None:
+    bad = {"outcome": outcome, "reason": "signal 11"}
+    lines = change(samples(plan(), noisy()), bad, label="bun", case="get-pk", block=4)
+    found = cell(make(lines=lines))
+    assert found.outcome == outcome
+    assert found.reason == f"{outcome} in 1 invocation of 12, first in block 5: signal 11"
+    assert found.time is None
+
+
+def test_blocks_of_a_failed_cell_stay_readable_and_of_a_wrong_one_do_not() -> None:
+    lines = samples(plan(), noisy())
+    failed = change(lines, {"outcome": "failed"}, label="bun", case="get-pk", block=4)
+    found = cell(make(lines=failed))
+    assert [value is None for value in found.samples] == [b == 4 for b in range(12)]
+    assert len(found.positions) == 12
+    wrong = change(lines, {"outcome": "wrong"}, label="bun", case="get-pk", block=4)
+    assert cell(make(lines=wrong)).samples == []
+
+
+def test_a_wrong_answer_outweighs_a_crash() -> None:
+    lines = samples(plan(), noisy())
+    lines = change(lines, {"outcome": "failed", "reason": "a"}, label="bun", block=1)
+    lines = change(lines, {"outcome": "wrong", "reason": "b"}, label="bun", block=2)
+    assert cell(make(lines=lines)).reason == "wrong in 1 invocation of 12, first in block 3: b"
+
+
+BAD: list[object] = [0, -5, float("nan"), float("inf"), -float("inf"), "12", True, [], {}, 10**400]
+
+
+@pytest.mark.parametrize("value", BAD, ids=repr)
+@pytest.mark.parametrize("key", ["steady_ns", "wall_ns"])
+def test_an_impossible_time_fails_the_cell(key: str, value: object) -> None:
+    lines = change(samples(plan(), noisy()), {key: value}, label="bun", case="get-pk", block=3)
+    found = cell(make(lines=lines))
+    assert found.outcome == "failed"
+    assert found.reason is not None
+    assert "impossible figures in 1 invocation of 12, first in block 4" in found.reason
+    assert (found.time, found.samples.count(None)) == (None, 1 if key == "steady_ns" else 0)
+    assert "bun" not in compared(make(lines=lines))
+
+
+@pytest.mark.parametrize(
+    "iterations", [[], None, "x", [1.0, -1.0, 2.0], [1.0, float("nan")], [1.0, "2"]], ids=repr
+)
+def test_an_impossible_iteration_fails_the_cell(iterations: object) -> None:
+    new = {"iterations_ns": iterations}
+    lines = change(samples(plan(), noisy()), new, label="bun", case="get-pk", block=3)
+    assert cell(make(lines=lines)).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"rss_bytes": -1},
+        {"rss_bytes": float("inf")},
+        {"cpu_ns": {"user": -9e9, "system": 0}},
+        {"cpu_ns": {"user": "x", "system": 0}},
+    ],
+    ids=repr,
+)
+def test_an_impossible_secondary_figure_fails_the_cell(new: dict[str, Any]) -> None:
+    lines = change(samples(plan(), noisy()), new, label="bun", case="get-pk", block=3)
+    assert cell(make(lines=lines)).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("unverified", "reason"),
+    [
+        (True, "not verified: the run stopped before this cell was checked"),
+        (False, "not measured: the run stopped before this cell's first block"),
+    ],
+)
+def test_a_run_that_stopped_early_says_what_is_lacking(unverified: bool, reason: str) -> None:
+    lines = drop(samples(plan(), noisy()), runner="bun", case="get-pk")
+    verify = checks(plan())
+    if unverified:
+        verify = drop(verify, runner="bun", case="get-pk")
+    found = cell(make(verify=verify, lines=lines))
+    # nobody's fault: it is neither a failure nor a complete block
+    assert (found.outcome, found.reason) == ("missing", reason)
+    report = analyse(make(verify=verify, lines=lines))
+    assert report.blocks_complete == (12 if unverified else 0)
+    assert not any("failed" in text for text in report.headline)
+
+
+def test_an_unfinished_block_counts_only_where_both_runners_have_a_value() -> None:
+    lines = drop(samples(plan(), noisy(), complete=False), block=11, label="bun")
+    run = make(lines=lines)
+    found = analyse(run)
+    assert found.blocks_complete == 11
+    by_pair = {(c.runner, c.reference): c.blocks for c in found.cases[0].comparisons}
+    assert by_pair["bun", "node"] == by_pair["node", "bun"] == 11
+    assert by_pair["node", "rust-ffi"] == 12
+    assert len(cell(run).samples) == len(cell(run).positions) == 11
+
+
+def test_an_invocation_recorded_twice_counts_once() -> None:
+    lines = samples(plan(), noisy())
+    again = {**lines[1], "iterations_ns": [1e9]}
+    run = make(lines=[*lines, again])
+    assert np.nanmax(run.samples.time) < 1e4
+    assert run.samples.repeats == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"case": "nothing"},
+        {"label": "nobody"},
+        {"block": 12},
+        {"block": -1},
+        {"block": "0"},
+        {"block": None},
+        {"outcome": "fine"},
+        {"case": ["get-pk"]},
+        {"label": "canary", "runner": "bun"},
+    ],
+    ids=repr,
+)
+def test_a_line_that_belongs_nowhere_is_counted_and_left_out(line: dict[str, Any]) -> None:
+    lines = samples(plan(), noisy())
+    run = make(lines=[*lines, {**lines[1], **line}])
+    assert (run.samples.strays, run.samples.repeats) == (1, 0)
+
+
+@pytest.mark.parametrize("line", [None, 5, "text", ["case"], {}])
+def test_a_line_that_is_no_record_is_counted_and_left_out(line: object) -> None:
+    assert make(lines=[*samples(plan(), noisy()), line]).samples.strays == 1
+
+
+@pytest.mark.parametrize("new", [{"outcome": "failed", "reason": "signal 11"}, {"wall_ns": -1}])
+def test_a_bad_canary_counts_against_the_runner_that_it_repeats(new: dict[str, object]) -> None:
+    lines = change(samples(plan(), noisy()), new, label="canary", case="get-pk", block=2)
+    run = make(lines=lines)
+    found = cell(run, "node")
+    assert found.outcome == "failed"
+    assert found.reason is not None
+    assert "in 1 invocation of 24, first in block 3 (as canary): " in found.reason
+    assert analyse(run).cases[0].canary is None
+    assert cell(run, "node", 1).outcome == "ok"

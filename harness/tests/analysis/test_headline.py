@@ -1,0 +1,113 @@
+import pytest
+
+from sqlitmus.analysis import RunData, analyse
+from sqlitmus.analysis.headline import canary_summary
+from sqlitmus.analysis.headline import headline as headline_of
+from sqlitmus.report.model import Comparison, Interval, Report, Runner, Standing, Verdict
+from tests.analysis.runs import case, change, checks, make, noisy, plan, runner, samples
+
+NAMES = ["node", "bun", "deno", "rust-ffi"]
+
+
+def headline(run: RunData) -> list[str]:
+    return analyse(run).headline
+
+
+def timed(ratios: dict[str, float], *, spread: float = 0.01, blocks: int = 12) -> Report:
+    planned = plan(NAMES, blocks=blocks)
+    return analyse(make(planned, lines=samples(planned, noisy(ratios, spread=spread))))
+
+
+def test_the_fastest_is_named_with_how_far_the_others_are_behind() -> None:
+    text = timed({"node": 1.3, "deno": 1.6, "canary": 1.3, "rust-ffi": 0.5}).headline[0]
+    assert text.startswith("Reads (2 cases): bun is fastest; against bun, node takes 1.3")
+    assert "and deno takes 1.6" in text
+    assert text.endswith("times as long; 0 of 4 comparisons with bun not resolved.")
+    assert "rust-ffi" not in text
+
+
+def test_ties_are_named_as_ties() -> None:
+    text = timed({"deno": 1.6}, spread=0.05).headline[0]
+    assert "no single fastest, " in text
+    assert "are not told apart" in text
+    assert "deno takes" in text
+    assert " is fastest" not in text
+
+
+def test_a_slow_leader_of_the_plan_does_not_win_by_being_first() -> None:
+    assert "deno is fastest" in timed({"node": 2, "bun": 2, "canary": 2}).headline[0]
+
+
+def test_what_went_wrong_comes_first() -> None:
+    gone = runner("dotnet", missing="SDK 10 not found; install it", description=None)
+    planned = plan(NAMES, runners=[*plan(NAMES)["runners"], gone])
+    verify = checks(planned)
+    verify = change(verify, {"outcome": "wrong", "reason": "x"}, runner="bun", case="get-pk")
+    verify = change(verify, {"outcome": "failed", "reason": "y"}, runner="deno", case="get-index")
+    assert headline(make(planned, verify=verify))[:3] == [
+        "bun gave wrong answers in 1 of 2 cases (get-pk): no times are given for these.",
+        "deno failed in 1 of 2 cases (get-index): no times are given for these.",
+        "dotnet is missing: SDK 10 not found; install it.",
+    ]
+
+
+def test_who_is_left_out_of_a_group_is_named() -> None:
+    planned = plan(NAMES, cases=[case("a"), case("b"), case("c")])
+    verify = checks(planned)
+    for name in ("a", "b"):
+        verify = change(verify, {"outcome": "unsupported"}, runner="deno", case=name)
+    text = headline(make(planned, verify=verify))[0]
+    assert text.endswith("Left out: deno (2 cases not ok).")
+
+
+def test_too_few_blocks_order_nobody() -> None:
+    report = timed({"node": 3}, blocks=9)
+    assert report.headline[0].startswith("With 9 complete blocks this run says who works")
+    assert not any("fastest" in text for text in report.headline)
+    assert "could not be tested" in report.canary_summary
+
+
+def test_controls_choose_no_runtime() -> None:
+    planned = plan(NAMES, cases=[case("scan-full", group="controls")])
+    assert headline(make(planned)) == [analyse(make(planned)).canary_summary]
+
+
+def test_a_run_of_one_runner_orders_nobody() -> None:
+    assert not any("fastest" in text for text in headline(make(plan(["node"]))))
+
+
+def against_itself(verdict: Verdict, value: float = 1.001) -> Comparison:
+    return Comparison("canary", "node", Interval(value, value - 0.01, value + 0.01), verdict, 12)
+
+
+def test_the_canary_says_how_many_alarms_it_gave_and_chance_would() -> None:
+    results = [against_itself("not resolved")] * 39 + [against_itself("slower", 1.03)]
+    assert canary_summary("node", results) == (
+        "Canary: node against itself differs in 1 of 40 cases (chance alone gives about 2.0); "
+        "the ratio furthest from 1 is 1.03 [1.02, 1.04]."
+    )
+
+
+@pytest.mark.parametrize(("alarms", "warned"), [(0, False), (3, False), (6, False), (7, True)])
+def test_more_alarms_than_chance_gives_are_a_warning(alarms: int, warned: bool) -> None:
+    results = [against_itself("slower")] * alarms + [against_itself("equivalent")] * (40 - alarms)
+    assert ("do not trust" in canary_summary("node", results)) == warned
+
+
+def test_without_a_canary_nothing_is_said_of_it() -> None:
+    report = analyse(make(plan(canary=None)))
+    assert report.canary_summary == ""
+    assert not any("Canary" in text for text in report.headline)
+
+
+def test_who_beats_the_leader_leads_although_means_are_not_transitive() -> None:
+    # a and b seem equally far ahead of base, and b a little more; face to face a is faster
+    values = {("a", "base"): 0.81, ("b", "base"): 0.80, ("a", "b"): 0.95}
+    values |= {(j, i): 1 / value for (i, j), value in values.items()}
+    standings = [
+        Standing(i, j, "reads", Interval(v, v - 0.01, v + 0.01), 3, 0, 0, 0, 3, 0)
+        for (i, j), v in values.items()
+    ]
+    runners = [Runner(name, name, name, name, "runner") for name in ("base", "a", "b")]
+    cases = analyse(make()).cases[:1]
+    assert "a is fastest" in headline_of(runners, cases, standings, "", 12)[0]

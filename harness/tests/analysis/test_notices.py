@@ -1,0 +1,128 @@
+import pytest
+
+from sqlitmus.analysis import RunData, analyse
+from tests.analysis.runs import (
+    Json,
+    case,
+    change,
+    checks,
+    description,
+    drop,
+    make,
+    noisy,
+    plan,
+    runner,
+    samples,
+    steady,
+)
+
+
+def notices(run: RunData) -> str:
+    return "\n".join(analyse(run).notices)
+
+
+def shipped(**synchronous: int) -> tuple[Json, list[Json]]:
+    planned = plan(cases=[case("insert", axes={"profile": "shipped"})])
+    verify = checks(planned)
+    for name, value in synchronous.items():
+        pragmas = {"journal_mode": "wal", "synchronous": value}
+        verify = change(verify, {"pragmas": pragmas}, runner=name)
+    return planned, verify
+
+
+def test_a_clean_run_has_no_notice() -> None:
+    assert analyse(make()).notices == []
+
+
+def test_few_blocks() -> None:
+    planned = plan(blocks=3)
+    assert "3 complete blocks: fewer than 10 never give a verdict" in notices(make(planned))
+
+
+def test_an_unfinished_run() -> None:
+    lines = drop(samples(plan(), noisy(), complete=False), block=11)
+    assert "not finished: 11 of 12 blocks" in notices(make(lines=lines))
+
+
+def test_a_finished_run_with_a_hole() -> None:
+    lines = drop(samples(plan(), noisy()), block=3, label="bun", case="get-pk")
+    assert "Only 11 of 12 blocks are complete" in notices(make(lines=lines))
+
+
+def test_a_cut_off_line() -> None:
+    assert "cut off" in notices(make(truncated=True))
+
+
+def test_strays_and_repeats() -> None:
+    lines = samples(plan(), noisy())
+    text = notices(make(lines=[*lines, lines[1], {"case": "nothing"}]))
+    assert "1 line of samples.jsonl belong to no cell" in text
+    assert "1 line of samples.jsonl repeat" in text
+
+
+def test_values_that_never_vary() -> None:
+    run = make(lines=samples(plan(), steady()))
+    assert "6 comparisons had the same ratio in most blocks" in notices(run)
+
+
+def test_sqlite_versions_that_differ() -> None:
+    runners = [runner("node"), runner("bun", description=description("bun", sqlite="3.50.4"))]
+    run = make(plan(["node", "bun"], runners=runners))
+    assert "SQLite versions differ. 3.51.0: node; 3.50.4: bun." in notices(run)
+
+
+def test_durability_that_differs_as_shipped() -> None:
+    planned, verify = shipped(node=2)
+    run = make(planned, verify=verify)
+    assert "Durability differs in the profile shipped" in notices(run)
+    assert "FULL: node; NORMAL: bun and rust-ffi." in notices(run)
+
+
+def test_equal_durability_is_no_notice() -> None:
+    planned, verify = shipped()
+    assert notices(make(planned, verify=verify)) == ""
+
+
+def test_query_plans_that_differ() -> None:
+    verify = change(checks(plan()), {"plans": [["SCAN users"]]}, runner="bun", case="get-pk")
+    report = analyse(make(verify=verify))
+    assert report.notices == ["Query plans differ between runners in 1 case: get-pk."]
+    assert report.cases[0].notes == [
+        "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
+    ]
+    assert report.cases[1].notes == []
+
+
+def test_a_plan_in_the_words_of_an_older_sqlite_is_the_same_plan() -> None:
+    verify = change(checks(plan()), {"plans": [["SEARCH TABLE users"]]}, runner="bun")
+    assert notices(make(verify=verify)) == ""
+
+
+def test_recorded_answers_that_disagree() -> None:
+    verify = change(checks(plan()), {"checksum": 1}, runner="bun", case="get-pk")
+    report = analyse(make(verify=verify))
+    assert "Recorded answers disagree in 1 case" in "\n".join(report.notices)
+    assert "disagree" in report.cases[0].checks
+
+
+@pytest.mark.parametrize(
+    ("machine", "text"),
+    [
+        ({"cores": "2"}, "4 and 8 workers on 2 cores are oversubscribed"),
+        ({}, "The number of cores is not recorded"),
+        ({"cores": "many"}, "The number of cores is not recorded"),
+        ({"cores": "8"}, ""),
+    ],
+)
+def test_more_workers_than_cores(machine: dict[str, str], text: str) -> None:
+    cases = [case(f"parallel@workers={n}", workers=n) for n in (1, 4, 8)]
+    found = notices(make(plan(cases=cases), machine=machine))
+    assert (text in found) if text else (found == "")
+
+
+@pytest.mark.parametrize(
+    ("governor", "told"), [("powersave", True), ("performance", False), ("unknown", False)]
+)
+def test_a_clock_rate_that_follows_the_load(governor: str, told: bool) -> None:
+    found = notices(make(machine={"cores": "2", "governor": governor}))
+    assert (f"CPU governor is {governor}" in found) == told

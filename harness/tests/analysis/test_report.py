@@ -1,0 +1,160 @@
+"""Scaling, provenance and the report as a whole."""
+
+from dataclasses import asdict
+
+import pytest
+
+from sqlitmus.analysis import RunData, analyse
+from sqlitmus.errors import UsageError
+from sqlitmus.report.model import Fact
+from tests.analysis.runs import (
+    case,
+    change,
+    checks,
+    description,
+    make,
+    noisy,
+    plan,
+    runner,
+    samples,
+)
+
+
+def parallel(*workers: int, **changes: object) -> list[dict[str, object]]:
+    axes = {"profile": "normalised"}
+    return [
+        case(f"p@workers={n}", group="parallel", workers=n, axes={**axes, "workers": n}, **changes)
+        for n in workers
+    ]
+
+
+def test_a_scaling_curve_is_units_per_second_over_workers() -> None:
+    planned = plan(cases=parallel(4, 1, 2))
+    count = [4, 1, 2]
+    run = make(planned, lines=samples(planned, lambda c, _l, b: (1000 + b) / count[c]))
+    (found,) = analyse(run).scaling
+    assert (found.scenario, found.axes, found.cores) == ("p", {"profile": "normalised"}, 4)
+    assert [curve.runner for curve in found.curves] == ["node", "bun", "rust-ffi"]
+    assert [point.workers for point in found.curves[0].points] == [1, 2, 4]
+    rates = [point.rate for point in found.curves[0].points]
+    assert [rate.value for rate in rates] == pytest.approx([n * 1e9 / 1005.5 for n in (1, 2, 4)])
+    # the bounds change places: ranks 3 and 10 of 12
+    assert (rates[0].low, rates[0].high) == pytest.approx((1e9 / 1009, 1e9 / 1002))
+
+
+def test_one_number_of_workers_is_no_curve() -> None:
+    assert analyse(make(plan(cases=parallel(2)))).scaling == []
+
+
+def test_a_gap_in_a_curve_is_left_out_and_one_point_is_no_curve() -> None:
+    planned = plan(cases=parallel(1, 2, 4))
+    verify = change(checks(planned), {"outcome": "failed"}, runner="bun", case="p@workers=2")
+    for name in ("p@workers=1", "p@workers=2"):
+        verify = change(verify, {"outcome": "failed", "log": name}, runner="rust-ffi", case=name)
+    curves = analyse(make(planned, verify=verify)).scaling[0].curves
+    points = {curve.runner: [point.workers for point in curve.points] for curve in curves}
+    assert points == {"node": [1, 2, 4], "bun": [1, 4]}
+
+
+def test_unknown_cores_call_nothing_oversubscribed() -> None:
+    assert analyse(make(plan(cases=parallel(1, 8)), machine={})).scaling[0].cores == 8
+
+
+def fact(run: RunData, group: str, name: str) -> Fact:
+    return next(f for f in analyse(run).provenance if (f.group, f.name) == (group, name))
+
+
+def test_facts_flag_what_differs() -> None:
+    options = {"node": ["THREADSAFE=1", "ENABLE_FTS5"], "bun": ["THREADSAFE=2"]}
+    runners = [runner(n, description=description(n, options=o)) for n, o in options.items()]
+    run = make(plan(list(options), runners=runners))
+    assert fact(run, "Compile options", "THREADSAFE").values == {"node": "1", "bun": "2"}
+    assert fact(run, "Compile options", "THREADSAFE").differs
+    assert fact(run, "Compile options", "ENABLE_FTS5").values == {"node": "set", "bun": "not set"}
+    assert not fact(run, "SQLite", "version").differs
+    assert fact(run, "Runtime", "runtime").values["bun"] == "bun 1.0"
+
+
+def test_a_runner_that_could_not_be_asked_is_left_out_of_the_facts() -> None:
+    gone = runner("dotnet", missing="no SDK", description=None)
+    run = make(plan(runners=[*plan()["runners"], gone]))
+    assert "dotnet" not in fact(run, "SQLite", "version").values
+    assert analyse(run).runners[-1].sqlite_version is None
+
+
+def test_pragmas_are_shown_per_profile_as_read_back() -> None:
+    cases = [case("a"), case("b", axes={"profile": "shipped"}), case("c")]
+    planned = plan(cases=cases)
+    new = {"pragmas": {"journal_mode": "delete", "synchronous": None}}
+    verify = change(checks(planned), new, runner="bun", case="c")
+    run = make(planned, verify=verify)
+    found = fact(run, "Pragmas, profile normalised", "journal_mode")
+    assert (found.values["bun"], found.values["node"], found.differs) == (
+        "wal / delete",
+        "wal",
+        True,
+    )
+    assert fact(run, "Pragmas, profile normalised", "synchronous").values["bun"] == "1 / none"
+    assert not fact(run, "Pragmas, profile shipped", "journal_mode").differs
+
+
+def test_checks_say_what_was_proven() -> None:
+    proof = {"readback": {"rows": 5, "checksum": 1}, "affected": 1}
+    verify = [{**check, **proof} for check in checks(plan())]
+    assert analyse(make(verify=verify)).cases[0].checks == (
+        "Equal in node, bun and rust-ffi: 100 rows, 1 affected row, checksum 000000ff, "
+        "SHA-256 of all rows abababababababab…, 5 rows read back afterwards."
+    )
+    nothing = dict.fromkeys(("rows", "affected", "checksum", "readback", "digest"))
+    text = analyse(make(verify=[{**check, **nothing} for check in checks(plan())])).cases[0].checks
+    assert text == "node, bun and rust-ffi ran to the end; the case returns nothing to compare."
+
+
+def test_the_reference_may_be_chosen_among_those_who_took_part() -> None:
+    gone = runner("dotnet", missing="no SDK", description=None)
+    run = make(plan(runners=[*plan()["runners"], gone]))
+    assert analyse(run).reference == "node"
+    assert analyse(run, "bun").reference == "bun"
+    for name in ("dotnet", "nobody"):
+        with pytest.raises(UsageError, match=f"'{name}' cannot be the reference.*node, bun"):
+            analyse(run, name)
+
+
+def test_a_missing_reference_gives_way_to_the_next_runner() -> None:
+    runners = [runner("node", missing="gone", description=None), *plan()["runners"][1:]]
+    assert analyse(make(plan(runners=runners))).reference == "bun"
+
+
+def test_the_same_run_gives_the_same_report() -> None:
+    assert asdict(analyse(make())) == asdict(analyse(make()))
+
+
+def test_method_names_the_plans_own_figures() -> None:
+    text = "\n".join(analyse(make(plan(margin=0.035, seed=99))).method)
+    assert "12 blocks were planned" in text
+    assert "seed 99" in text
+    assert "within 3.5 %" in text
+
+
+def test_nothing_measured_at_all_is_still_a_report() -> None:
+    report = analyse(make(lines=[], verify=[]))
+    assert report.blocks_complete == 0
+    assert {cell.outcome for found in report.cases for cell in found.cells} == {"missing"}
+    assert all(standing.ratio is None for standing in report.standings)
+    empty = analyse(make(plan(cases=[])))
+    assert (empty.cases, empty.standings, empty.groups) == ([], [], [])
+
+
+def test_axes_and_pragmas_become_text() -> None:
+    run = make(plan(cases=[case("a", axes={"workers": 2}, pragmas=[["cache_size", -16000]])]))
+    found = analyse(run).cases[0]
+    assert (found.axes, found.pragmas) == ({"workers": "2"}, [("cache_size", "-16000")])
+
+
+def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:
+    planned = plan(blocks=30)
+    base = noisy({"bun": 1.1})
+    run = make(planned, lines=samples(planned, lambda c, s, b: base(c, s, b) * (1 + b / 10)))
+    found = analyse(run).cases[0].comparisons
+    ratio = next(c.ratio for c in found if (c.runner, c.reference) == ("bun", "node"))
+    assert ratio.value == pytest.approx(1.1, rel=0.01)

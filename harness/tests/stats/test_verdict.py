@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
+from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, decide
+
+MARGIN = 0.02
+
+
+def estimate(mean: float, error: float, count: int = 30) -> TrimmedMeans:
+    kept = count - 2 * int(0.2 * count)
+    return TrimmedMeans(
+        np.array([mean]), np.array([error]), np.array([kept - 1]), np.array([count])
+    )
+
+
+def verdict(mean: float, error: float, count: int = 30) -> str:
+    return decide(estimate(mean, error, count), MARGIN).names()[0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "expected"),
+    [
+        (-0.10, 0.010, "materially faster"),
+        (-0.03, 0.010, "faster"),
+        (+0.03, 0.010, "slower"),
+        (+0.10, 0.010, "materially slower"),
+        (+0.001, 0.005, "equivalent"),
+        (+0.01, 0.002, "slower"),  # resolved, although within the margin
+        (+0.01, 0.010, "not resolved"),
+        (+0.00, 0.100, "not resolved"),
+    ],
+)
+def test_verdicts(mean: float, error: float, expected: str) -> None:
+    assert verdict(mean, error) == expected
+
+
+def test_materially_begins_where_the_whole_interval_is_beyond_the_margin() -> None:
+    half = 2.1098155778331806 * 0.01  # t of 17 degrees of freedom
+    assert verdict(np.log(1.02) + half + 1e-9, 0.01) == "materially slower"
+    assert verdict(np.log(1.02) + half - 1e-9, 0.01) == "slower"
+    assert verdict(-np.log(1.02) - half - 1e-9, 0.01) == "materially faster"
+    assert verdict(-np.log(1.02) - half + 1e-9, 0.01) == "faster"
+
+
+def test_equivalence_uses_the_90_percent_interval() -> None:
+    # 95 % half-width 2.2 %, 90 % half-width 1.8 %: within 2 % only by the latter
+    assert verdict(0.0, 0.0104) == "equivalent"
+
+
+def test_fewer_than_ten_blocks_are_never_a_verdict() -> None:
+    assert verdict(-1.0, 0.001, MIN_BLOCKS - 1) == "not testable"
+    assert verdict(-1.0, 0.001, MIN_BLOCKS) == "materially faster"
+
+
+def test_no_interval_is_not_testable() -> None:
+    assert verdict(0.0, np.nan) == "not testable"
+    assert decide(trimmed_means(np.zeros((1, 30))), MARGIN).names()[0] == "not testable"
+
+
+@pytest.mark.parametrize("margin", [0.0, -0.1, float("nan")])
+def test_a_margin_that_is_none_is_refused(margin: float) -> None:
+    with pytest.raises(ValueError, match="margin must be above 0"):
+        decide(estimate(0, 1), margin)
+
+
+@given(st.floats(-1, 1), st.floats(1e-6, 1), st.integers(2, 60))
+def test_exchanging_runner_and_reference_mirrors_the_verdict(
+    mean: float, error: float, count: int
+) -> None:
+    one = decide(estimate(mean, error, count), MARGIN)
+    other = decide(estimate(-mean, error, count), MARGIN)
+    assert one.mirrored().names().tolist() == other.names().tolist()
+    swapped = {"faster": "slower", "slower": "faster"}
+    words = str(one.names()[0]).split()
+    assert other.names()[0] == " ".join(swapped.get(word, word) for word in words)
+
+
+@given(st.floats(0.1, 10), st.integers(0, 2**32 - 1))
+def test_the_unit_of_time_does_not_matter(scale: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.lognormal(3, 0.05, (2, 5, 30))
+    d: Array = np.log(a) - np.log(b)
+    rescaled: Array = np.log(a * scale) - np.log(b * scale)
+    plain, other = trimmed_means(d), trimmed_means(rescaled)
+    assert other.mean == pytest.approx(plain.mean, abs=1e-12)
+    assert decide(plain, MARGIN).names().tolist() == decide(other, MARGIN).names().tolist()
+
+
+def test_equal_programs_seldom_differ() -> None:
+    draws = np.random.default_rng(5).normal(0, 0.05, (20_000, 30))
+    names = decide(trimmed_means(draws), MARGIN).names()
+    alarms = np.isin(names, [n for n in VERDICTS if "faster" in n or "slower" in n]).mean()
+    assert 0.03 < alarms < 0.06
+
+
+def test_equivalence_at_the_margin_errs_at_most_one_time_in_twenty() -> None:
+    draws = np.random.default_rng(6).normal(np.log(1.02), 0.02, (20_000, 30))
+    assert (decide(trimmed_means(draws), MARGIN).names() == "equivalent").mean() <= 0.055
