@@ -1,0 +1,73 @@
+using System.Diagnostics;
+using System.Text.Json;
+using Handwritten;
+using Microsoft.Data.Sqlite;
+
+// What an expert in Microsoft.Data.Sqlite would write for three workloads, SQL and types in the source. Of the job it
+// reads only the database, pragmas, parameter pool, counts and output. It shares nothing with the runner: the runner
+// is measured against it.
+
+if (args is not ["--job", var jobPath])
+{
+    Console.Error.WriteLine("usage: sqlitmus-dotnet-handwritten --job FILE");
+    return 2;
+}
+
+using var document = JsonDocument.Parse(File.ReadAllBytes(jobPath));
+var job = document.RootElement;
+var cell = job.GetProperty("cell").GetString()!;
+var measure = job.GetProperty("measure");
+var operations = measure.GetProperty("operations_per_iteration").GetInt32();
+
+using var connection = new SqliteConnection(
+    $"Data Source={job.GetProperty("database").GetProperty("path").GetString()};Mode=ReadWrite;Pooling=False");
+connection.Open();
+foreach (var pragma in job.GetProperty("connection").GetProperty("pragmas").EnumerateArray())
+{
+    using var command = connection.CreateCommand();
+    command.CommandText = $"PRAGMA {pragma[0]} = {pragma[1]}";
+    command.ExecuteNonQuery();
+}
+
+var rows = job.GetProperty("steps")[0].GetProperty("parameters").GetProperty("rows");
+using IWorkload workload = cell.Split('@', '/')[0] switch
+{
+    "get-pk" => new GetPk(connection, rows),
+    "all" => new All(connection, rows),
+    "insert-transaction" => new InsertTransaction(connection, rows),
+    var other => throw new ArgumentException($"no hand-written loop for \"{other}\"; expected get-pk, all or insert-transaction"),
+};
+
+var warmup = new List<long>();
+var iterations = new List<long>();
+var counts = default(Counts);
+while (warmup.Count < measure.GetProperty("warmup_iterations").GetInt32()
+    || warmup.Sum() < measure.GetProperty("warmup_ns").GetInt64())
+{
+    warmup.Add(Time());
+}
+
+for (var iteration = measure.GetProperty("iterations").GetInt32(); iteration > 0; iteration--)
+{
+    iterations.Add(Time());
+}
+
+var output = job.GetProperty("output").GetString()!;
+using (var file = File.Create(output + ".part"))
+using (var json = new Utf8JsonWriter(file))
+{
+    Report.Write(json, cell, operations, counts, warmup, iterations);
+}
+
+File.Move(output + ".part", output, overwrite: true);
+return 0;
+
+long Time()
+{
+    workload.Begin();
+    var start = Stopwatch.GetTimestamp();
+    counts = workload.Run(operations);
+    var end = Stopwatch.GetTimestamp();
+    workload.End();
+    return (long)Stopwatch.GetElapsedTime(start, end).TotalNanoseconds;
+}

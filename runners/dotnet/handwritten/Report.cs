@@ -1,0 +1,49 @@
+using System.Runtime.InteropServices;
+using System.Text.Json;
+
+namespace Handwritten;
+
+/// <summary>Writes a result that holds to the schema, with no more in it than the comparison needs.</summary>
+internal static class Report
+{
+    public static void Write(
+        Utf8JsonWriter json, string cell, int operations, Counts counts, List<long> warmup, List<long> iterations)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("contract", 1);
+        json.WriteString("cell", cell);
+        json.WriteString("status", "ok");
+        json.WriteStartObject("identity");
+        json.WriteString("runner", "dotnet");
+        Versioned(json, "runtime", ".NET", Environment.Version.ToString());
+        Versioned(json, "driver", "Microsoft.Data.Sqlite", "hand-written");
+        json.WriteString("architecture", RuntimeInformation.ProcessArchitecture.ToString().ToLowerInvariant());
+        json.WriteEndObject();
+        json.WriteNumber("operations", operations);
+        json.WriteNumber("rows", counts.Rows);
+        json.WriteNumber("affected", counts.Affected);
+        json.WriteNumber("checksum", counts.Checksum);
+        Numbers(json, "warmup_ns", warmup);
+        Numbers(json, "iterations_ns", iterations);
+        json.WriteEndObject();
+    }
+
+    private static void Versioned(Utf8JsonWriter json, string key, string name, string version)
+    {
+        json.WriteStartObject(key);
+        json.WriteString("name", name);
+        json.WriteString("version", version);
+        json.WriteEndObject();
+    }
+
+    private static void Numbers(Utf8JsonWriter json, string key, List<long> numbers)
+    {
+        json.WriteStartArray(key);
+        foreach (var number in numbers)
+        {
+            json.WriteNumberValue(number);
+        }
+
+        json.WriteEndArray();
+    }
+}

@@ -1,0 +1,230 @@
+using System.Text.Json;
+using Microsoft.Data.Sqlite;
+
+namespace Handwritten;
+
+internal readonly record struct Counts(uint Checksum, long Rows, long Affected);
+
+internal interface IWorkload : IDisposable
+{
+    /// <summary>What comes before the clock of each iteration.</summary>
+    void Begin();
+
+    Counts Run(int operations);
+
+    /// <summary>What comes after the clock of each iteration.</summary>
+    void End();
+}
+
+/// <summary>The five columns that both reads select; any of them may be NULL.</summary>
+internal sealed class User
+{
+    public long? Id { get; init; }
+    public long? Created { get; init; }
+    public string? Email { get; init; }
+    public double? Score { get; init; }
+    public long? Active { get; init; }
+
+    public static User Read(SqliteDataReader reader) => new()
+    {
+        Id = reader.IsDBNull(0) ? null : reader.GetInt64(0),
+        Created = reader.IsDBNull(1) ? null : reader.GetInt64(1),
+        Email = reader.IsDBNull(2) ? null : reader.GetString(2),
+        Score = reader.IsDBNull(3) ? null : reader.GetDouble(3),
+        Active = reader.IsDBNull(4) ? null : reader.GetInt64(4),
+    };
+
+    public uint Fold(uint h)
+    {
+        const uint Null = 0x9E3779B9;
+        unchecked
+        {
+            h = h * 31 + (Id is { } id ? (uint)id : Null);
+            h = h * 31 + (Created is { } created ? (uint)created : Null);
+            h = h * 31 + (Email is { } email ? (email.Length == 0 ? 0 : 31u * email[0] + email[^1]) : Null);
+            h = h * 31 + (Score is { } score ? (uint)(long)score : Null);
+            h = h * 31 + (Active is { } active ? (uint)active : Null);
+            return h;
+        }
+    }
+}
+
+/// <summary>A row of users by its key, inside one read transaction.</summary>
+internal sealed class GetPk : IWorkload
+{
+    private readonly SqliteConnection _connection;
+    private readonly SqliteCommand _command;
+    private readonly SqliteParameter _id;
+    private readonly object[] _pool;
+    private SqliteTransaction? _transaction;
+
+    public GetPk(SqliteConnection connection, JsonElement rows)
+    {
+        _connection = connection;
+        _pool = [.. rows.EnumerateArray().Select(row => (object)row[0].GetInt64())];
+        _command = connection.CreateCommand();
+        _command.CommandText = "SELECT id, created, email, score, active FROM users WHERE id = $id";
+        _id = _command.Parameters.Add("$id", SqliteType.Integer);
+        _id.Value = 0L;
+        _command.Prepare();
+    }
+
+    public void Begin()
+    {
+        _transaction = _connection.BeginTransaction(deferred: true);
+        _command.Transaction = _transaction;
+        using var read = _connection.CreateCommand();
+        read.CommandText = "SELECT count(*) FROM sqlite_schema";
+        read.ExecuteNonQuery();
+    }
+
+    public Counts Run(int operations)
+    {
+        var h = 0u;
+        var rows = 0L;
+        var mask = _pool.Length - 1;
+        for (var n = 0; n < operations; n++)
+        {
+            _id.Value = _pool[n & mask];
+            using var reader = _command.ExecuteReader();
+            if (reader.Read())
+            {
+                h = User.Read(reader).Fold(h);
+                rows++;
+            }
+        }
+
+        return new Counts(h, rows, 0);
+    }
+
+    public void End()
+    {
+        _transaction!.Commit();
+        _command.Transaction = null;
+    }
+
+    public void Dispose() => _command.Dispose();
+}
+
+/// <summary>A hundred rows of users as a list.</summary>
+internal sealed class All : IWorkload
+{
+    private readonly SqliteCommand _command;
+    private readonly SqliteParameter _id;
+    private readonly object[] _pool;
+
+    public All(SqliteConnection connection, JsonElement rows)
+    {
+        _pool = [.. rows.EnumerateArray().Select(row => (object)row[0].GetInt64())];
+        _command = connection.CreateCommand();
+        _command.CommandText = "SELECT id, created, email, score, active FROM users WHERE id >= $id ORDER BY id LIMIT 100";
+        _id = _command.Parameters.Add("$id", SqliteType.Integer);
+        _id.Value = 0L;
+        _command.Prepare();
+    }
+
+    public void Begin()
+    {
+    }
+
+    public Counts Run(int operations)
+    {
+        var h = 0u;
+        var rows = 0L;
+        var mask = _pool.Length - 1;
+        for (var n = 0; n < operations; n++)
+        {
+            _id.Value = _pool[n & mask];
+            var users = new List<User>();
+            using (var reader = _command.ExecuteReader())
+            {
+                while (reader.Read())
+                {
+                    users.Add(User.Read(reader));
+                }
+            }
+
+            foreach (var user in users)
+            {
+                h = user.Fold(h);
+            }
+
+            rows += users.Count;
+        }
+
+        return new Counts(h, rows, 0);
+    }
+
+    public void End()
+    {
+    }
+
+    public void Dispose() => _command.Dispose();
+}
+
+/// <summary>A hundred rows into sink in one immediate transaction.</summary>
+internal sealed class InsertTransaction : IWorkload
+{
+    private const int RowsPerTransaction = 100;
+
+    private readonly SqliteConnection _connection;
+    private readonly SqliteCommand _command;
+    private readonly SqliteParameter _a;
+    private readonly SqliteParameter _b;
+    private readonly SqliteParameter _c;
+    private readonly SqliteParameter _d;
+    private readonly (object A, object B, object C, object D)[] _pool;
+
+    public InsertTransaction(SqliteConnection connection, JsonElement rows)
+    {
+        _connection = connection;
+        _pool = [.. rows.EnumerateArray().Select(row => (
+            (object)row[0].GetInt64(), (object)row[1].GetString()!, (object)row[2].GetDouble(),
+            (object)Convert.FromHexString(row[3].GetString()!)))];
+        _command = connection.CreateCommand();
+        _command.CommandText = "INSERT INTO sink(a, b, c, d) VALUES ($a, $b, $c, $d)";
+        _a = _command.Parameters.Add("$a", SqliteType.Integer);
+        _b = _command.Parameters.Add("$b", SqliteType.Text);
+        _c = _command.Parameters.Add("$c", SqliteType.Real);
+        _d = _command.Parameters.Add("$d", SqliteType.Blob);
+        _command.Prepare();
+    }
+
+    public void Begin()
+    {
+        using var reset = _connection.CreateCommand();
+        reset.CommandText = "DELETE FROM sink";
+        reset.ExecuteNonQuery();
+    }
+
+    public Counts Run(int operations)
+    {
+        var h = 0u;
+        var affected = 0L;
+        var mask = _pool.Length - 1;
+        var n = 0;
+        for (var operation = 0; operation < operations; operation++)
+        {
+            using var transaction = _connection.BeginTransaction(deferred: false);
+            _command.Transaction = transaction;
+            for (var row = 0; row < RowsPerTransaction; row++, n++)
+            {
+                (_a.Value, _b.Value, _c.Value, _d.Value) = _pool[n & mask];
+                var changed = _command.ExecuteNonQuery();
+                affected += changed;
+                h = h * 31 + (uint)changed;
+            }
+
+            transaction.Commit();
+            _command.Transaction = null;
+        }
+
+        return new Counts(h, 0, affected);
+    }
+
+    public void End()
+    {
+    }
+
+    public void Dispose() => _command.Dispose();
+}

@@ -1,0 +1,48 @@
+namespace Sqlitmus;
+
+// The result as the harness reads it; counts and checksum are those of one iteration.
+
+internal sealed record Versioned(string Name, string Version);
+
+internal sealed record Identity(string Runner, Versioned Runtime, Versioned Driver, string Architecture, string[] Flags);
+
+internal sealed record Description(
+    string SqliteVersion,
+    string SourceId,
+    IReadOnlyList<string> CompileOptions,
+    int Threadsafe,
+    (string Name, string[] Words)[] Features);
+
+internal sealed record Failure(string Message, int? SqliteCode, string? Sql);
+
+internal sealed record Proof(long Rows, uint Checksum);
+
+/// <summary>Nanoseconds; the time from process start to Main is not known to better than 10 ms.</summary>
+internal sealed record Phases(long? Open, long? Prepare, long? Close);
+
+internal sealed record Cpu(long User, long System);
+
+internal sealed record WorkerResult(long Operations, long Rows, uint Checksum, long[] IterationsNs);
+
+internal sealed record Result
+{
+    public required string Cell { get; init; }
+    public required string Status { get; init; }
+    public string? Reason { get; init; }
+    public Failure? Error { get; init; }
+    public string? SqliteVersion { get; init; }
+    public KeyValuePair<string, object?>[] Pragmas { get; init; } = [];
+    public IReadOnlyList<string>[] Plans { get; init; } = [];
+    public long Operations { get; init; }
+    public long Rows { get; init; }
+    public long Affected { get; init; }
+    public uint Checksum { get; init; }
+    public Proof? Readback { get; init; }
+    public string? Digest { get; init; }
+    public IReadOnlyList<long> WarmupNs { get; init; } = [];
+    public IReadOnlyList<long> IterationsNs { get; init; } = [];
+    public Phases PhasesNs { get; init; } = new(null, null, null);
+    public Cpu? CpuNs { get; init; }
+    public long? PeakRssBytes { get; init; }
+    public WorkerResult[] Workers { get; init; } = [];
+}

@@ -1,0 +1,82 @@
+using Microsoft.Data.Sqlite;
+
+namespace Sqlitmus;
+
+/// <summary>Turns the job's steps into code for one connection.</summary>
+internal static class StepMaker
+{
+    /// <exception cref="UnsupportedException">The step asks for what the driver does not have.</exception>
+    public static void CheckSupported(StepSpec spec)
+    {
+        if (spec.Integers == Integers.Bigint)
+        {
+            throw new UnsupportedException("integers in .NET have 64 bits; there is no bigint variant");
+        }
+
+        if (spec.Statement == StatementKind.Cached)
+        {
+            throw new UnsupportedException("Microsoft.Data.Sqlite has no statement cache");
+        }
+    }
+
+    /// <summary>Makes a step and prepares its statement, if it keeps one, on <paramref name="connection"/>.</summary>
+    public static Step Make(StepSpec spec, SqliteConnection connection, ConnectionMaker maker, Digest? digest)
+    {
+        var pool = spec.Parameters.Rows;
+        var sql = Placeholders.Name(spec.Sql).Text;
+        var keeps = spec is { Statement: StatementKind.Prepared, Operation: not (Operation.Prepare or Operation.Open) };
+        var command = keeps ? Prepare(connection, sql, pool[0]) : null;
+        IStatement statement = command is null
+            ? new AdhocStatement(connection, sql, pool)
+            : new PreparedStatement(command, pool);
+        var site = new StepSite(spec.Sql, spec.Repeat, command, digest);
+        return spec.Operation switch
+        {
+            Operation.Get => OfRows(typeof(GetStep<,>)),
+            // A typed row is read in place, so there is nothing for `all` to collect.
+            Operation.All when spec.Shape != Shape.Typed => OfRows(typeof(AllStep<,>)),
+            Operation.All or Operation.Iterate => OfRows(typeof(IterateStep<,>)),
+            Operation.Run => Create(typeof(RunStep<>), [statement.GetType()], site, statement),
+            Operation.Open => Create(typeof(OpenStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
+            _ => new PrepareStep(site, connection, sql),
+        };
+
+        Step OfRows(Type step) =>
+            Create(step, [RowTypes.Of(spec.Shape, spec.Columns), statement.GetType()], site, statement);
+    }
+
+    /// <summary>A step for a query without parameters that reads all its rows.</summary>
+    public static Step MakeQuery(string sql, Column[] columns, SqliteConnection connection, Digest? digest) =>
+        Create(
+            typeof(IterateStep<,>),
+            [RowTypes.Of(Shape.Typed, columns), typeof(AdhocStatement)],
+            new StepSite(sql, 1, null, digest),
+            new AdhocStatement(connection, sql, [[]]));
+
+    private static SqliteCommand Prepare(SqliteConnection connection, string sql, object[] values)
+    {
+        var command = connection.CreateCommand();
+        try
+        {
+            command.CommandText = sql;
+            for (var index = 0; index < values.Length; index++)
+            {
+                command.Parameters.AddWithValue(Placeholders.NameOf(index), values[index]);
+            }
+
+            command.Prepare();
+            return command;
+        }
+        catch
+        {
+            command.Dispose();
+            throw;
+        }
+    }
+
+    private static Step Create(Type generic, Type[] types, params object[] arguments) =>
+        (Step)Activator.CreateInstance(generic.MakeGenericType(types), arguments)!;
+}
+
+/// <summary>The job asks for something this runner does not have; the message is the reason.</summary>
+internal sealed class UnsupportedException(string reason) : Exception(reason);

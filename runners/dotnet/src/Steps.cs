@@ -1,0 +1,166 @@
+using Microsoft.Data.Sqlite;
+
+namespace Sqlitmus;
+
+/// <summary>
+/// One statement of an operation, made for its operation, shape, columns and statement kind before the clock starts.
+/// <c>One</c> is a method of its own because it then climbs the JIT's tiers by its calls; a loop that is entered once
+/// per iteration would have to be replaced while it runs.
+/// </summary>
+internal abstract class Step(StepSite site)
+{
+    public StepSite Site { get; } = site;
+
+    /// <summary>Where rows are written in verify mode; null in measure mode.</summary>
+    protected Digest? Digest { get; } = site.Digest;
+
+    /// <summary>Executions <paramref name="first"/> … <paramref name="first"/> + <paramref name="count"/> − 1 of the iteration.</summary>
+    public void Execute(long first, long count, ref Tally tally)
+    {
+        for (var n = first; n < first + count; n++)
+        {
+            One(n, ref tally);
+        }
+    }
+
+    protected abstract void One(long n, ref Tally tally);
+}
+
+/// <summary>What all kinds of step have: SQL as the job has it, repeats per operation, and what they work with.</summary>
+/// <param name="Command">The command to enlist in a transaction; null where each execution makes its own.</param>
+internal sealed record StepSite(string Sql, long Repeat, SqliteCommand? Command, Digest? Digest);
+
+internal sealed class GetStep<TRow, TStatement>(StepSite site, TStatement statement) : Step(site)
+    where TRow : struct, IRow
+    where TStatement : struct, IStatement
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var rows = 0;
+        var command = statement.Begin(n);
+        using (var reader = command.ExecuteReader())
+        {
+            if (reader.Read())
+            {
+                TRow row = default;
+                row.Read(reader);
+                tally.Checksum = row.Fold(tally.Checksum);
+                rows = 1;
+                if (Digest is { } digest)
+                {
+                    row.Write(digest);
+                }
+            }
+        }
+
+        statement.End(command);
+        tally.Rows += rows;
+        Digest?.End(rows);
+    }
+}
+
+internal sealed class AllStep<TRow, TStatement>(StepSite site, TStatement statement) : Step(site)
+    where TRow : struct, IRow
+    where TStatement : struct, IStatement
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var rows = new List<TRow>();
+        var command = statement.Begin(n);
+        using (var reader = command.ExecuteReader())
+        {
+            while (reader.Read())
+            {
+                TRow row = default;
+                row.Read(reader);
+                rows.Add(row);
+            }
+        }
+
+        statement.End(command);
+        var h = tally.Checksum;
+        foreach (var row in rows)
+        {
+            h = row.Fold(h);
+        }
+
+        tally.Checksum = h;
+        tally.Rows += rows.Count;
+        if (Digest is { } digest)
+        {
+            rows.ForEach(row => row.Write(digest));
+            digest.End(rows.Count);
+        }
+    }
+}
+
+internal sealed class IterateStep<TRow, TStatement>(StepSite site, TStatement statement) : Step(site)
+    where TRow : struct, IRow
+    where TStatement : struct, IStatement
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var h = tally.Checksum;
+        var rows = 0;
+        var digest = Digest;
+        var command = statement.Begin(n);
+        using (var reader = command.ExecuteReader())
+        {
+            while (reader.Read())
+            {
+                TRow row = default;
+                row.Read(reader);
+                h = row.Fold(h);
+                rows++;
+                if (digest is not null)
+                {
+                    row.Write(digest);
+                }
+            }
+        }
+
+        statement.End(command);
+        tally.Checksum = h;
+        tally.Rows += rows;
+        digest?.End(rows);
+    }
+}
+
+internal sealed class RunStep<TStatement>(StepSite site, TStatement statement) : Step(site)
+    where TStatement : struct, IStatement
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var command = statement.Begin(n);
+        var affected = command.ExecuteNonQuery();
+        statement.End(command);
+        tally.Checksum = tally.Checksum * 31 + Checksum.Of(affected);
+        tally.Affected += affected;
+        Digest?.End(affected);
+    }
+}
+
+internal sealed class PrepareStep(StepSite site, SqliteConnection connection, string sql) : Step(site)
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        using (var command = connection.CreateCommand())
+        {
+            command.CommandText = sql;
+            command.Prepare();
+        }
+
+        Digest?.End(0);
+    }
+}
+
+/// <summary>Opens a second connection, sets it up, gets one row and closes it.</summary>
+internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, string sql, object[][] pool) : Step(site)
+    where TRow : struct, IRow
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        using var connection = maker.Open();
+        new GetStep<TRow, AdhocStatement>(Site, new AdhocStatement(connection, sql, pool)).Execute(n, 1, ref tally);
+    }
+}

@@ -1,0 +1,193 @@
+using Xunit;
+
+namespace Sqlitmus.Tests;
+
+public sealed class PerformanceTests : IDisposable
+{
+    private const string Columns = """
+        "columns": [{"name": "i", "type": "integer"}, {"name": "r", "type": "real"},
+                    {"name": "s", "type": "text"}, {"name": "b", "type": "blob"}]
+        """;
+
+    private readonly JobRun _run = new();
+
+    public void Dispose() => _run.Dispose();
+
+    [Theory]
+    [InlineData("all", "object", "prepared")]
+    [InlineData("all", "array", "adhoc")]
+    [InlineData("all", "typed", "prepared")]
+    [InlineData("iterate", "object", "adhoc")]
+    [InlineData("iterate", "array", "prepared")]
+    [InlineData("iterate", "typed", "adhoc")]
+    public void Every_shape_reads_every_column_of_every_row(string operation, string shape, string statement)
+    {
+        var result = _run.Perform($$"""
+            "steps": [{"operation": "{{operation}}", "shape": "{{shape}}", "statement": "{{statement}}",
+                       "sql": "SELECT i, r, s, b FROM t ORDER BY id", {{Columns}}}],
+            "measure": {"operations_per_iteration": 2}
+            """);
+        const uint Null = 0x9E3779B9;
+        uint[] values = [5, 2, (31 * 'a') + 'b', 2 + 31 + 2, Null, Null, Null, Null, 0xFFFFFFFF, 0xFFFFFFFF, 0, 0];
+        var expected = values.Concat(values).Aggregate(0u, (h, x) => unchecked((h * 31) + x));
+        Assert.Null(result.Error?.Message);
+        Assert.Equal(("ok", 2L, 6L, expected), (result.Status, result.Operations, result.Rows, result.Checksum));
+    }
+
+    [Fact]
+    public void Verify_gives_the_same_digest_in_every_shape()
+    {
+        var digests = new[] { "object", "array", "typed" }.Select(shape => _run.Perform(
+            $$"""
+            "steps": [{"operation": "all", "shape": "{{shape}}", "sql": "SELECT i, r, s, b FROM t", {{Columns}}}],
+            "measure": {"operations_per_iteration": 1}
+            """,
+            "verify").Digest);
+        Assert.Equal(64, Assert.Single(digests.Distinct())!.Length);
+    }
+
+    [Theory]
+    [InlineData("verify")]
+    [InlineData("measure")]
+    public void Workers_add_up_to_their_shares(string mode)
+    {
+        var result = _run.Perform(
+            """
+            "steps": [{"operation": "get", "sql": "SELECT i FROM t WHERE id = ?", "columns": [{"name": "i", "type": "integer"}],
+                       "parameters": {"types": ["integer"], "rows": [[1], [3], [9], [1]]}}],
+            "transaction": "read",
+            "measure": {"operations_per_iteration": 5, "iterations": 3, "workers": 2}
+            """,
+            mode);
+        // Worker 0 has operations 0 and 1, worker 1 has 2 (a miss), 3 and 4.
+        uint first = unchecked((5u * 31) + 0xFFFFFFFF), second = (5 * 31) + 5;
+        Assert.Equal(("ok", 4L, unchecked(first + second)), (result.Status, result.Rows, result.Checksum));
+        Assert.Equal(
+            mode == "verify" ? [] : [(2L, 2L, first, 3), (3L, 2L, second, 3)],
+            result.Workers.Select(worker => (worker.Operations, worker.Rows, worker.Checksum, worker.IterationsNs.Length)));
+    }
+
+    [Fact]
+    public void Writes_in_transactions_are_counted_reset_and_read_back()
+    {
+        var result = _run.Perform("""
+            "steps": [{"operation": "run", "sql": "INSERT INTO sink(a) VALUES (?)", "repeat": 2,
+                       "parameters": {"types": ["integer"], "rows": [[10], [20], [30], [40]]}}],
+            "transaction": "immediate", "reset": ["DELETE FROM sink"],
+            "readback": [{"sql": "SELECT a FROM sink ORDER BY a", "columns": [{"name": "a", "type": "integer"}]}],
+            "measure": {"operations_per_iteration": 2, "iterations": 2, "warmup_iterations": 1}
+            """);
+        Assert.Equal(("ok", 4L, 0L), (result.Status, result.Affected, result.Rows));
+        Assert.Equal((((1u * 31) + 1) * 31 + 1) * 31 + 1, result.Checksum);
+        Assert.Equal(new Proof(4, (((10u * 31) + 20) * 31 + 30) * 31 + 40), result.Readback);
+        Assert.Equal((1, 2), (result.WarmupNs.Count, result.IterationsNs.Count));
+    }
+
+    [Fact]
+    public void Iterations_that_differ_fail()
+    {
+        var result = _run.Perform("""
+            "steps": [{"operation": "run", "sql": "INSERT INTO sink(a) SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sink)"}],
+            "measure": {"operations_per_iteration": 1, "iterations": 2}
+            """);
+        Assert.Equal("failed", result.Status);
+        Assert.StartsWith("iteration 2 returned", result.Error!.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_failing_statement_is_named_with_its_extended_code()
+    {
+        var result = _run.Perform("""
+            "steps": [{"operation": "run", "sql": "INSERT INTO sink(a) VALUES (1)"}],
+            "measure": {"operations_per_iteration": 2}
+            """);
+        const int ConstraintUnique = 2067;
+        Assert.Equal(("failed", ConstraintUnique), (result.Status, result.Error!.SqliteCode));
+        Assert.Equal("INSERT INTO sink(a) VALUES (1)", result.Error.Sql);
+        Assert.Contains("UNIQUE constraint failed: sink.a", result.Error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_worker_that_fails_ends_the_others()
+    {
+        var result = _run.Perform("""
+            "steps": [{"operation": "run", "sql": "INSERT INTO sink(a) VALUES (1)"}],
+            "measure": {"operations_per_iteration": 4, "workers": 3}
+            """);
+        Assert.Equal("failed", result.Status);
+    }
+
+    [Theory]
+    [InlineData("\"integers\": \"bigint\",", "64 bits")]
+    [InlineData("\"statement\": \"cached\",", "statement cache")]
+    public void What_the_driver_lacks_is_unsupported(string member, string reason)
+    {
+        var result = _run.Perform($$"""
+            "steps": [{"operation": "get", {{member}} "sql": "SELECT 1", "columns": [{"name": "1", "type": "integer"}]}],
+            "measure": {"operations_per_iteration": 1}
+            """);
+        Assert.Equal("unsupported", result.Status);
+        Assert.Contains(reason, result.Reason, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("get", "SELECT i, r FROM t", 1, 2)]
+    [InlineData("iterate", "SELECT i FROM t", 2, 1)]
+    [InlineData("run", "SELECT i FROM t", 0, 1)]
+    public void A_column_that_the_job_does_not_declare_fails(string operation, string sql, int declared, int found)
+    {
+        var columns = string.Join(',', Enumerable.Repeat("""{"name": "i", "type": "integer"}""", declared));
+        var result = _run.Perform($$"""
+            "steps": [{"operation": "{{operation}}", "sql": "{{sql}}", "columns": [{{columns}}]}],
+            "measure": {"operations_per_iteration": 1}
+            """);
+        Assert.Equal(
+            ("failed", $"the job declares {declared} columns, the statement has {found}"),
+            (result.Status, result.Error?.Message));
+    }
+
+    [Fact]
+    public void Engine_options_are_unsupported()
+    {
+        var result = _run.Perform("""
+            "connection": {"engine": {"memstatus": 0}}, "measure": {"operations_per_iteration": 0}
+            """);
+        Assert.Equal("unsupported", result.Status);
+        Assert.Contains("memstatus", result.Reason, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Open_reads_a_row_through_a_connection_of_its_own_with_uri_parameters()
+    {
+        var result = _run.Perform(
+            """
+            "steps": [{"operation": "open", "sql": "SELECT i FROM t", "columns": [{"name": "i", "type": "integer"}]}],
+            "measure": {"operations_per_iteration": 2}
+            """,
+            database: ", \"mode\": \"readonly\", \"uri\": {\"immutable\": \"1\"}");
+        Assert.Null(result.Error?.Message);
+        Assert.Equal(("ok", 2L, (5u * 31) + 5), (result.Status, result.Rows, result.Checksum));
+    }
+
+    [Fact]
+    public void A_missing_database_is_not_created()
+    {
+        File.Delete(_run.Database);
+        Assert.Equal("failed", _run.Perform("\"measure\": {\"operations_per_iteration\": 0}").Status);
+        Assert.False(File.Exists(_run.Database));
+    }
+
+    [Fact]
+    public void Inspection_reads_pragmas_and_plans()
+    {
+        var result = _run.Perform("""
+            "connection": {"pragmas": [["cache_size", -1234]]},
+            "steps": [{"operation": "get", "sql": "SELECT i FROM t WHERE id = ?", "columns": [{"name": "i", "type": "integer"}],
+                       "parameters": {"types": ["integer"], "rows": [[1]]}}],
+            "measure": {"operations_per_iteration": 1}
+            """);
+        Assert.Equal(-1234L, result.Pragmas.Single(pragma => pragma.Key == "cache_size").Value);
+        Assert.Equal(11, result.Pragmas.Length);
+        Assert.Contains("INTEGER PRIMARY KEY", Assert.Single(Assert.Single(result.Plans)), StringComparison.Ordinal);
+    }
+}
