@@ -40,7 +40,17 @@ report *ARGS:
 bench-overhead *ARGS:
     @python harness/benchmarks/overhead.py "$@"
 
-# Write the contract's JSON Schemas from the models
+# What the harness itself costs: per invocation, per analysis, per report
+bench-harness *ARGS:
+    @python harness/benchmarks/invocation.py "$@"
+    @python harness/benchmarks/analysis.py
+    @python harness/benchmarks/report.py
+
+# Open a report in headless Chromium: light, dark, narrow, without script
+check-report FILE *ARGS:
+    @node reports/check/check.mjs "$@"
+
+# Print a JSON Schema of the contract or of a run directory's files
 schema *ARGS:
     @python -m sqlitmus schema "$@"
 

@@ -1,8 +1,8 @@
 """What the harness itself costs per invocation, and how its memory grows.
 
-`python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session would
-(job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life, for a
-reading case and for a writing one, and the harness's resident memory before and after.
+`python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
+would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
+for a reading case and for a writing one, and the harness's resident memory before and after.
 """
 
 import statistics
@@ -49,7 +49,8 @@ def main(count: int) -> None:
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)
             own.sort()
             print(
-                f"{case_id:20} {runner:8} {count} invocations: median {statistics.median(own):.2f} ms, "
+                f"{case_id:20} {runner:8} {count} invocations: "
+                f"median {statistics.median(own):.2f} ms, "
                 f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
             )
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")

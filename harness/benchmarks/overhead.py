@@ -1,9 +1,9 @@
 """Each runner's generated loop against the loop written by hand for the same work.
 
-`just bench-overhead [-r RUNNER]… [--rounds N]`. Both programs do the same job on the same file, in fresh
-processes that take turns in random order; a round gives one ratio of per-process medians. The figure is
-the 20 %-trimmed mean of the rounds' log-ratios with Yuen's 95 % interval. Checksums must agree.
-Exit 1 when an interval lies wholly above the limit (1.03; 1.05 where an operation takes under 1 µs).
+`just bench-overhead [-r RUNNER]… [--rounds N]`. Both programs do the same job on the same file, in
+fresh processes that take turns in random order; a round gives one ratio of per-process medians. The
+figure is the 20 %-trimmed mean of the rounds' log-ratios with Yuen's 95 % interval. Checksums must
+agree. Exit 1 when an interval lies wholly above the limit (1.03; 1.05 for operations under 1 µs).
 """
 
 import json
@@ -52,13 +52,16 @@ def main(
             title, operations = CASES[case_id]
             with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
                 pair = _Pair(known, installed, case_id, operations, Path(folder), tools)
-                ratios, by_hand_ns = pair.compare(rounds, max(warmup_ms, spec.warmup_ms), iterations)
+                ratios, by_hand_ns = pair.compare(
+                    rounds, max(warmup_ms, spec.warmup_ms), iterations
+                )
             estimate = trimmed_means(np.log(np.array([ratios])))
             low, high = estimate.interval()
             limit = LIMIT if by_hand_ns >= 1000 else LIMIT_BELOW_1_US
             above = above or math.exp(low[0]) > limit
             print(
-                f"{spec.name:22} {title:34} {by_hand_ns:9.0f} ns {math.exp(estimate.mean[0]):7.3f}  "
+                f"{spec.name:22} {title:34} {by_hand_ns:9.0f} ns "
+                f"{math.exp(estimate.mean[0]):7.3f}  "
                 f"[{math.exp(low[0]):.3f}, {math.exp(high[0]):.3f}]  {limit}",
                 flush=True,
             )
@@ -91,7 +94,7 @@ class _Pair:
         self._spec = known.scenarios[name]
 
     def compare(self, rounds: int, warmup_ms: int, iterations: int) -> tuple[list[float], float]:
-        """Ratios runner / by hand, one per round, and the hand-written nanoseconds per unit of work."""
+        """Ratios runner / by hand, one per round, and the latter's nanoseconds per unit of work."""
         timings: list[tuple[float, float]] = []
         rng = random.Random(1)
         for _ in range(rounds):
@@ -131,7 +134,7 @@ class _Pair:
         done = invoke(
             self._executor,
             [*self._commands[which], "--job", str(file)],
-            self._installed.environment,
+            {**self._installed.environment, **self._installed.spec.steady_environment},
             output,
             self._folder / "log",
             TIMEOUT_S,

@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -45,6 +45,8 @@ class Bench:
         for case in cases:
             scenario = self.catalog.scenarios[case.scenario]
             parts += [case.model_dump_json(), scenario.model_dump_json()]
+            if scenario.fixture:
+                parts.append(self.catalog.fixtures[scenario.fixture].model_dump_json())
         parts.append(machine.identity())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -59,7 +61,7 @@ def opened(
     size: str,
     timeout_s: float,
     fresh: bool,
-) -> Iterator[Bench]:
+) -> Generator[Bench]:
     """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
     hyperfine = tools.need("hyperfine")
     wanted = {name for names in cells.values() for name in names}
@@ -76,8 +78,10 @@ def opened(
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
     stop = Stop(executor)
+    logs = scratch / "logs"
+    logs.mkdir()
     workbench = Workbench(
-        catalog, executor, size=size, timeout_s=timeout_s, scratch=scratch, logs=scratch
+        catalog, executor, size=size, timeout_s=timeout_s, scratch=scratch, logs=logs
     )
     kept = memory.Memory(fresh=fresh)
     try:

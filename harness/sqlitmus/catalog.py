@@ -4,9 +4,9 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from sqlitmus import paths
 from sqlitmus.contract import Model, Type
@@ -49,6 +49,12 @@ class Parameter(Model):
     position: int = 0
 
 
+def _power_of_two(length: int) -> int:
+    if not 1 <= length <= 16_384 or length & (length - 1):
+        raise ValueError(f"{length} is no power of two up to 16384")
+    return length
+
+
 class Step(Model):
     """One statement; `only` restricts it to cases with these axis values."""
 
@@ -56,7 +62,7 @@ class Step(Model):
     sql: str
     columns: dict[str, Type] = {}
     parameters: list[Parameter] = []
-    pool: int = 4096
+    pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     repeat: int = 1
     only: dict[str, str] = {}
 
@@ -76,7 +82,7 @@ class Override(Model):
 
 
 class Scenario(Model):
-    """A question about SQLite use: fixture, steps and axes. The first value of an axis is its default."""
+    """A question about SQLite use: fixture, steps, axes. An axis's first value is its default."""
 
     title: str
     question: str
@@ -90,7 +96,7 @@ class Scenario(Model):
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int
     iterations: int | None = None
-    axes: dict[str, list[str]] = {}
+    axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
     steps: list[Step] = []
     reset: list[str] = []
     readback: list[Query] = []
@@ -103,6 +109,18 @@ class Scenario(Model):
             raise ValueError("steps need a fixture")
         if self.writes and not self.readback:
             raise ValueError("a scenario that writes needs a readback")
+        first = {axis: values[0] for axis, values in self.axes.items()}
+        for number, step in enumerate(self.steps):
+            unknown = step.only.keys() - first.keys()
+            if unknown:
+                raise ValueError(f"steps[{number}].only: {', '.join(unknown)} is no axis of this")
+            try:
+                step.sql.format(**first)
+            except (KeyError, IndexError, ValueError) as error:
+                raise ValueError(
+                    f"steps[{number}].sql: {error} is no axis of this; braces name an axis, "
+                    "doubled ones stand for themselves"
+                ) from error
         for override in self.overrides:
             for axis, value in override.when.items():
                 if value not in self.axes.get(axis, []):
@@ -148,7 +166,10 @@ class Fixture(Model):
 
 
 class Runner(Model):
-    """How to start a runner. `{tool}` in a command is a tool's path, `{runners}` the runners' folder."""
+    """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
+
+    `steady_environment` is added where steady state is timed, never where the start is.
+    """
 
     name: str
     title: str
@@ -158,6 +179,7 @@ class Runner(Model):
     command: list[str]
     handwritten: list[str] = []
     environment: dict[str, str] = {}
+    steady_environment: dict[str, str] = {}
     sources: list[str] = ["."]
     warmup_ms: int = 0
     role: Literal["runner", "floor", "oracle"] = "runner"
@@ -200,6 +222,8 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
         for runner in _model(_Runners, _toml(file), file, "").runner:
+            if runner.name in starters:
+                raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             starters[runner.name] = runner
             folders[runner.name] = file.parent
     _cross_check(found, profiles, suites, sets, scenarios)
@@ -241,12 +265,19 @@ def _cross_check(
                     f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
                     f"{_any_of(scenarios)}"
                 )
-            for axis, values in case.items():
-                known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
-                if axis != "scenario" and not set(values) <= set(known.get(axis, [])):
-                    raise UsageError(
-                        f"{where}.{axis}: {values}; expected some of {_any_of(known.get(axis, []))}"
-                    )
+            known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+            _check_selection(case, known, where)
+
+
+def _check_selection(
+    case: dict[str, str | list[str]], known: dict[str, list[str]], where: str
+) -> None:
+    for axis, values in case.items():
+        expected = known.get(axis, [])
+        if axis != "scenario" and (isinstance(values, str) or not set(values) <= set(expected)):
+            raise UsageError(
+                f"{where}.{axis}: {values}; expected a list of some of {_any_of(expected)}"
+            )
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -262,6 +293,8 @@ def _toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: not TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: not UTF-8: {error.reason} at byte {error.start}") from error
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
 

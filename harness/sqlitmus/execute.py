@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 from contextlib import suppress
@@ -18,7 +19,10 @@ KILL_GRACE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A finished process: wall, user and system nanoseconds; `exit_code` is None after a signal."""
+    """A finished process: wall, user and system nanoseconds.
+
+    After a signal, `exit_code` is 128 + its number, as a shell would say, or None.
+    """
 
     wall_ns: int
     user_ns: int
@@ -63,7 +67,7 @@ class Hyperfine:
         """See Executor."""
         self._export.unlink(missing_ok=True)
         with log.open("wb") as output:
-            self._process = subprocess.Popen(
+            process = self._process = subprocess.Popen(
                 self.command_line(command),
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -72,12 +76,14 @@ class Hyperfine:
                 start_new_session=True,
             )
         try:
-            self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise TimeoutError(f"no end within {timeout_s:g} s; killed") from None
+            in_time = _ended(process, timeout_s)
+            if not in_time:
+                self.kill()
+            process.wait()
         finally:
             self._process = None
+        if not in_time:
+            raise TimeoutError(f"no end within {timeout_s:g} s; killed")
         try:
             (run,) = json.loads(self._export.read_bytes())["results"]
         except (OSError, ValueError, KeyError) as error:
@@ -105,13 +111,31 @@ class Hyperfine:
         if process is None:
             return
         _signal_group(process.pid, signal.SIGTERM)
-        try:
-            process.wait(KILL_GRACE_S)
-        except subprocess.TimeoutExpired:
-            pass
+        _ended(process, KILL_GRACE_S)
         # The group outlives its leader when a runner ignores SIGTERM.
         _signal_group(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-        process.wait()
+
+
+def _ended(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    """Whether `process` ended within `timeout_s`.
+
+    Popen.wait would wake up every few milliseconds beside what is measured, notice the end up to
+    50 ms late, and hold a lock that `kill`, called from a signal handler, could not get.
+    """
+    if not hasattr(os, "pidfd_open"):
+        try:
+            process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], timeout_s)[0])
+    finally:
+        os.close(handle)
 
 
 def quote(command: list[str]) -> str:
@@ -127,6 +151,14 @@ def _signal_group(leader: int, number: int) -> None:
             os.killpg(leader, number)
         else:
             os.kill(leader, number)
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "was killed"
+    if code - 128 in set(signal.Signals):
+        return f"was killed by {signal.Signals(code - 128).name} (exit code {code})"
+    return f"ended with exit code {code}"
 
 
 def invoke(
@@ -145,7 +177,7 @@ def invoke(
         return Invocation(None, None, str(error))
     except OSError as error:
         return Invocation(None, None, f"{error.filename}: {error.strerror}")
-    ended = "was killed" if timing.exit_code is None else f"ended with exit code {timing.exit_code}"
+    ended = _how_it_ended(timing.exit_code)
     try:
         result = Result.model_validate_json(output.read_bytes())
     except OSError:
@@ -158,7 +190,5 @@ def invoke(
         )
     expected = 1 if result.status == "failed" else 0
     if timing.exit_code != expected:
-        return Invocation(
-            timing, None, f"{ended}, which does not go with status {result.status}"
-        )
+        return Invocation(timing, None, f"{ended}, which does not go with status {result.status}")
     return Invocation(timing, result, None)

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from sqlitmus import generate
@@ -30,8 +31,13 @@ def ensure(name: str, fixture: Fixture, size: str, journal_mode: str, folder: Pa
     try:
         build(fixture, size, journal_mode, partial)
         partial.replace(path)
-    except (OSError, sqlite3.OperationalError) as error:
-        raise NotFit(f"{path}: fixture {name} cannot be built: {error}. Is the disk full?") from error
+    except OSError as error:
+        raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise NotFit(f"{path}: fixture {name} cannot be built: {error}") from error
+        raise UsageError(f"fixtures/{name}.toml: SQLite says of its SQL: {error}") from error
     finally:
         for leftover in folder.glob(f"{partial.name}*"):
             leftover.unlink(missing_ok=True)
@@ -46,24 +52,24 @@ def rows(fixture: Fixture, size: str) -> int:
 
 
 def build(fixture: Fixture, size: str, journal_mode: str, path: Path) -> None:
-    """Fill the tables, index, ANALYZE, VACUUM and leave the file in `journal_mode`, checkpointed."""
+    """Fill the tables, index, ANALYZE and leave the file in `journal_mode`, checkpointed."""
     count = rows(fixture, size)
-    connection = sqlite3.connect(path, isolation_level=None)
-    for pragma in ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "cache_size=-200000"):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.execute("BEGIN")
-    for sql in fixture.tables:
-        connection.execute(sql)
-    for table, spec in fixture.fill.items():
-        _fill(connection, fixture, table, spec, count)
-    for sql in fixture.indexes:
-        connection.execute(sql)
-    connection.execute("COMMIT")
-    connection.execute("ANALYZE")
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA journal_mode={journal_mode}")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        fast = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "cache_size=-200000")
+        for pragma in fast:
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN")
+        for sql in fixture.tables:
+            connection.execute(sql)
+        for table, spec in fixture.fill.items():
+            _fill(connection, fixture, table, spec, count)
+        for sql in fixture.indexes:
+            connection.execute(sql)
+        connection.execute("COMMIT")
+        connection.execute("ANALYZE")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA journal_mode={journal_mode}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _fill(
@@ -90,7 +96,13 @@ def _fill(
 
 
 def fresh_copy(source: Path, target: Path) -> None:
-    """Put a new copy of `source` at `target`, without what a former writer left beside it."""
-    for suffix in ("-wal", "-shm", "-journal"):
-        target.with_name(target.name + suffix).unlink(missing_ok=True)
-    shutil.copyfile(source, target)
+    """Put a new copy of `source` at `target`, without what a former writer left beside it.
+
+    Raises NotFit when it cannot be written.
+    """
+    try:
+        for suffix in ("-wal", "-shm", "-journal"):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error

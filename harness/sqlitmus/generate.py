@@ -18,7 +18,9 @@ def bound(value: Bound | float, size: int) -> int | float:
         return value
     match = _SIZE.match(value)
     if not match:
-        raise UsageError(f"{value!r} is no bound; expected a number, size, size+n, size-n or size*n")
+        raise UsageError(
+            f"{value!r} is no bound; expected a number, size, size+n, size-n or size*n"
+        )
     sign, number = match.groups()
     if sign == "*":
         return size * int(number)
@@ -29,8 +31,7 @@ def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[V
     """`count` values of a fixture's column."""
     if generator.generator == "sequence":
         return [generator.offset + generator.scale * i for i in range(1, count + 1)]
-    values = _draw(generator, count, size, random.Random(seed), first=0)
-    return values
+    return _draw(generator, count, size, random.Random(seed), first=0)
 
 
 def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list[list[Value]]:
@@ -55,7 +56,7 @@ def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _plus(value: Value, number: int | float) -> Value:
+def _plus(value: Value, number: float) -> Value:
     assert isinstance(value, int | float)
     return value + number
 
@@ -99,6 +100,8 @@ _ENDS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _texts(alphabet: str, low: int, high: int, count: int, rng: random.Random) -> list[Value]:
+    if low < 2:
+        raise UsageError(f"text of {low} characters; its min is at least 2, for its two ends")
     # Slices of one long random text: drawing each character would take most of a fixture's time.
     source = "".join(rng.choices(alphabet, k=high + 65_536))
     ends = rng.choices(_ENDS, k=2 * count)

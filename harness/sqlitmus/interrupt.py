@@ -1,7 +1,7 @@
 """Ctrl-C: once lets the invocation under way finish, twice kills it."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from sqlitmus.execute import Executor
@@ -21,11 +21,12 @@ class Stop:
             self._executor.kill()
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self) -> Generator[None]:
         """Handle SIGINT and SIGTERM inside the block."""
         before = {number: signal.signal(number, self) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
+            # Once asked, saving and telling are under way: more Ctrl-C must not cut them off.
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, signal.SIG_IGN if self.requested else handler)

@@ -50,7 +50,9 @@ def make_job(
         measure=Measure(
             operations_per_iteration=case.operations,
             warmup_iterations=case.warmup_iterations,
-            warmup_ns=0 if cold else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
+            warmup_ns=0
+            if cold
+            else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
             iterations=case.iterations,
             workers=case.workers,
         ),

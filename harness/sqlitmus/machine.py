@@ -28,7 +28,7 @@ class Check:
 
 
 def facts(database_folder: Path) -> dict[str, str]:
-    """What a report says of the machine; `database_folder` is where databases are read and written."""
+    """What a report says of the machine; databases are read and written in `database_folder`."""
     memory = psutil.virtual_memory()
     return {
         "cpu": cpu_model(),
@@ -138,7 +138,9 @@ def _check_hyperfine() -> Check:
         return Check("hyperfine", "failure", "not found", "run ./just setup")
     if tuple(map(int, version.split(".")[:2])) < HYPERFINE_NEEDED:
         needed = ".".join(map(str, HYPERFINE_NEEDED))
-        return Check("hyperfine", "failure", f"{version} is older than {needed}", "run ./just setup")
+        return Check(
+            "hyperfine", "failure", f"{version} is older than {needed}", "run ./just setup"
+        )
     return Check("hyperfine", "ok", version)
 
 

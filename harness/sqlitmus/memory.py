@@ -11,13 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from sqlitmus import paths
 from sqlitmus.catalog import Catalog
 from sqlitmus.plan import Case
 from sqlitmus.runners import Installed
 from sqlitmus.verify import Expected, Verified
+
+_Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
@@ -37,7 +39,7 @@ class Memory:
         self._entries: dict[str, dict[str, Any]] = {}
         if not fresh:
             with suppress(OSError, ValueError):
-                self._entries = json.loads(self._file.read_bytes())
+                self._entries = _Entries.validate_json(self._file.read_bytes())
 
     def verified(self, key: str) -> tuple[Verified, Expected | None] | None:
         """The verification kept under `key`."""

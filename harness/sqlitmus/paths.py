@@ -1,4 +1,8 @@
-"""Where things are: the clone's folders, and the set-up's tools with what is missing."""
+"""Where things are: the clone's folders, and the set-up's tools with what is missing.
+
+`$SQLITMUS_ROOT` names another folder with `scenarios/`, `fixtures/` and `runners/` than the clone:
+a catalogue of one's own, whose runs land in its `results/`.
+"""
 
 import json
 import os
@@ -8,7 +12,7 @@ from pathlib import Path
 
 from sqlitmus.errors import NotFit
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(os.environ.get("SQLITMUS_ROOT") or Path(__file__).parents[2]).resolve()
 SCENARIOS = ROOT / "scenarios"
 FIXTURES = ROOT / "fixtures"
 RUNNERS = ROOT / "runners"

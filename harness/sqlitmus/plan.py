@@ -163,8 +163,8 @@ def _combinations(
 class Filter:
     """`-f` terms. Within one text all terms must match, of several texts one.
 
-    A term is a substring of `case/runner`, `key:value` over scenario, group, runner, runtime, driver,
-    bound and any axis, or either with `-` before it to exclude.
+    A term is a substring of `case/runner`, `key:value` over scenario, group, runner, runtime,
+    driver, bound and any axis, or either with `-` before it to exclude.
     """
 
     KEYS = ("scenario", "group", "bound", "runner", "runtime", "driver", "case")
@@ -207,9 +207,7 @@ class Filter:
         )
 
 
-def narrow(
-    cases: list[Case], runners: list[Runner], wanted: Filter, texts: list[str]
-) -> Cells:
+def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list[str]) -> Cells:
     """Runner names per case id that `wanted` leaves; raises UsageError when nothing is left."""
     left = {c.id: [r.name for r in runners if wanted.matches(c, r)] for c in cases}
     left = {case: names for case, names in left.items() if names}
@@ -246,13 +244,20 @@ def choose(
     cases = cases_of(suite, catalog)
     if case_ids:
         asked = [parse_case(text, catalog) for text in case_ids]
-        cases = [make_case(name, axes, catalog, suite) for name, axes in asked]
+        made = [make_case(name, axes, catalog, suite) for name, axes in asked]
+        cases = list({case.id: case for case in made}.values())
     specs = [
         spec
         for name, spec in catalog.runners.items()
         if (name in runner_names if runner_names else suite.oracle or spec.role != "oracle")
     ]
     cells = narrow(cases, specs, Filter(filters, catalog), filters)
+    chosen = sorted({name for names in cells.values() for name in names})
+    if reference and reference not in chosen:
+        raise UsageError(
+            f"the reference {reference} is not among the runners of this run: {', '.join(chosen)}; "
+            f"add -r {reference} or choose another --reference"
+        )
     return [case for case in cases if case.id in cells], cells
 
 

@@ -17,10 +17,10 @@ class Progress:
         self._quiet = quiet
         self._open = False
 
-    def say(self, text: str) -> None:
-        """A line that stays."""
-        if not self._quiet:
-            self._clear()
+    def say(self, text: str, *, always: bool = False) -> None:
+        """A line that stays; `always` writes it even when progress is not wanted."""
+        if always or not self._quiet:
+            self.clear()
             print(text, file=self._stream, flush=True)
 
     def step(self, text: str, *, milestone: bool = False) -> None:
@@ -35,9 +35,11 @@ class Progress:
         elif milestone:
             print(text, file=self._stream, flush=True)
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Take the replaceable line away, so that other output starts on an empty one."""
         if self._open:
             self._stream.write("\r\x1b[2K")
+            self._stream.flush()
             self._open = False
 
 
@@ -48,10 +50,13 @@ class Remaining:
         self._predicted = predicted_s
         self._start = time.monotonic()
 
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
     def after(self, done_s: float) -> float:
         """Seconds left when work predicted at `done_s` seconds is done."""
-        spent = time.monotonic() - self._start
-        pace = spent / done_s if done_s > 1.0 else 1.0
+        pace = self.spent() / done_s if done_s > 1.0 else 1.0
         return max(0.0, self._predicted - done_s) * pace
 
 

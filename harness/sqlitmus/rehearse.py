@@ -1,4 +1,4 @@
-"""How long each cell takes: remembered, or found out by one untimed pass before the plan is frozen."""
+"""How long each cell takes: remembered, or found out by one pass before the plan is frozen."""
 
 import time
 
@@ -31,9 +31,7 @@ def seconds_per_cell(
     return found
 
 
-def block_seconds(
-    seconds: dict[tuple[str, str], float], cells: Cells, canary: str | None
-) -> float:
+def block_seconds(seconds: dict[tuple[str, str], float], cells: Cells, canary: str | None) -> float:
     """Predicted seconds of one block."""
     total = sum(seconds[case, name] for case, names in cells.items() for name in names)
     return total + sum(seconds[case, canary] for case in cells if canary in cells[case] and canary)

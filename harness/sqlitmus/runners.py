@@ -1,10 +1,12 @@
 """Runners on this machine: how to start them, what they say of themselves, why one is missing."""
 
 import hashlib
+import itertools
 import json
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from pydantic import ValidationError
 from sqlitmus import paths
 from sqlitmus.catalog import Catalog, Runner
 from sqlitmus.contract import Description
+from sqlitmus.errors import UsageError
 from sqlitmus.plan import PlannedRunner
 
 DESCRIBE_TIMEOUT_S = 30
@@ -49,9 +52,9 @@ class Installed:
 def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Installed]:
     """The runners `names`, described side by side, in that order."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(
-            pool.map(lambda n: _install(catalog.runners[n], catalog.folders[n], tools), names)
-        )
+        specs = [catalog.runners[name] for name in names]
+        folders = [catalog.folders[name] for name in names]
+        return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
 
 
 def environment(spec: Runner) -> dict[str, str]:
@@ -66,7 +69,13 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
     names = {"runners": str(paths.RUNNERS)}
     for tool, path in tools.paths.items():
         names |= {tool: path, f"{tool}_dir": str(Path(path).parent)}
-    return [argument.format(**names) for argument in arguments]
+    try:
+        return [argument.format(**names) for argument in arguments]
+    except (KeyError, IndexError, ValueError) as error:
+        known = ", ".join(f"{{{name}}}" for name in sorted(names))
+        raise UsageError(
+            f"runner command {arguments}: cannot fill in {error}; expected one of {known}"
+        ) from error
 
 
 def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
@@ -86,11 +95,11 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
 def _fingerprint(command: list[str], env: dict[str, str], folders: list[Path]) -> str:
     digest = hashlib.sha256(json.dumps([command, sorted(env.items())]).encode())
     for argument in command:
-        if os.path.isfile(argument):
-            status = os.stat(argument)
+        if Path(argument).is_file():
+            status = Path(argument).stat()
             digest.update(f"{argument} {status.st_size} {status.st_mtime_ns}".encode())
     for folder in folders:
-        for file in sorted(folder.rglob("*")):
+        for file in [folder] if folder.is_file() else sorted(folder.rglob("*")):
             skip = "node_modules" in file.parts or "tests" in file.parts
             if file.suffix in _SOURCES and not skip and file.is_file():
                 digest.update(file.name.encode() + file.read_bytes())
@@ -124,8 +133,11 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "(whole answer)"
-        raise ValueError(f"its answer does not fit the contract: {where}: {first['msg']}") from error
+        raise ValueError(
+            f"its answer does not fit the contract: {where}: {first['msg']}"
+        ) from error
     partial = kept.with_suffix(f".{os.getpid()}.part")
-    partial.write_text(description.model_dump_json(), encoding="utf-8")
-    partial.replace(kept)
+    with suppress(OSError):  # a full disk here costs nothing but the memory
+        partial.write_text(description.model_dump_json(), encoding="utf-8")
+        partial.replace(kept)
     return description

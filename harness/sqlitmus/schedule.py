@@ -23,9 +23,10 @@ def schedule(
 ) -> Iterator[Slot]:
     """Slots of all blocks in order.
 
-    A block is one pass over all cells. Cases come in random order; within a case its runners and the
-    canary run next to each other in random order, so that a pair is adjacent in time. Every odd block
-    is the mirror of the one before it, which cancels linear drift and carry-over for each pair (ABBA).
+    A block is one pass over all cells. Cases come in random order; within a case its runners and
+    the canary run next to each other in random order, so that a pair is adjacent in time. Every odd
+    block is the mirror of the one before it, which cancels linear drift and carry-over for each
+    pair (ABBA).
     Blocks depend on `seed` and their number only: a resumed run goes on with the same order.
     """
     position = 0

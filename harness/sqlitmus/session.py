@@ -8,6 +8,7 @@ import random
 import shutil
 import statistics
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,11 +72,13 @@ def run(options: Options, catalog: Catalog, tools: paths.Tools, progress: Progre
         fit = answers.fit(present)
         seconds = seconds_per_cell(bench, cases, fit, answers)
         bench.memory.save()
+        if bench.stop.requested:
+            return Ended(Exit.INTERRUPTED, None)
         plan = _freeze(options, bench, cases, cells, fit, seconds)
-        directory = RunDirectory.create(results / plan.run, plan, machine.facts(paths.toolchain()))
+        directory = RunDirectory.create(
+            results / plan.run, plan, machine.facts(paths.toolchain()), answers.records.values()
+        )
         point_latest(directory.path)
-        for record in answers.records.values():
-            directory.add_verified(record)
         return _measure(plan, directory, bench, answers, fit, seconds)
 
 
@@ -88,11 +91,12 @@ def resume(
     *,
     force: bool,
 ) -> Ended:
-    """Go on with the run at `path`; raises UsageError when something changed since, unless `force`."""
+    """Go on with the run at `path`; raises UsageError when something changed, unless `force`."""
     directory = RunDirectory.open(path)
     plan = directory.plan()
     if directory.complete():
         raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
+    _check_disk(directory.path)
     directory.repair()
     cases = plan.cases
     with _bench(replace(options, size=plan.size), catalog, tools, progress, plan.cells) as bench:
@@ -115,7 +119,7 @@ def resume(
 
 def _bench(
     options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress, cells: Cells
-):  # noqa: ANN202 — a context manager of Bench
+) -> AbstractContextManager[Bench]:
     return opened(
         catalog,
         tools,
@@ -209,18 +213,21 @@ def _measure(
     seconds: dict[tuple[str, str], float],
 ) -> Ended:
     """All slots that have no sample yet, in the plan's order."""
-    bench.workbench.logs = directory.path / "logs"
+    bench.workbench.keep_logs(directory.path / "logs")
     cases = {case.id: case for case in plan.cases}
     done: set[int] = set()
-    given_up: set[tuple[str, str]] = set()
+    # The order is that of the cells fit at the start: one that fails only now shifts no other.
+    ordered = _fit_at_start(plan, directory)
+    given_up = {(c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])}
     for sample in directory.samples():
         done.add(sample.position)
         if sample.outcome != "ok":
             given_up.add((sample.case, sample.runner))
-    block_s = block_seconds(seconds, fit, plan.canary)
-    left = [s for s in schedule(fit, plan.canary, plan.blocks, plan.seed) if s.position not in done]
+    slots = schedule(ordered, plan.canary, plan.blocks, plan.seed)
+    left = [s for s in slots if s.position not in done and (s.case, s.runner) not in given_up]
     remaining = Remaining(sum(seconds[s.case, s.runner] for s in left))
     spent_s = 0.0
+    took: dict[tuple[str, str], list[float]] = {}
     for number, slot in enumerate(left):
         if bench.stop.requested:
             return _interrupted(bench, directory)
@@ -239,21 +246,27 @@ def _measure(
         )
         if bench.stop.requested > 1:
             return _interrupted(bench, directory)
+        _save(directory, to_sample(slot, attempt))
         if attempt.outcome == "ok":
-            key = bench.key(cases[slot.case], slot.runner)
-            bench.memory.keep_seconds(key, time.monotonic() - begin)
+            took.setdefault((slot.case, slot.runner), []).append(time.monotonic() - begin)
         else:
             given_up.add((slot.case, slot.runner))
             bench.progress.say(f"{slot.case}/{slot.runner}: {attempt.outcome}: {attempt.reason}")
-        _save(directory, _sample(slot, attempt))
     directory.finish()
+    for (case, runner), spans in took.items():
+        bench.memory.keep_seconds(bench.key(cases[case], runner), statistics.median(spans))
     bench.memory.save()
     outcomes = {r.outcome for r in answers.records.values()}
     outcomes |= {s.outcome for s in directory.samples() if s.outcome != "ok"}
-    bench.progress.step(f"measured {len(left)} invocations of about {clock(block_s)} per block")
+    bench.progress.say(f"{len(left)} invocations in {clock(remaining.spent())}")
     if "wrong" in outcomes:
         return Ended(Exit.WRONG_ANSWERS, directory.path)
     return Ended(Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE, directory.path)
+
+
+def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
+    fit = {(r.case, r.runner) for r in directory.verified() if r.outcome == "ok"}
+    return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}
 
 
 def _interrupted(bench: Bench, directory: RunDirectory) -> Ended:
@@ -271,7 +284,8 @@ def _save(directory: RunDirectory, sample: Sample) -> None:
         ) from error
 
 
-def _sample(slot: Slot, attempt: Attempt) -> Sample:
+def to_sample(slot: Slot, attempt: Attempt) -> Sample:
+    """The line that is kept of an invocation."""
     timing, result = attempt.invocation.timing, attempt.invocation.result
     ok = attempt.outcome == "ok" and result is not None
     return Sample(
@@ -288,7 +302,9 @@ def _sample(slot: Slot, attempt: Attempt) -> Sample:
         user_ns=timing.user_ns if timing and ok else None,
         system_ns=timing.system_ns if timing and ok else None,
         rss_bytes=result.peak_rss_bytes if result and ok else None,
-        steady_ns=statistics.median(result.iterations_ns) if result and ok and result.iterations_ns else None,
+        steady_ns=statistics.median(result.iterations_ns)
+        if result and ok and result.iterations_ns
+        else None,
         iterations_ns=result.iterations_ns if result and ok else [],
         warmup_ns=result.warmup_ns if result and ok else [],
         cpu_ns=result.cpu_ns.model_dump() if result and ok and result.cpu_ns else None,

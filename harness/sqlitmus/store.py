@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,13 +45,20 @@ class RunDirectory:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, plan: Plan, machine: dict[str, str]) -> "RunDirectory":
-        """Make the folder and write the plan; raises NotFit when it cannot be written."""
+    def create(
+        cls, path: Path, plan: Plan, machine: dict[str, str], verified: Iterable[Verified]
+    ) -> "RunDirectory":
+        """Make the folder and write all but samples; raises NotFit when it cannot be written.
+
+        The plan comes last: a folder that has it is whole.
+        """
         run = cls(path)
         try:
             (path / "logs").mkdir(parents=True, exist_ok=False)
-            run.write("plan.json", plan.model_dump_json(indent=1))
+            lines = [_line(record.model_dump(mode="json")) for record in verified]
+            run.write("verify.jsonl", "".join(lines))
             run.write("machine.json", json.dumps(machine, indent=1, ensure_ascii=False))
+            run.write("plan.json", plan.model_dump_json(indent=1))
             run._append("samples.jsonl", {"schema": SCHEMA, "run": plan.run})
         except FileExistsError as error:
             raise UsageError(f"{path} exists already; choose another --label or --out") from error
@@ -88,10 +95,6 @@ class RunDirectory:
         """Facts of the machine at the start of the run."""
         return json.loads((self.path / "machine.json").read_text(encoding="utf-8"))
 
-    def add_verified(self, record: Verified) -> None:
-        """Append one verification."""
-        self._append("verify.jsonl", record.model_dump(mode="json"))
-
     def add_sample(self, sample: Sample) -> None:
         """Append one sample; on the disk when this returns."""
         self._append("samples.jsonl", sample.model_dump(mode="json", exclude_none=True))
@@ -116,18 +119,18 @@ class RunDirectory:
 
     def repair(self) -> None:
         """Cut off a half-written last line, so that appending goes on behind a whole one."""
-        for name in ("samples.jsonl", "verify.jsonl"):
-            file = self.path / name
-            data = file.read_bytes() if file.exists() else b""
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                with file.open("r+b") as stream:
-                    stream.truncate(whole)
+        file = self.path / "samples.jsonl"
+        data = file.read_bytes() if file.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with file.open("r+b") as stream:
+                stream.truncate(whole)
+        if not whole:
+            self._append("samples.jsonl", {"schema": SCHEMA, "run": self.plan().run})
 
     def _append(self, name: str, item: dict[str, Any]) -> None:
-        line = json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
         with (self.path / name).open("ab") as stream:
-            stream.write(line.encode())
+            stream.write(_line(item).encode())
             stream.flush()
             os.fsync(stream.fileno())
 
@@ -145,6 +148,10 @@ class RunDirectory:
                     raise UsageError(f"{file}:{number}: not a JSON line: {error}") from error
 
 
+def _line(item: dict[str, Any]) -> str:
+    return json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
 def latest(results: Path) -> Path:
     """The newest run below `results`; raises UsageError when there is none."""
     pointer = results / "latest"
@@ -156,7 +163,7 @@ def latest(results: Path) -> Path:
 
 
 def point_latest(run: Path) -> None:
-    """Let `latest` beside `run` point at it: a link, or a file with the name where links are barred."""
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail."""
     pointer = run.parent / "latest"
     pointer.unlink(missing_ok=True)
     try:

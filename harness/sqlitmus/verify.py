@@ -1,10 +1,22 @@
 """Answers against the oracle's: equal work before any time is kept. Pure."""
 
+from dataclasses import dataclass
 from typing import Literal
 
-from sqlitmus.contract import Model, Proof, Result
+from sqlitmus.contract import PRAGMAS_READ_BACK, Model, Proof, Result
 
+Mode = Literal["verify", "measure"]
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a job its result is held against."""
+
+    mode: Mode
+    iterations: int
+    inspect: bool
+    pragmas: list[tuple[str, str | int]]
 
 
 class Expected(Model):
@@ -49,12 +61,10 @@ def expected(result: Result) -> Expected:
     )
 
 
-def judge(
-    result: Result, want: Expected | None, pragmas: list[tuple[str, str | int]]
-) -> tuple[Outcome, str | None]:
-    """Outcome of a result and the reason where it is not ok.
+def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome, str | None]:
+    """Outcome of a result, and the reason where it is not ok.
 
-    `want` is None for a job without steps. A digest is compared only where the result has one.
+    `want` is None for a job without steps.
     """
     if result.status == "unsupported":
         return "unsupported", result.reason
@@ -70,11 +80,24 @@ def judge(
         got, right = getattr(result, name), getattr(want, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
+    unproven = _unproven(result, asked)
+    return ("failed", unproven) if unproven else ("ok", None)
+
+
+def _unproven(result: Result, asked: Asked) -> str | None:
+    """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
+    if asked.mode == "verify" and result.digest is None:
+        return "its result has no digest, which verification needs"
+    times = len(result.iterations_ns)
+    if asked.mode == "measure" and times != asked.iterations:
+        return f"its result has {times} timed iterations; {asked.iterations} were asked for"
     read = result.effective.pragmas
-    for name, value in pragmas if read else []:
+    for name, value in asked.pragmas:
         if name in read and normal(name, read[name]) != normal(name, value):
-            return "failed", f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
-    return "ok", None
+            return f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
+        if asked.inspect and name in PRAGMAS_READ_BACK and name not in read:
+            return f"PRAGMA {name} was set but not read back"
+    return None
 
 
 _WORDS = {

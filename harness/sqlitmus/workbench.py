@@ -4,16 +4,15 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+
+import psutil
 
 from sqlitmus import execute, fixture, jobs, paths, verify
 from sqlitmus.catalog import Catalog
 from sqlitmus.errors import NotFit
 from sqlitmus.plan import Case
 from sqlitmus.runners import Installed
-from sqlitmus.verify import Expected, Outcome
-
-Mode = Literal["verify", "measure"]
+from sqlitmus.verify import Asked, Expected, Mode, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,7 @@ class Attempt:
 class _Ready:
     job: Path
     output: Path
+    asked: Asked
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
@@ -68,20 +68,24 @@ class Workbench:
             paths.cache("fixtures"),
         )
 
+    def keep_logs(self, folder: Path) -> None:
+        """Keep evidence in `folder` from here on, with what there is so far."""
+        for file in self.logs.iterdir():
+            shutil.move(file, folder / file.name)
+        self.logs = folder
+
     def ask_oracle(self, case: Case, oracle: Installed) -> Expected:
         """What the oracle answers to `case`; raises NotFit when it cannot."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise NotFit(
-                f"the oracle cannot answer {case.id}: {attempt.reason}. Nothing can be verified "
-                f"without it; log: {attempt.log}"
+                f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
+                f"{attempt.reason}\n{self._said(attempt)}".rstrip()
             )
         return verify.expected(result)
 
-    def attempt(
-        self, case: Case, runner: Installed, mode: Mode, want: Expected | None
-    ) -> Attempt:
+    def attempt(self, case: Case, runner: Installed, mode: Mode, want: Expected | None) -> Attempt:
         """Run the cell of `case` and `runner` once and judge it."""
         return self._perform(case, runner, mode, want, plain=False)
 
@@ -92,10 +96,12 @@ class Workbench:
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
         log = self.logs / f"{_file_name(case.id)}.{runner.spec.name}.{mode}.log"
+        steady = mode == "measure" and case.metric == "steady"
+        extra = runner.spec.steady_environment if steady else {}
         invocation = execute.invoke(
             self.executor,
             [*runner.command, "--job", str(ready.job)],
-            runner.environment,
+            {**runner.environment, **extra},
             ready.output,
             log,
             self._timeout_s,
@@ -104,7 +110,7 @@ class Workbench:
             outcome: Outcome = "failed"
             reason = invocation.problem
         else:
-            outcome, reason = verify.judge(invocation.result, want, case.pragmas)
+            outcome, reason = verify.judge(invocation.result, want, ready.asked)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None)
@@ -139,8 +145,14 @@ class Workbench:
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
-        self._ready[key] = _Ready(file, output, copy)
+        asked = Asked(job.mode, job.measure.iterations, job.inspect, case.pragmas)
+        self._ready[key] = _Ready(file, output, asked, copy)
         return self._ready[key]
+
+    def _said(self, attempt: Attempt) -> str:
+        """The end of what a failed attempt wrote to its log."""
+        log = self.logs / Path(attempt.log).name if attempt.log else None
+        return log.read_text(errors="replace").strip()[-400:] if log and log.exists() else ""
 
     def _keep_evidence(self, ready: _Ready, log: Path) -> None:
         """Put job and result beside the log of a cell that went wrong."""
@@ -150,7 +162,13 @@ class Workbench:
 
 
 def make_scratch() -> Path:
-    """A folder of this process for jobs and copies, on the fixtures' file system."""
+    """A folder of this process for jobs and copies, on the fixtures' file system.
+
+    Folders of processes that are no more (killed, so that they could not clean up) go.
+    """
+    for folder in paths.cache("work").iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
     scratch = paths.cache("work") / str(os.getpid())
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()

@@ -2,7 +2,7 @@
 // They hold for any report with at least two timed runners; each puts the page back.
 
 function steps(what, body) {
-	return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
+  return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
 }
 
 const COMMON = `
@@ -25,9 +25,9 @@ const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
 `;
 
 export const interactions = [
-	steps(
-		"repainting the default view gives the text that was rendered",
-		`const before = cellsText();
+  steps(
+    "repainting the default view gives the text that was rendered",
+    `const before = cellsText();
 		const forest = [...document.querySelectorAll(".forest")][0].textContent;
 		const standing = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
 		document.querySelector("details.case").open = true;
@@ -43,10 +43,10 @@ export const interactions = [
 		if (!alike(squeeze(again), squeeze(forest))) return "forest: " + squeeze(forest) + " became " + squeeze(again);
 		const summary = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
 		if (!alike(summary.replace(/\\s+/g, ""), standing.replace(/\\s+/g, ""))) return "the summary changed";`,
-	),
-	steps(
-		"another reference turns ratios round and comes back",
-		`const before = cellsText();
+  ),
+  steps(
+    "another reference turns ratios round and comes back",
+    `const before = cellsText();
 		const other = [...$("ref").options].find((o) => o.value !== $("ref").value)?.value;
 		const own = $("ref").value;
 		set("ref", other);
@@ -56,20 +56,20 @@ export const interactions = [
 		set("ref", own);
 		if (!alike(cellsText(), before)) return "cells differ after coming back";
 		if (location.hash !== "") return "address holds a default: " + location.hash;`,
-	),
-	steps(
-		"absolute, rate and unit change the numbers",
-		`const seen = new Set([cellsText()]);
+  ),
+  steps(
+    "absolute, rate and unit change the numbers",
+    `const seen = new Set([cellsText()]);
 		document.querySelector("#view [value=absolute]").click(); seen.add(cellsText());
 		document.querySelector("#as [value=rate]").click(); seen.add(cellsText());
 		document.querySelector("#view [value='']").click(); seen.add(cellsText());
 		if (seen.size !== 4) return "only " + seen.size + " different views of 4";
 		$("reset").click();
 		if (![...seen].some((x) => alike(x, cellsText())) || location.hash) return "reset did not restore the view";`,
-	),
-	steps(
-		"the filter picks rows and columns and says how many",
-		`const item = data.cases[0], runner = data.runners[0][0];
+  ),
+  steps(
+    "the filter picks rows and columns and says how many",
+    `const item = data.cases[0], runner = data.runners[0][0];
 		set("q", "scenario:" + item.scenario + " runner:" + runner, "input");
 		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
 		const got = rows().filter((r) => !r.hidden);
@@ -81,18 +81,18 @@ export const interactions = [
 		if (!/Nothing matches/.test($("count").textContent)) return "count: " + $("count").textContent;
 		set("q", "", "input");
 		if (rows().some((r) => r.hidden)) return "rows stay hidden";`,
-	),
-	steps(
-		"hiding undecided cases tells how many",
-		`$("decided").click();
+  ),
+  steps(
+    "hiding undecided cases tells how many",
+    `$("decided").click();
 		const hidden = rows().filter((r) => r.hidden).length;
 		const said = Number(/(\\d+) with nothing decided/.exec($("count").textContent)?.[1] ?? 0);
 		$("decided").click();
 		if (hidden !== said) return hidden + " hidden, " + said + " said";`,
-	),
-	steps(
-		"sorting sets aria-sort, orders within groups and returns",
-		`const order = () => rows().map((r) => r.dataset.c).join();
+  ),
+  steps(
+    "sorting sets aria-sort, orders within groups and returns",
+    `const order = () => rows().map((r) => r.dataset.c).join();
 		const before = order();
 		const timed = data.runners.findIndex((r, i) => i !== data.reference && data.cases.some((c) => c.outcomes[i] === "k"));
 		const head = () => document.querySelectorAll("#grid thead th")[timed + 1];
@@ -102,10 +102,10 @@ export const interactions = [
 		if (head().getAttribute("aria-sort") !== "descending") return "aria-sort " + head().getAttribute("aria-sort");
 		head().querySelector("button").click();
 		if (head().hasAttribute("aria-sort") || order() !== before) return "the report's order is not restored";`,
-	),
-	steps(
-		"a row's link opens its case with charts, and the address keeps it",
-		`const link = document.querySelector("#grid a[href^='#c-']");
+  ),
+  steps(
+    "a row's link opens its case with charts, and the address keeps it",
+    `const link = document.querySelector("#grid a[href^='#c-']");
 		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
 		if (!body.closest("details").open) return "the case is closed";
@@ -113,29 +113,29 @@ export const interactions = [
 		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
 		if (!body.querySelector(".copy + button") && body.querySelector(".copy")) return "no copy button";
 		$("reset").click();`,
-	),
-	steps(
-		"a shared address restores the view; what is unknown is named",
-		`const other = [...$("ref").options].find((o) => o.value !== $("ref").value).value;
+  ),
+  steps(
+    "a shared address restores the view; what is unknown is named",
+    `const other = [...$("ref").options].find((o) => o.value !== $("ref").value).value;
 		location.hash = "ref=" + encodeURIComponent(other) + "&as=rate&theme=dark&nonsense=1"; await frame();
 		if ($("ref").value !== other) return "reference " + $("ref").value;
 		if (document.documentElement.dataset.theme !== "dark") return "theme not applied";
 		if (!/nonsense=1/.test($("count").textContent)) return "unknown part not named: " + $("count").textContent;
 		$("reset").click();
 		if (document.documentElement.dataset.theme) return "theme stays";`,
-	),
-	steps(
-		"keys: / goes to the filter, ? opens help",
-		`const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  ),
+  steps(
+    "keys: / goes to the filter, ? opens help",
+    `const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 		press("/");
 		if (document.activeElement !== $("q")) return "focus is on " + document.activeElement.tagName;
 		$("q").blur(); press("?");
 		if (!$("help").open) return "help is closed";
 		$("help").close();`,
-	),
-	steps(
-		"downloads hold every cell",
-		`const texts = [];
+  ),
+  steps(
+    "downloads hold every cell",
+    `const texts = [];
 		const make = URL.createObjectURL;
 		URL.createObjectURL = (blob) => { texts.push(blob.text()); return make(blob); };
 		const click = HTMLAnchorElement.prototype.click;
@@ -149,5 +149,5 @@ export const interactions = [
 		if (JSON.parse(json).cases.length !== data.cases.length) return "cases missing from the JSON";
 		if (!pairs.includes("materially") && !pairs.includes("not ") && pairs.split("\\n").length < 3) return "no comparisons";
 		if (samples.split("\\n").length < 3) return "no samples";`,
-	),
+  ),
 ];

@@ -1,4 +1,4 @@
-"""What a user of sqlite3 would write by hand for three workloads; shares no code with the runner's loops."""
+"""What a user of sqlite3 would write by hand for three workloads; no code of the runner's."""
 
 import json
 import sqlite3

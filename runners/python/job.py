@@ -1,4 +1,4 @@
-"""The job as dataclasses, read strictly: unknown keys and wrong types are told with their JSON path."""
+"""The job as dataclasses, read strictly: what does not fit is told with its JSON path."""
 
 import dataclasses
 import json
@@ -92,7 +92,7 @@ def load(path: Path) -> Job:
         raise BadJob(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise BadJob(f"{path}: not JSON: {error}") from error
-    job = typing.cast(Job, _read(Job, value, "$"))
+    job = typing.cast("Job", _read(Job, value, "$"))
     for number, step in enumerate(job.steps):
         rows = step.parameters.rows if step.parameters else [[]]
         if not rows or len(rows) & (len(rows) - 1):
@@ -106,7 +106,7 @@ def load(path: Path) -> Job:
 def _read(kind: Any, value: Any, path: str) -> Any:
     origin = get_origin(kind)
     if dataclasses.is_dataclass(kind):
-        return _record(typing.cast(type, kind), value, path)
+        return _record(typing.cast("type", kind), value, path)
     if origin is Literal:
         if value in get_args(kind) and not isinstance(value, bool):
             return value

@@ -1,4 +1,4 @@
-"""Timed loops: Python source generated for one job's steps, so that a loop has no dispatch in it."""
+"""Timed loops: source generated for one job's steps, so that a loop has no dispatch in it."""
 
 import sqlite3
 from collections.abc import Callable

@@ -12,10 +12,19 @@ import values
 from job import Job, Step
 from loops import compile_loop
 
-PRAGMAS = (
-    "journal_mode synchronous cache_size mmap_size temp_store foreign_keys busy_timeout page_size "
-    "locking_mode wal_autocheckpoint encoding"
-).split()
+PRAGMAS = [
+    "journal_mode",
+    "synchronous",
+    "cache_size",
+    "mmap_size",
+    "temp_store",
+    "foreign_keys",
+    "busy_timeout",
+    "page_size",
+    "locking_mode",
+    "wal_autocheckpoint",
+    "encoding",
+]
 
 
 class Unsupported(Exception):
@@ -233,13 +242,13 @@ class _Team:
             connection.close()
         except threading.BrokenBarrierError:
             pass
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 — told by the main thread
             self._failure = error
             self._start.abort()
             self._end.abort()
 
     def workers(self, iterations: int) -> list[dict[str, Any]]:
-        """Per-worker figures of the last `iterations` iterations; empty for the main thread alone."""
+        """Per-worker figures of the last `iterations` iterations; empty for one thread."""
         if self._size == 1:
             return []
         return [

@@ -23,7 +23,7 @@ def pool(parameters: Parameters | None) -> list[tuple[Value, ...]]:
     ]
 
 
-def _value(kind: str, item: int | float | str | None) -> Value:
+def _value(kind: str, item: float | str | None) -> Value:
     if item is None:
         return None
     if kind == "integer":
@@ -64,7 +64,7 @@ class Tally:
         self._h = 0
 
     def result(self, columns: list[Column], rows: list[Sequence[Value]]) -> None:
-        """Fold in the rows of one execution; raises ValueError when a value is not of its declared type."""
+        """Fold in the rows of one execution; raises ValueError for a value of another type."""
         for row in rows:
             if len(row) != len(columns):
                 raise ValueError(f"a row of {len(row)} values for {len(columns)} columns")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from sqlitmus.errors import Exit, SqlitmusError
+from sqlitmus.errors import Exit, NotFit, SqlitmusError
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
@@ -36,7 +36,7 @@ def main() -> None:
         sys.exit(error.exit)
     except BrokenPipeError:
         sys.exit(Exit.DONE)
-    except Exception:
+    except Exception:  # noqa: BLE001 — the last resort, with its own exit code
         traceback.print_exc()
         print("sqlitmus: this is a fault in sqlitmus; please report it", file=sys.stderr)
         sys.exit(Exit.INTERNAL)
@@ -47,6 +47,16 @@ def write(text: str, output: Path | None) -> None:
     if output is None or str(output) == "-":
         sys.stdout.write(text)
         return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf-8")
+    save(text, output)
     print(output, file=sys.stderr)
+
+
+def save(text: str, output: Path) -> None:
+    """Write a file whole; raises NotFit when it cannot be written."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise NotFit(
+            f"{output}: cannot be written: {error.strerror}; free some space or choose another file"
+        ) from error

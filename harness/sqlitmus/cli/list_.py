@@ -1,13 +1,15 @@
 """`sqlitmus list`."""
 
 import json
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import typer
 
 from sqlitmus.errors import UsageError
 
-Rows = list[dict[str, Any]]
+Value = str | int | None | list[str] | Mapping[str, str | list[str]]
+Rows = Sequence[Mapping[str, Value]]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,22 +46,22 @@ def _print(rows: Rows) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(_text(value) for value in row.values()))
+        table.add_row(*(Text(_text(value)) for value in row.values()))
     Console().print(table)
 
 
-def _text(value: object) -> str:
-    from rich.markup import escape
-
-    if isinstance(value, dict):
-        items = ((k, " | ".join(v) if isinstance(v, list) else v) for k, v in value.items())
-        return escape("\n".join(f"{k}: {v}" for k, v in items))
-    return escape(", ".join(map(str, value)) if isinstance(value, list) else str(value or ""))
+def _text(value: Value) -> str:
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_text(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return " | ".join(value)
+    return str(value or "")
 
 
 def _scenarios() -> Rows:
@@ -87,7 +89,7 @@ def _runners() -> Rows:
     from sqlitmus.catalog import load
     from sqlitmus.runners import discover
 
-    rows: Rows = []
+    rows: list[Mapping[str, Value]] = []
     for found in discover(load(), list(load().runners), paths.tools()):
         about = found.description
         rows.append(

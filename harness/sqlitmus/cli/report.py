@@ -1,16 +1,20 @@
 """`sqlitmus report`."""
 
+import gc
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli import write
+from sqlitmus.cli import save, write
 from sqlitmus.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.progress import Progress
+    from sqlitmus.report.model import Report
 
 FORMATS = ("html", "md", "json", "text")
 
@@ -21,10 +25,14 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    run: Annotated[Path | None, typer.Argument(help="Run directory; the newest by default.")] = None,
+    run: Annotated[
+        Path | None, typer.Argument(help="Run directory; the newest by default.")
+    ] = None,
     format_: Annotated[str, typer.Option("--format", help="html, md, json or text.")] = "html",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
+    ] = None,
 ) -> None:
     """Render a finished or interrupted run again."""
     from sqlitmus import paths, store
@@ -32,6 +40,7 @@ def report(
     if format_ not in FORMATS:
         raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
     directory = store.RunDirectory.open(run or store.latest(paths.RESULTS)).path
+    gc.disable()  # nothing here is cyclic garbage, and looking for it takes a third of the time
     text = _render(directory, format_, reference)
     if format_ == "html" and output is None:
         output = directory / "report.html"
@@ -54,18 +63,28 @@ def _render(directory: Path, format_: str, reference: str | None) -> str:
         from sqlitmus.report import data
 
         return data.render(analysed)
+    return _text(analysed)
+
+
+def _text(analysed: "Report") -> str:
     from sqlitmus.report import terminal
 
-    return terminal.render(analysed, width=100, color=sys.stdout.isatty())
+    encoding = sys.stdout.encoding or "ascii"
+    return terminal.render(
+        analysed,
+        width=shutil.get_terminal_size((100, 24)).columns,
+        color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        plain=not encoding.lower().startswith("utf"),
+    )
 
 
 def render_into(directory: Path, progress: "Progress") -> None:
     """Write report.html and summary.json into the run directory and print the terminal summary."""
     from sqlitmus.analysis import analyse, load
-    from sqlitmus.report import data, html, terminal
+    from sqlitmus.report import data, html
 
     analysed = analyse(load(directory), None)
-    (directory / "summary.json").write_text(data.render(analysed), encoding="utf-8")
-    (directory / "report.html").write_text(html.render(analysed), encoding="utf-8")
-    sys.stdout.write(terminal.render(analysed, width=100, color=sys.stdout.isatty()))
+    save(data.render(analysed), directory / "summary.json")
+    save(html.render(analysed), directory / "report.html")
+    sys.stdout.write(_text(analysed))
     progress.say(f"report: {directory / 'report.html'}")

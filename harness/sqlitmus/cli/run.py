@@ -1,6 +1,7 @@
 """`sqlitmus run`."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ Filters = Annotated[
     typer.Option(
         "-f",
         "--filter",
-        help="Narrow the suite's cells: substring, key:value, -not; words in one -f must all match.",
+        help="Narrow the suite's cells: substring, key:value, -not; all words of one -f must match.",
     ),
 ]
 Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]
@@ -79,8 +80,9 @@ def run(
     else:
         ended = session.run(options, catalog.load(), paths.tools(), progress)
     if ended.exit == Exit.INTERRUPTED:
-        where = f"go on with: ./just run --resume {ended.directory}" if ended.directory else ""
-        progress.say(f"interrupted; {where or 'nothing was measured yet'}")
+        command = f"./just run --resume {shlex.quote(str(ended.directory))}"
+        where = f"go on with: {command}" if ended.directory else ""
+        progress.say(f"interrupted; {where or 'nothing was measured yet'}", always=True)
     elif ended.directory:
         render_into(ended.directory, progress)
     raise typer.Exit(ended.exit)
@@ -89,6 +91,8 @@ def run(
 def seconds(text: str) -> float:
     """Seconds of `90`, `90s`, `20m` or `1h`; raises UsageError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if not match:
-        raise UsageError(f"--time-budget {text!r}: expected a number with s, m or h, such as 20m")
+    if not match or float(match[1]) == 0:
+        raise UsageError(
+            f"--time-budget {text!r}: expected a number above 0 with s, m or h, such as 20m"
+        )
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 def schema(
     name: Annotated[str, typer.Argument(help="job, result, describe, plan, sample or verified.")],
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
+    ] = None,
 ) -> None:
     """Print a JSON Schema: the contract's, or those of the files in a run directory."""
     known = schemas()
@@ -42,6 +44,9 @@ def schemas() -> dict[str, dict[str, Any]]:
         "verified": Verified,
     }
     return {
-        name: {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+        name: {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **model.model_json_schema(),
+        }
         for name, model in models.items()
     }

@@ -1,6 +1,8 @@
 """`sqlitmus verify`."""
 
 import json
+import shutil
+import sys
 from typing import Annotated
 
 import typer
@@ -37,7 +39,11 @@ def verify(
         present = at.present(cells)
         answers = verify_cells(at, chosen, present)
         stopped = bool(at.stop.requested)
-        at.progress.step("", milestone=False)
+        at.progress.clear()
+        evidence = paths.cache("evidence")
+        shutil.rmtree(evidence)
+        evidence.mkdir()
+        at.workbench.keep_logs(evidence)
     records = list(answers.records.values())
     if json_:
         print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
@@ -45,6 +51,8 @@ def verify(
         for record in records:
             reason = f": {record.reason}" if record.reason else ""
             print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
+        if any(record.log for record in records):
+            print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)
     outcomes = {record.outcome for record in records}
     if stopped:
         raise typer.Exit(Exit.INTERRUPTED)

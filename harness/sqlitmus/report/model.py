@@ -1,7 +1,7 @@
-"""What a report shows: computed once by `analysis`, read by every renderer, saved as `summary.json`.
+"""What a report shows: made once by `analysis`, read by every renderer, saved as `summary.json`.
 
-Times are nanoseconds per unit of work (`Case.unit`). A ratio is time of `runner` over time of `reference`:
-below 1 is faster. All texts that come from results or machines are untrusted and must be escaped.
+Times are nanoseconds per unit of work (`Case.unit`). A ratio is time of `runner` over time of
+`reference`: below 1 is faster. All texts that come from results or machines are untrusted and must be escaped.
 """
 
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ class Cell:
 class Case:
     """A scenario with every axis fixed, and each runner's cell in it.
 
-    `comparisons` holds every ordered pair of runners that are ok, so that any of them can be the reference.
+    `comparisons` holds every ordered pair of runners that are ok: any of them can be the reference.
     `checks` says in words what was proven equal (rows, affected rows, checksum, read-back).
     """
 
@@ -115,8 +115,7 @@ class Runner:
 class Standing:
     """A runner against one reference over all cases of `group` that both can do.
 
-    `ratio` is the geometric mean over those cases with its interval; `rank` is None for the oracle and
-    the floor, and text such as "2–3" where intervals do not separate neighbours. `cases` says over how many.
+    `ratio` is the geometric mean over those cases with its interval; `cases` says over how many.
     """
 
     runner: str
@@ -160,7 +159,7 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of provenance: the same fact for each runner; `differs` when they are not all equal."""
+    """One line of provenance: a fact for each runner; `differs` when they are not all equal."""
 
     group: str
     name: str
@@ -170,7 +169,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything a renderer needs. `headline` is the verdict strip: whole sentences, most useful first."""
+    """Everything a renderer needs. `headline` is the verdict strip: sentences, best first."""
 
     version: int
     title: str

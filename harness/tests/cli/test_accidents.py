@@ -1,0 +1,147 @@
+"""Folders that cannot be written, full disks, broken files: told early, and nothing is lost."""
+
+# pyright: reportPrivateUsage=false, reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
+import errno
+import json
+import os
+import shutil
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sqlitmus import catalog, paths, session, store
+from sqlitmus.errors import NotFit
+from sqlitmus.progress import Progress
+from tests.fakes.clone import Clone, measured_order, planned_order
+
+
+def test_results_that_cannot_be_written_are_told_before_anything_runs(clone: Clone) -> None:
+    clone.runner("a")
+    clone.write("results", "a file is in the way\n")
+    done = clone.sqlitmus("run", "--size", "s")
+    assert (done.code, done.out, done.err) == (
+        3,
+        "",
+        "sqlitmus: CLONE/results: cannot be written: File exists; choose another with --out\n",
+    )
+    assert clone.pids() == []
+
+
+def test_a_set_up_folder_that_cannot_be_written_is_told(clone: Clone) -> None:
+    clone.runner("a")
+    clone.write("toolchain", "a file is in the way\n")
+    done = clone.sqlitmus("verify", "--size", "s")
+    assert done.code == 3
+    assert "Set SQLITMUS_TOOLCHAIN to a folder that can be written." in done.err
+
+
+def test_no_hyperfine(clone: Clone) -> None:
+    clone.runner("a")
+    clone.write("paths.json", json.dumps({"hyperfine": {"missing": "no cargo; get Rust"}}))
+    done = clone.sqlitmus("run", "--size", "s")
+    assert (done.code, done.err) == (
+        3,
+        "sqlitmus: hyperfine is needed: no cargo; get Rust\n",
+    )
+
+
+def test_no_runner_that_was_asked_for_is_there(clone: Clone) -> None:
+    clone.runner("odd", "describe-crashes")
+    done = clone.sqlitmus("run", "--size", "s")
+    assert done.code == 3
+    assert done.err.splitlines() == [
+        "odd: missing: `describe` failed: exit code 3: no such driver",
+        "sqlitmus: no runner is present; run ./just setup and read what it reports",
+    ]
+
+
+def test_an_unknown_size(clone: Clone) -> None:
+    clone.runner("a")
+    done = clone.sqlitmus("run", "--size", "xl")
+    assert (done.code, done.err) == (2, "sqlitmus: there is no size xl; expected one of s, m\n")
+
+
+def test_a_malformed_catalogue_is_told_with_its_place(clone: Clone) -> None:
+    clone.runner("a")
+    clone.replace("scenarios/tiny.toml", "operations = 4", "operations = = 4")
+    done = clone.sqlitmus("run", "--size", "s")
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        "sqlitmus: CLONE/scenarios/tiny.toml: not TOML: Invalid value (at line 9, column 14)\n",
+    )
+
+
+@pytest.fixture
+def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    """The clone for calls within this process."""
+    for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS"):
+        monkeypatch.setenv(name, clone.environment()[name])
+    monkeypatch.setattr(paths, "RUNNERS", clone.root / "runners")
+    monkeypatch.setattr(paths, "RESULTS", clone.root / "results")
+    return clone
+
+
+def run(clone: Clone, resume: Path | None = None) -> session.Ended:
+    """A run, or the rest of one, of three blocks."""
+    root = clone.root
+    known = catalog.read(root / "scenarios", root / "fixtures", root / "runners")
+    options = session.Options(size="s", blocks=3, seed=3)
+    quiet = Progress(quiet=True)
+    if resume:
+        return session.resume(resume, options, known, paths.tools(), quiet, force=False)
+    return session.run(options, known, paths.tools(), quiet)
+
+
+def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside.runner("a")
+    inside.runner("b")
+    append = store.RunDirectory._append
+    written = 0
+
+    def half_a_line(self: store.RunDirectory, name: str, item: dict[str, object]) -> None:
+        nonlocal written
+        written += "position" in item
+        if written < 5:
+            return append(self, name, item)
+        with (self.path / name).open("ab") as stream:
+            stream.write(json.dumps(item)[:40].encode())
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store.RunDirectory, "_append", half_a_line)
+    with pytest.raises(NotFit) as told:
+        run(inside)
+    path = inside.latest().path
+    assert str(told.value) == (
+        f"{path}: a sample could not be written: No space left on device. What was written stays "
+        f"readable; free some space and run: ./just run --resume {path}"
+    )
+    assert measured_order(inside.latest()) == planned_order(inside.latest())[:4]
+
+    monkeypatch.setattr(store.RunDirectory, "_append", append)
+    assert run(inside, resume=path).exit == 0
+    assert measured_order(inside.latest()) == planned_order(inside.latest())
+
+
+def test_too_little_space_is_told_before_measuring(
+    inside: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside.runner("a")
+    almost_full = type(shutil.disk_usage(inside.root))(2**30, 2**30 - 2**20, 2**20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: almost_full)
+    with pytest.raises(NotFit, match=r"only 1 MB free, 256 MB are needed; free some or choose"):
+        run(inside)
+    assert inside.pids() == []
+
+
+def test_a_run_leaves_neither_scratch_nor_processes(inside: Clone) -> None:
+    inside.runner("a", "crash")
+    inside.runner("b")
+    before = set(psutil.Process().children(recursive=True))
+    assert run(inside).exit == 4
+    assert list((inside.root / "toolchain/cache/work").iterdir()) == []
+    assert set(psutil.Process().children(recursive=True)) <= before

@@ -1,0 +1,189 @@
+"""Runners that misbehave, driven by the real harness: outcome, evidence, exit code."""
+
+import json
+import re
+from textwrap import dedent
+
+from tests.fakes.clone import Clone, measured_order, planned_order
+
+BROKEN = {
+    "bad-json": "its result does not fit the contract: whole file: Invalid JSON: EOF while parsing "
+    "a value at line 1 column 24",
+    "crash": "ended with exit code 3 and wrote no result",
+    "failed": "database disk image is malformed (SQLite code 11) in: SELECT 1",
+    "foreign-json": "its result does not fit the contract: cell: Field required",
+    "killed": "was killed by SIGKILL (exit code 137) and wrote no result",
+    "no-digest": "its result has no digest, which verification needs",
+    "pragma-not-taken": "PRAGMA cache_size=-16000 did not take: it reads back -2000",
+    "pragmas-not-read": "PRAGMA journal_mode was set but not read back",
+    "silent": "ended with exit code 0 and wrote no result",
+    "stderr-only": "ended with exit code 0 and wrote no result",
+    "wrong-exit-code": "ended with exit code 1, which does not go with status ok",
+}
+
+
+NO_JSON = "Invalid JSON: expected value at line 1 column 1"
+FEWER = (
+    "fewer than 10 blocks: figures, but no verdicts (more --time-budget or --blocks, or fewer "
+    "cells with -f)"
+)
+
+
+def test_runners_that_break_are_failed_each_with_its_reason(clone: Clone) -> None:
+    for behaviour in BROKEN:
+        clone.runner(behaviour, behaviour)
+    clone.runner("honest")
+    done = clone.sqlitmus("verify", "--size", "s")
+    expected = [f"failed       get/{name}: {reason}" for name, reason in BROKEN.items()]
+    assert done.out.splitlines() == [*expected, "ok           get/honest"]
+    assert (done.code, done.err) == (4, "")
+
+
+def test_runners_broken_on_purpose_answer_wrong(clone: Clone) -> None:
+    clone.runner("one-row-less", "one-row-less")
+    clone.runner("rounds-53-bit", "rounds-53-bit")
+    clone.runner("skips-column", "skips-column")
+    clone.runner("wrong-checksum", "wrong-checksum")
+    done = clone.sqlitmus("verify", "--size", "s", "--case", "all")
+    assert re.sub(r"\b\d{6,}\b", "SUM", done.out) == dedent("""\
+        wrong        all/one-row-less: rows: 14; the oracle has 16
+        wrong        all/rounds-53-bit: checksum: SUM; the oracle has SUM
+        wrong        all/skips-column: checksum: SUM; the oracle has SUM
+        wrong        all/wrong-checksum: checksum: SUM; the oracle has SUM
+    """)
+    assert (done.code, done.err) == (5, "")
+
+
+def test_honest_runners_verify_and_a_missing_one_is_told(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("b", "unsupported")
+    clone.write(
+        "runners/other/runner.toml",
+        dedent("""
+            [[runner]]
+            name = "absent"
+            title = "Absent"
+            runtime = "None"
+            driver = "none"
+            tool = "absent"
+            command = ["{absent}"]
+        """),
+    )
+    done = clone.sqlitmus("verify", "--size", "s", "--suite", "full")
+    assert (done.code, done.err) == (0, "absent: missing: not for sale\n")
+    assert done.out == dedent("""\
+        ok           get/a
+        unsupported  get/b: fakes have no such thing
+        ok           get/python
+        ok           all/a
+        unsupported  all/b: fakes have no such thing
+        ok           all/python
+        ok           insert/a
+        unsupported  insert/b: fakes have no such thing
+        ok           insert/python
+        ok           noop/a
+        unsupported  noop/b: fakes have no such thing
+        ok           noop/python
+        ok           get@profile=shipped,workers=2/a
+        unsupported  get@profile=shipped,workers=2/b: fakes have no such thing
+        ok           get@profile=shipped,workers=2/python
+    """)
+
+
+def test_runners_that_cannot_describe_themselves_are_missing(clone: Clone) -> None:
+    clone.runner("crashes", "describe-crashes")
+    clone.runner("lacks", "describe-lacks-sqlite")
+    clone.runner("prints", "describe-prints-rubbish")
+    clone.runner("fine")
+    done = clone.sqlitmus("verify", "--size", "s")
+    failed, misfit = "missing: `describe` failed:", "its answer does not fit the contract:"
+    assert done.err.splitlines() == [
+        f"crashes: {failed} exit code 3: no such driver",
+        f"lacks: {failed} {misfit} sqlite: Field required",
+        f"prints: {failed} {misfit} (whole answer): {NO_JSON}",
+    ]
+    assert (done.code, done.out) == (0, "ok           get/fine\n")
+
+
+def test_bad_cells_keep_their_evidence_and_the_others_go_on(clone: Clone) -> None:
+    clone.runner("crashes", "crash")
+    clone.runner("fails-later", "fails-after=2")
+    clone.runner("honest")
+    clone.runner("idle", "no-times")
+    clone.runner("lies-later", "wrong-when-measured")
+    clone.runner("lies", "wrong-checksum")
+    done = clone.sqlitmus(
+        "run", "--size", "s", "--seed", "5", "--blocks", "3", "--reference", "honest"
+    )
+    assert done.code == 5
+    assert clone.outcomes() == {
+        "crashes": "failed",
+        "fails-later": "failed",
+        "honest": "ok",
+        "idle": "failed",
+        "lies": "wrong",
+        "lies-later": "wrong",
+    }
+    measured = [(s.block, s.label, s.outcome) for s in clone.samples()]
+    for label in ("honest", "canary"):
+        assert [m for m in measured if m[1] == label] == [(b, label, "ok") for b in range(3)]
+    # One good sample, then the failure; nothing is tried a second time.
+    assert [m for m in measured if m[1] == "fails-later"] == [
+        (0, "fails-later", "ok"),
+        (1, "fails-later", "failed"),
+    ]
+    assert [m for m in measured if m[1] == "lies-later"] == [(0, "lies-later", "wrong")]
+    assert "get/idle: failed: its result has 0 timed iterations; 3 were asked for" in done.err
+    for sample in clone.samples():
+        timed = sample.wall_ns is not None and bool(sample.iterations_ns)
+        assert timed == (sample.outcome == "ok")
+    assert clone.evidence() == [
+        "get.crashes.verify.job.json",
+        "get.crashes.verify.log",
+        "get.fails-later.measure.job.json",
+        "get.fails-later.measure.log",
+        "get.idle.measure.job.json",
+        "get.idle.measure.log",
+        "get.idle.measure.result.json",
+        "get.lies-later.measure.job.json",
+        "get.lies-later.measure.log",
+        "get.lies-later.measure.result.json",
+        "get.lies.verify.job.json",
+        "get.lies.verify.log",
+        "get.lies.verify.result.json",
+    ]
+    logs = clone.latest().path / "logs"
+    assert "segfault in the driver" in (logs / "get.crashes.verify.log").read_text()
+    assert "gave up at measured invocation 3" in (logs / "get.fails-later.measure.log").read_text()
+    job = json.loads((logs / "get.lies.verify.job.json").read_text())
+    assert (job["cell"], job["mode"]) == ("get/lies", "verify")
+
+
+def test_progress_of_a_run_without_a_terminal(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("b", "fails-after=1")
+    done = clone.sqlitmus("run", "--size", "s", "--seed", "5", "--blocks", "2", "-f", "get")
+    assert done.err == dedent("""\
+        2 cells in 1 cases, 2 blocks of about TIME: done in about TIME
+        {fewer}
+        block 1/2  TIME left  get  b
+        get/b: failed: ended with exit code 7 and wrote no result
+        block 2/2  TIME left  get  canary
+        report: CLONE/results/STAMP-quick/report.html
+    """).format(fewer=FEWER)
+    assert (done.code, clone.outcomes()) == (4, {"a": "ok", "b": "failed"})
+    assert measured_order(clone.latest()) == [
+        slot for slot in planned_order(clone.latest()) if slot[0] != 5
+    ]
+
+
+def test_a_runner_that_hangs_is_killed_with_its_children(clone: Clone) -> None:
+    clone.runner("hangs", "hang")
+    clone.runner("honest")
+    done = clone.sqlitmus("verify", "--size", "s", "--timeout", "5")
+    assert (done.code, done.out) == (
+        4,
+        "failed       get/hangs: no end within 5 s; killed\nok           get/honest\n",
+    )
+    assert len(clone.pids()) == 3
+    assert clone.alive() == []

@@ -1,0 +1,82 @@
+"""From fakes with known times to the verdict: what the whole path makes of them."""
+
+import json
+from typing import Any
+
+from tests.fakes.clone import Clone
+
+RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "10")
+
+
+def measured(clone: Clone, reference: str) -> dict[str, Any]:
+    """The only case of a run's summary."""
+    done = clone.sqlitmus(*RUN, "--reference", reference)
+    assert done.code == 0, done.err
+    summary = json.loads((clone.latest().path / "summary.json").read_text("utf-8"))
+    (case,) = summary["cases"]
+    return case
+
+
+def against(case: dict[str, Any], runner: str, reference: str) -> dict[str, Any]:
+    """One comparison of a case."""
+    pairs = {(c["runner"], c["reference"]): c for c in case["comparisons"]}
+    return pairs[runner, reference]
+
+
+def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clone) -> None:
+    clone.runner("steady", "steady")
+    clone.runner("slow", "slow3pct")
+    clone.runner("twin", "steady")
+    case = measured(clone, "steady")
+    found = against(case, "slow", "steady")
+    assert found["blocks"] == 10
+    assert found["verdict"] == "materially slower"
+    low, value, high = (found["ratio"][key] for key in ("low", "value", "high"))
+    assert low < 1.03 < high
+    assert abs(value - 1.03) < 0.003
+    assert against(case, "steady", "slow")["verdict"] == "materially faster"
+    assert against(case, "twin", "steady")["verdict"] == "equivalent"
+    assert case["canary"]["verdict"] == "equivalent"
+    # Four operations of a millisecond in all; the summary is per operation.
+    (steady,) = [cell for cell in case["cells"] if cell["runner"] == "steady"]
+    assert abs(steady["time"]["value"] - 250_000) < 1_000
+
+
+def test_a_machine_that_grows_slower_favours_nobody(clone: Clone) -> None:
+    for name in ("left", "right"):
+        clone.runner(name, "drifting", state="machine")
+    case = measured(clone, "left")
+    found = against(case, "right", "left")
+    assert found["verdict"] == "equivalent"
+    assert found["ratio"]["low"] < 1 < found["ratio"]["high"]
+    (left,) = [cell for cell in case["cells"] if cell["runner"] == "left"]
+    assert left["samples"][-1] > 1.08 * left["samples"][0]
+
+
+def test_a_report_is_made_again_from_the_run_alone(clone: Clone) -> None:
+    clone.runner("a", "steady")
+    clone.runner("b", "crash")
+    assert clone.sqlitmus("run", "--size", "s", "--blocks", "2").code == 4
+    run = clone.latest()
+    first = (run.path / "report.html").read_bytes()
+    (run.path / "report.html").unlink()
+    done = clone.sqlitmus("report", str(run.path))
+    assert (done.code, done.out) == (0, "")
+    assert done.err.endswith("/report.html\n")
+    assert (run.path / "report.html").read_bytes() == first
+    as_json = clone.sqlitmus("report", "--format", "json")
+    assert json.loads(as_json.out)["cases"][0]["id"] == "get"
+    markdown = clone.sqlitmus("report", "--format", "md", "--out", "notes/run.md")
+    assert (markdown.code, markdown.out, markdown.err) == (0, "", "notes/run.md\n")
+    assert "ended with exit code 3 and wrote no result" in (clone.root / "notes/run.md").read_text(
+        "utf-8"
+    )
+    clone.write("full", "")
+    full = clone.sqlitmus("report", "--format", "md", "--out", "full/run.md")
+    assert (full.code, full.err) == (
+        3,
+        (
+            "sqlitmus: full/run.md: cannot be written: File exists; free some space or choose "
+            "another file\n"
+        ),
+    )

@@ -1,0 +1,315 @@
+"""A catalogue of tiny scenarios and fake runners in a folder, driven by the real harness."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sqlitmus import paths
+from sqlitmus.schedule import schedule
+from sqlitmus.store import RunDirectory, Sample
+
+HERE = Path(__file__).parent
+DEADLINE_S = 60.0
+
+FIXTURE = """
+title = "Tiny"
+sizes = { s = 8, m = 20 }
+seed = 1
+tables = [
+    "CREATE TABLE tiny(id INTEGER PRIMARY KEY, big INTEGER, word TEXT)",
+    "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER)",
+]
+indexes = []
+
+[fill.tiny]
+rows = "size"
+id = { generator = "sequence" }
+big = { generator = "sequence", offset = 9_007_199_254_740_992 }
+word = { generator = "text", min = 2, max = 9 }
+"""
+
+SCENARIOS = """
+[get]
+title = "Get"
+question = "How long does a row take?"
+group = "reads"
+bound_by = "driver"
+unit = "read"
+fixture = "tiny"
+operations = 4
+axes.profile = ["normalised", "shipped"]
+axes.workers = ["1", "2"]
+
+[[get.steps]]
+operation = "get"
+sql = "SELECT id, big, word FROM tiny WHERE id = ?"
+columns = { id = "integer", big = "integer", word = "text" }
+parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
+pool = 8
+
+[all]
+title = "All"
+question = "How long do all rows take?"
+group = "reads"
+bound_by = "runtime"
+unit = "list"
+fixture = "tiny"
+operations = 2
+axes.profile = ["normalised"]
+
+[[all.steps]]
+operation = "all"
+sql = "SELECT id, big, word FROM tiny ORDER BY id"
+columns = { id = "integer", big = "integer", word = "text" }
+
+[insert]
+title = "Insert"
+question = "How long does an insert take?"
+group = "writes"
+bound_by = "io"
+unit = "row"
+fixture = "tiny"
+writes = true
+operations = 3
+transaction = "immediate"
+axes.profile = ["normalised"]
+reset = ["DELETE FROM sink"]
+
+[[insert.steps]]
+operation = "run"
+sql = "INSERT INTO sink(a) VALUES (?)"
+parameters = [{ type = "integer", generator = "integer", min = 0, max = 9 }]
+pool = 4
+
+[[insert.readback]]
+sql = "SELECT id, a FROM sink ORDER BY id"
+columns = { id = "integer", a = "integer" }
+
+[noop]
+title = "Start"
+question = "What does a start cost?"
+group = "start-up"
+bound_by = "runtime"
+metric = "cold"
+unit = "process"
+operations = 0
+"""
+
+PROFILES = """
+[normalised]
+title = "Normalised"
+summary = "the same for all"
+pragmas = [["journal_mode", "WAL"], ["synchronous", "NORMAL"], ["cache_size", -16000]]
+
+[shipped]
+title = "As shipped"
+summary = "nothing set"
+pragmas = []
+"""
+
+SUITES = """
+[quick]
+title = "Quick"
+summary = "small"
+blocks = 2
+iterations = 3
+warmup_iterations = 0
+warmup_ms = 0
+oracle = false
+cases = [{ scenario = "get" }]
+
+[full]
+title = "Full"
+summary = "all"
+blocks = 2
+iterations = 3
+warmup_iterations = 1
+warmup_ms = 0
+oracle = true
+cases = [{ scenario = "*" }, { scenario = "get", workers = ["2"], profile = ["shipped"] }]
+"""
+
+RUNNER = """
+[[runner]]
+name = "{name}"
+title = "{name}, a fake"
+runtime = "Fake"
+driver = "{behaviour}"
+tool = "python"
+command = ["{{python}}", "-X", "utf8", "{{runners}}/fakes/fake.py", {arguments}]
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished command; texts without what differs from run to run."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Clone:
+    """Folders of a catalogue, and the command line that works on them."""
+
+    root: Path
+
+    @classmethod
+    def make(cls, root: Path) -> "Clone":
+        """A catalogue without runners but the oracle."""
+        clone = cls(root)
+        clone.write("fixtures/tiny.toml", FIXTURE)
+        clone.write("scenarios/tiny.toml", SCENARIOS)
+        clone.write("scenarios/profiles.toml", PROFILES)
+        clone.write("scenarios/suites.toml", SUITES)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
+        (root / "runners/fakes").mkdir()
+        shutil.copy(HERE / "fake.py", root / "runners/fakes/fake.py")
+        tools = paths.tools()
+        known = {"python": {"path": tools.paths["python"]}, "absent": {"missing": "not for sale"}}
+        known["hyperfine"] = {"path": tools.need("hyperfine")}
+        clone.write("paths.json", json.dumps(known))
+        return clone
+
+    def write(self, name: str, text: str) -> Path:
+        """Put a file into the clone."""
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        return file
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Change a file of the clone in one place."""
+        text = (self.root / name).read_text("utf-8")
+        assert text.count(old) == 1, f"{old!r} is not exactly once in {name}"
+        self.write(name, text.replace(old, new))
+
+    def runner(self, name: str, behaviour: str = "honest", *, state: str | None = None) -> None:
+        """Add a fake; runners with the same `state` count their measurements together."""
+        given = [f"--behaviour={behaviour}", f"--name={name}", f"--pids={self.root / 'pids'}"]
+        given.append(f"--state={self.state(state or name)}")
+        arguments = ", ".join(map(json.dumps, given))
+        file = self.root / "runners/fakes/runner.toml"
+        before = file.read_text("utf-8") if file.exists() else ""
+        text = RUNNER.format(name=name, behaviour=behaviour, arguments=arguments)
+        file.write_text(before + text, "utf-8")
+
+    def state(self, name: str) -> Path:
+        """The file in which a fake counts."""
+        return self.root / f"{name}.state"
+
+    def environment(self) -> dict[str, str]:
+        """A user's environment in which this catalogue is the clone."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.root),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+            "COLUMNS": "100",
+            "PYTHONPATH": os.pathsep.join(map(str, _import_paths())),
+            "SQLITMUS_ROOT": str(self.root),
+            "SQLITMUS_PATHS": str(self.root / "paths.json"),
+            "SQLITMUS_TOOLCHAIN": str(self.root / "toolchain"),
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """`sqlitmus` with `arguments`, under way."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "sqlitmus", *arguments],
+            env=self.environment(),
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self, process: subprocess.Popen[str]) -> Done:
+        """Wait for a command."""
+        out, err = process.communicate(timeout=DEADLINE_S)
+        return Done(process.returncode, self.plain(out), self.plain(err))
+
+    def sqlitmus(self, *arguments: str) -> Done:
+        """Run `sqlitmus` with `arguments` to its end."""
+        return self.finish(self.start(*arguments))
+
+    def plain(self, text: str) -> str:
+        """`text` with this folder, times of day and durations replaced by words."""
+        text = text.replace(str(self.root), "CLONE")
+        text = re.sub(r"\d{4}-\d\d-\d\dT\d{6}Z", "STAMP", text)
+        return re.sub(r"\b\d+(?:\.\d+ s|:\d\d(?::\d\d)?)", "TIME", text)
+
+    def latest(self) -> RunDirectory:
+        """The newest run."""
+        return RunDirectory.open(self.root / "results/latest")
+
+    def samples(self) -> list[Sample]:
+        """Samples of the newest run."""
+        return list(self.latest().samples())
+
+    def outcomes(self) -> dict[str, str]:
+        """What became of each runner in the newest run: its samples, else its verification."""
+        run = self.latest()
+        found = {record.runner: record.outcome for record in run.verified()}
+        for sample in run.samples():
+            if sample.outcome != "ok":
+                found[sample.runner] = sample.outcome
+        return dict(sorted(found.items()))
+
+    def evidence(self) -> list[str]:
+        """Names of files in the newest run's logs."""
+        return sorted(file.name for file in (self.latest().path / "logs").iterdir())
+
+    def pids(self) -> list[int]:
+        """Ids of all fakes that ever ran."""
+        folder = self.root / "pids"
+        return [int(file.name) for file in folder.iterdir()] if folder.exists() else []
+
+    def alive(self) -> list[int]:
+        """Fakes that still run."""
+        return [pid for pid in self.pids() if running(pid)]
+
+
+def _import_paths() -> Iterator[Path | str]:
+    yield Path(__file__).parents[2]
+    yield from filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+
+
+def planned_order(run: RunDirectory) -> list[tuple[int, str, str]]:
+    """What the run's plan says will be measured, in order."""
+    plan = run.plan()
+    slots = schedule(plan.cells, plan.canary, plan.blocks, plan.seed)
+    return [(slot.position, slot.case, slot.label) for slot in slots]
+
+
+def measured_order(run: RunDirectory) -> list[tuple[int, str, str]]:
+    """What was measured, in the order of the file."""
+    return [(s.position, s.case, s.label) for s in run.samples()]
+
+
+def running(pid: int) -> bool:
+    """Whether a process lives; one that ended and was not collected yet does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def until(condition: Callable[[], Any], what: str) -> None:
+    """Poll until `condition` holds; fail with `what` at the deadline."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {DEADLINE_S:g} s in vain: {what}"
+        time.sleep(0.01)

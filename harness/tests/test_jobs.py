@@ -1,0 +1,133 @@
+"""From a case to a job: the same keys for every shape, parameters that refer to others."""
+
+# pyright: reportPrivateUsage=false
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus import catalog, jobs, plan
+from sqlitmus.contract import Job
+
+KNOWN = catalog.load()
+
+
+def job(case_id: str, mode: Any = "measure", *, size: int = 1000, warmup_ms: int = 0) -> Job:
+    name, axes = plan.parse_case(case_id, KNOWN)
+    case = plan.make_case(name, axes, KNOWN, KNOWN.suites["quick"])
+    has_fixture = KNOWN.scenarios[name].fixture
+    return jobs.make_job(
+        case,
+        KNOWN,
+        mode=mode,
+        cell=f"{case_id}/x",
+        database=Path("users.db") if has_fixture else None,
+        size=size,
+        output=Path("result.json"),
+        warmup_ms=warmup_ms,
+    )
+
+
+def keys(made: Job) -> Any:
+    return [step.parameters and step.parameters.rows for step in made.steps]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "get-pk@shape=array",
+        "get-pk@integers=bigint",
+        "get-pk@statement=adhoc",
+        "get-pk@profile=shipped",
+        "get-pk@transaction=read",
+    ],
+)
+def test_all_cases_of_a_scenario_ask_for_the_same_keys(other: str) -> None:
+    assert keys(job(other)) == keys(job("get-pk"))
+    assert keys(job("get-pk"))[0][:4] != keys(job("get-pk", size=900))[0][:4]
+
+
+def test_same_repeats_the_key_of_an_earlier_step() -> None:
+    made = job("read-modify-write")
+    read, write = (step.parameters for step in made.steps)
+    assert read
+    assert write
+    assert [row[1] for row in write.rows] == [row[0] for row in read.rows]
+    assert write.types == ["real", "integer"]
+
+
+def test_relative_bounds_a_range_of_fixed_length() -> None:
+    (rows,) = keys(job("scan-pk-range"))
+    assert {high - low for low, high in rows} == {999}
+
+
+def test_the_question_is_the_same_for_every_manner_of_asking() -> None:
+    plain = jobs.question(job("get-pk"))
+    assert (plain.mode, plain.inspect) == ("verify", True)
+    for manner in ("shape=typed", "integers=bigint", "statement=cached"):
+        asked = jobs.question(job(f"get-pk@{manner}"))
+        assert asked.steps == plain.steps
+    step = plain.steps[0]
+    assert (step.shape, step.integers, step.statement) == ("object", "number", "prepared")
+
+
+def test_axes_reach_the_job() -> None:
+    made = job("get-pk@transaction=read,shape=array,integers=bigint,statement=cached")
+    step = made.steps[0]
+    assert (made.transaction, step.shape, step.integers, step.statement) == (
+        "read",
+        "array",
+        "bigint",
+        "cached",
+    )
+    assert "LIMIT 10" in job("all@rows=10").steps[0].sql
+    assert job("parallel-all@workers=4").measure.workers == 4
+
+
+def test_a_scenarios_own_transaction_reset_and_readback_reach_the_job() -> None:
+    made = job("upsert", size=50)
+    assert made.transaction == "immediate"
+    assert made.reset == ["DELETE FROM accounts WHERE id > 50"]
+    assert [column.name for column in made.readback[0].columns] == [
+        "id",
+        "owner",
+        "balance",
+        "updated",
+    ]
+
+
+def test_a_pool_is_no_longer_than_what_there_is_to_draw_from() -> None:
+    assert len(keys(job("delete-pk", size=100))[0]) == 64
+    assert len(keys(job("delete-pk", size=10_000))[0]) == 4096
+
+
+def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
+    (rows,) = keys(job("insert-types@value=blob"))
+    assert all(len(bytes.fromhex(row[0])) == 17 for row in rows)
+    big = jobs._encode
+    assert [big(v) for v in (2**53 - 1, 2**53, -(2**53), b"\xff", None, 0.5)] == [
+        2**53 - 1,
+        "9007199254740992",
+        "-9007199254740992",
+        "ff",
+        None,
+        0.5,
+    ]
+
+
+def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
+    assert job("get-pk").measure.warmup_ns == 60_000_000
+    assert job("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
+    assert job("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
+
+
+def test_a_cold_process_is_inspected_only_when_verified() -> None:
+    assert job("startup-first-row", "verify").inspect
+    assert not job("startup-first-row").inspect
+    assert job("get-pk").inspect
+
+
+def test_the_start_up_scenario_has_neither_steps_nor_database() -> None:
+    made = job("startup-noop")
+    assert (made.steps, made.database) == ([], None)
