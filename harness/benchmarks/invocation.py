@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 
 from sqlitmus import bench, catalog, paths, plan
+from sqlitmus.measure import to_sample
 from sqlitmus.progress import Progress
 from sqlitmus.schedule import Slot
-from sqlitmus.session import to_sample
 from sqlitmus.store import RunDirectory
 
 CASES = ("startup-noop", "startup-first-row", "insert-transaction")

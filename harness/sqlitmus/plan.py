@@ -73,6 +73,7 @@ class Plan(Model):
     cases: list[Case]
     cells: Cells
     fingerprint: str
+    rerun: str = ""
     forced: bool = False
 
 

@@ -14,7 +14,7 @@ Filters = Annotated[
     typer.Option(
         "-f",
         "--filter",
-        help="Narrow the suite's cells: substring, key:value, -not; all words of one -f must match.",
+        help="Narrow the suite's cells: substring, key:value, -not; all words in one -f match.",
     ),
 ]
 Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]

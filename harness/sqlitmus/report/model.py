@@ -1,7 +1,8 @@
 """What a report shows: made once by `analysis`, read by every renderer, saved as `summary.json`.
 
 Times are nanoseconds per unit of work (`Case.unit`). A ratio is time of `runner` over time of
-`reference`: below 1 is faster. All texts that come from results or machines are untrusted and must be escaped.
+`reference`: below 1 is faster. All texts that come from results or machines are untrusted and
+must be escaped.
 """
 
 from dataclasses import dataclass, field
