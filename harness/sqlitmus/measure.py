@@ -52,6 +52,7 @@ def measure(
     remaining = Remaining(sum(seconds[s.case, s.runner] for s in left))
     spent_s = 0.0
     took: dict[tuple[str, str], list[float]] = {}
+    performed = 0
     for number, slot in enumerate(left):
         if bench.stop.requested:
             return _interrupted(bench, directory)
@@ -71,6 +72,7 @@ def measure(
         if bench.stop.requested > 1:
             return _interrupted(bench, directory)
         _save(directory, to_sample(slot, attempt))
+        performed += 1
         if attempt.outcome == "ok":
             took.setdefault((slot.case, slot.runner), []).append(time.monotonic() - begin)
         else:
@@ -82,7 +84,7 @@ def measure(
     bench.memory.save()
     outcomes = {r.outcome for r in answers.records.values()}
     outcomes |= {s.outcome for s in directory.samples() if s.outcome != "ok"}
-    bench.progress.say(f"{len(left)} invocations in {clock(remaining.spent())}")
+    bench.progress.say(f"{performed} invocations in {clock(remaining.spent())}")
     if "wrong" in outcomes:
         return Ended(Exit.WRONG_ANSWERS, directory.path)
     return Ended(Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE, directory.path)

@@ -84,7 +84,7 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
         hint = tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
         return Installed(spec, [], env, hint, None, "")
     command = expand(spec.command, tools)
-    fingerprint = _fingerprint(command, env, [folder / source for source in spec.sources])
+    fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
     try:
         description = _describe(command, env, fingerprint)
     except ValueError as error:
@@ -92,8 +92,11 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
     return Installed(spec, command, env, None, description, fingerprint)
 
 
-def _fingerprint(command: list[str], env: dict[str, str], folders: list[Path]) -> str:
-    digest = hashlib.sha256(json.dumps([command, sorted(env.items())]).encode())
+def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
+    # Of the inherited environment only what a runtime is found by; PATH varies by shell.
+    found_by = os.environ.get("DOTNET_ROOT", "")
+    text = json.dumps([command, spec.environment, spec.steady_environment, found_by])
+    digest = hashlib.sha256(text.encode())
     for argument in command:
         if Path(argument).is_file():
             status = Path(argument).stat()

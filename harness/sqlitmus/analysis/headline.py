@@ -21,10 +21,9 @@ def headline(
     runners: Sequence[Runner],
     cases: Sequence[Case],
     standings: Sequence[Standing],
-    canary: str,
     blocks: int,
 ) -> list[str]:
-    """Problems, then what may be said of each group, then the canary; `canary` from its summary."""
+    """Problems, then what may be said of each group."""
     sentences = [*_problems(runners, cases)]
     if blocks < MIN_BLOCKS:
         sentences.append(
@@ -35,10 +34,10 @@ def headline(
     for group in groups:
         if group != _CONTROLS and blocks >= MIN_BLOCKS:
             sentences += _group(group, runners, [s for s in standings if s.group == group])
-    if canary:
-        sentences.append(canary)
     if not sentences:
-        sentences.append("Nothing was measured.")
+        measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
+        only = "Only controls were measured; they choose no runtime."
+        sentences.append(only if measured else "Nothing was measured.")
     return sentences
 
 
@@ -133,7 +132,9 @@ def _group(group: str, runners: Sequence[Runner], standings: Sequence[Standing])
         text += f"; against {leader}, {listed(parts)} times as long"
     unresolved = sum(rival.standing.unresolved for rival in behind)
     total = sum(rival.standing.cases for rival in behind)
-    text += f"; {unresolved} of {counted(total, 'comparison')} with {leader} not resolved."
+    if unresolved:
+        text += f"; {unresolved} of {counted(total, 'comparison')} with {leader} not resolved"
+    text += "."
     not_ok = {s.runner: s.not_ok for s in standings}
     present = [runner.name for runner in runners if runner.missing is None]
     left_out = [

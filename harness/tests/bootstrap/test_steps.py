@@ -189,7 +189,7 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["--list"], {"python"}),
         (["list", "runners"], {"python"}),
         (["report"], {"python"}),
-        (["verify", "-f", "bun"], {"python", "npm", "rust", "dotnet"}),
+        (["verify", "-f", "bun"], {"python", "npm", "rust", "hyperfine", "dotnet"}),
         (["bench-quick"], {"python", "npm", "rust", "dotnet", "hyperfine"}),
         (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev"}),
     ],

@@ -28,6 +28,8 @@ FEWER = (
     "cells with -f)"
 )
 
+EVIDENCE = "jobs, results and logs of what went wrong: CLONE/toolchain/cache/evidence\n"
+
 
 def test_runners_that_break_are_failed_each_with_its_reason(clone: Clone) -> None:
     for behaviour in BROKEN:
@@ -36,7 +38,7 @@ def test_runners_that_break_are_failed_each_with_its_reason(clone: Clone) -> Non
     done = clone.sqlitmus("verify", "--size", "s")
     expected = [f"failed       get/{name}: {reason}" for name, reason in BROKEN.items()]
     assert done.out.splitlines() == [*expected, "ok           get/honest"]
-    assert (done.code, done.err) == (4, "")
+    assert (done.code, done.err) == (4, EVIDENCE)
 
 
 def test_runners_broken_on_purpose_answer_wrong(clone: Clone) -> None:
@@ -51,7 +53,7 @@ def test_runners_broken_on_purpose_answer_wrong(clone: Clone) -> None:
         wrong        all/skips-column: checksum: SUM; the oracle has SUM
         wrong        all/wrong-checksum: checksum: SUM; the oracle has SUM
     """)
-    assert (done.code, done.err) == (5, "")
+    assert (done.code, done.err) == (5, EVIDENCE)
 
 
 def test_honest_runners_verify_and_a_missing_one_is_told(clone: Clone) -> None:
@@ -169,6 +171,7 @@ def test_progress_of_a_run_without_a_terminal(clone: Clone) -> None:
         block 1/2  TIME left  get  b
         get/b: failed: ended with exit code 7 and wrote no result
         block 2/2  TIME left  get  canary
+        5 invocations in TIME
         report: CLONE/results/STAMP-quick/report.html
     """).format(fewer=FEWER)
     assert (done.code, clone.outcomes()) == (4, {"a": "ok", "b": "failed"})

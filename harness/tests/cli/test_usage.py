@@ -46,8 +46,9 @@ ERRORS = [
     (["run", "-f", "runner:nodee"], "nothing in this suite matches 'runner:nodee'. Did you mean"),
     (
         ["run", "--time-budget", "soon"],
-        "--time-budget 'soon': expected a number with s, m or h, such as 20m",
+        "--time-budget 'soon': expected a number above 0 with s, m or h, such as 20m",
     ),
+    (["run", "--time-budget", "0"], "--time-budget '0': expected a number above 0 with s, m or h"),
     (["run", "--label", "a/b"], "--label 'a/b': use letters, digits and . _ @ + - only"),
     (["list", "things"], "there is no listing 'things'; expected one of scenarios, cases"),
     (["schema", "jobb"], "there is no schema 'jobb'; expected one of job, result, describe"),
