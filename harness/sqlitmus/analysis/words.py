@@ -34,11 +34,13 @@ def by_value(values: Mapping[str, str]) -> str:
 
 
 def times(ratio: Interval) -> str:
-    """`1.31 [1.28, 1.35]`, with as many digits as the interval supports."""
+    """`1.31 [1.28, 1.35]`, with as many digits as the interval supports, but two at least."""
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value:.2g} (no interval)"
     width = ratio.high - ratio.low
     digits = min(max(-floor(log10(width)), 0), 4) if width > 0 else 4
+    # "2 [1, 2]" would hide on which side of 1 the interval lies.
+    digits = max(digits, 1) if ratio.low < 10 else digits
     return f"{ratio.value:.{digits}f} [{ratio.low:.{digits}f}, {ratio.high:.{digits}f}]"
 
 
