@@ -40,7 +40,7 @@ def times(ratio: Interval) -> str:
     width = ratio.high - ratio.low
     digits = min(max(-floor(log10(width)), 0), 4) if width > 0 else 4
     # "2 [1, 2]" would hide on which side of 1 the interval lies.
-    digits = max(digits, 1) if ratio.low < 10 else digits
+    digits = max(digits, 1) if ratio.value < 10 else digits
     return f"{ratio.value:.{digits}f} [{ratio.low:.{digits}f}, {ratio.high:.{digits}f}]"
 
 
