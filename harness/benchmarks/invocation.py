@@ -1,4 +1,4 @@
-"""What the harness itself costs per invocation, and how its memory grows.
+"""What the harness itself costs: fixtures, each invocation, memory.
 
 `python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
 would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus import bench, catalog, paths, plan
+from sqlitmus import bench, catalog, fixture, paths, plan
 from sqlitmus.measure import to_sample
 from sqlitmus.progress import Progress
 from sqlitmus.schedule import Slot
@@ -29,6 +29,7 @@ def main(count: int) -> None:
     there = {name for name, spec in known.runners.items() if spec.tool in tools.paths}
     runner = next(name for name in RUNNERS if name in there)
     cells = {case: [runner] for case in CASES}
+    _time_fixtures(known)
     opened = bench.opened(
         known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False
     )
@@ -54,6 +55,16 @@ def main(count: int) -> None:
                 f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
             )
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
+
+
+def _time_fixtures(known: catalog.Catalog) -> None:
+    """Print how long each fixture takes to build at size m."""
+    for name, definition in known.fixtures.items():
+        with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+            begin = time.perf_counter()
+            path = fixture.ensure(name, definition, "m", "wal", Path(folder))
+            spent = time.perf_counter() - begin
+            print(f"fixture {name:12} size m: {spent:.2f} s, {path.stat().st_size / 2**20:.1f} MB")
 
 
 def _resident_mb() -> float:
