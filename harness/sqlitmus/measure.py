@@ -12,12 +12,11 @@ from sqlitmus.bench import Bench
 from sqlitmus.errors import Exit, NotFit
 from sqlitmus.plan import Cells, Plan
 from sqlitmus.progress import Remaining, clock
+from sqlitmus.rehearse import Seconds
 from sqlitmus.schedule import Slot, schedule
 from sqlitmus.store import RunDirectory, Sample
 from sqlitmus.verification import Answers
 from sqlitmus.workbench import Attempt
-
-Seconds = dict[tuple[str, str], float]  # of one invocation, by case id and runner
 
 
 @dataclass(frozen=True, slots=True)

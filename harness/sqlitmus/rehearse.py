@@ -6,15 +6,15 @@ from sqlitmus.bench import Bench
 from sqlitmus.plan import Case, Cells
 from sqlitmus.verification import Answers
 
+Seconds = dict[tuple[str, str], float]  # of one invocation, by case id and runner
 
-def seconds_per_cell(
-    bench: Bench, cases: list[Case], cells: Cells, answers: Answers
-) -> dict[tuple[str, str], float]:
+
+def seconds_per_cell(bench: Bench, cases: list[Case], cells: Cells, answers: Answers) -> Seconds:
     """Seconds of one invocation of each cell, the harness's share included.
 
     Cells never measured on this machine are run once; the figure is kept, the samples are not.
     """
-    found: dict[tuple[str, str], float] = {}
+    found: Seconds = {}
     for case in cases:
         for name in cells[case.id]:
             key = bench.key(case, name)
@@ -31,7 +31,7 @@ def seconds_per_cell(
     return found
 
 
-def block_seconds(seconds: dict[tuple[str, str], float], cells: Cells, canary: str | None) -> float:
+def block_seconds(seconds: Seconds, cells: Cells, canary: str | None) -> float:
     """Predicted seconds of one block."""
     total = sum(seconds[case, name] for case, names in cells.items() for name in names)
     return total + sum(seconds[case, canary] for case in cells if canary in cells[case] and canary)

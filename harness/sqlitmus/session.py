@@ -13,10 +13,10 @@ from sqlitmus import __version__, machine, paths
 from sqlitmus.bench import Bench, opened
 from sqlitmus.catalog import Catalog
 from sqlitmus.errors import Exit, NotFit, UsageError
-from sqlitmus.measure import Ended, Seconds, measure
+from sqlitmus.measure import Ended, measure
 from sqlitmus.plan import MINIMUM_BLOCKS, Case, Cells, Plan, choose
 from sqlitmus.progress import Progress, clock
-from sqlitmus.rehearse import block_seconds, seconds_per_cell
+from sqlitmus.rehearse import Seconds, block_seconds, seconds_per_cell
 from sqlitmus.store import RunDirectory, point_latest
 from sqlitmus.verification import verify_cells
 

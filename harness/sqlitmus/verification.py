@@ -57,31 +57,27 @@ def _expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
 
 def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
     attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
-    result = attempt.invocation.result
-    if result is None:
-        return Verified(
-            case=case.id,
-            runner=name,
-            outcome=attempt.outcome,
-            reason=attempt.reason,
-            log=attempt.log,
-            command=rerun(case, name),
-        )
-    return Verified(
+    record = Verified(
         case=case.id,
         runner=name,
         outcome=attempt.outcome,
         reason=attempt.reason,
-        rows=result.rows,
-        affected=result.affected,
-        checksum=result.checksum,
-        readback=result.readback,
-        digest=result.digest,
-        plans=result.plans,
-        pragmas=result.effective.pragmas,
         log=attempt.log,
         command=rerun(case, name),
     )
+    result = attempt.invocation.result
+    if result is None:
+        return record
+    answer = {
+        "rows": result.rows,
+        "affected": result.affected,
+        "checksum": result.checksum,
+        "readback": result.readback,
+        "digest": result.digest,
+        "plans": result.plans,
+        "pragmas": result.effective.pragmas,
+    }
+    return record.model_copy(update=answer)
 
 
 def rerun(case: Case, runner: str) -> str:

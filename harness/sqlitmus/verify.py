@@ -31,7 +31,7 @@ class Expected(Model):
 
 
 class Verified(Model):
-    """The verification of one cell; `expected` stands beside what the runner gave."""
+    """The verification of one cell: what the runner answered, as far as it did."""
 
     case: str
     runner: str
