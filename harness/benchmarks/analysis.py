@@ -1,26 +1,42 @@
-"""Time of loading and analysing a large synthetic run; prints a table.
+"""Time of `report` on a large synthetic run, stage by stage; prints a table.
 
     PYTHONPATH=harness python harness/benchmarks/analysis.py [--cases 1000] [--blocks 30]
 
-The run is made in memory: parsing, loading and analysis are timed, the file system is not.
+The whole command is timed in a process of its own, with its peak memory.
 """
 
 import argparse
 import gc
 import json
-import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from pydantic_core import from_json
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import analyse, load
+from sqlitmus.report import html
 
 R = TypeVar("R")
 
 ITERATIONS = 12
+# The peak is the command's own: ru_maxrss would start from the size of whoever started it.
+COMMAND = """
+import re, sys
+from pathlib import Path
+sys.argv = ["sqlitmus", "report", sys.argv[1]]
+sys.stderr = open("/dev/null", "w")
+from sqlitmus.cli import main
+try:
+    main()
+finally:
+    peak = re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())
+    print(f"peak memory {int(peak[1]) / 1024:.0f} MB", flush=True)
+"""
 
 
 def make_plan(cases: int, runners: int, blocks: int) -> dict[str, Any]:
@@ -64,7 +80,7 @@ def make_plan(cases: int, runners: int, blocks: int) -> dict[str, Any]:
 
 
 def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[bytes], list[bytes]]:
-    """verify.jsonl and samples.jsonl, iterations and warm-up included."""
+    """verify.jsonl and samples.jsonl."""
     names = [runner["name"] for runner in plan["runners"]]
     series = [*((name, name) for name in names), (plan["canary"], "canary")]
     pragmas = {f"pragma{i}": i for i in range(11)}
@@ -86,10 +102,10 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
         for case in plan["cases"]
         for name in names
     ]
-    samples = [json.dumps({"schema": 1, "run": plan["run"]}).encode()]
+    samples = [json.dumps({"schema": 2, "run": plan["run"]}).encode()]
     position = 0
     for block in range(plan["blocks"]):
-        noise = rng.normal(0, 0.03, (len(plan["cases"]), len(series), 2 * ITERATIONS))
+        noise = rng.normal(0, 0.03, (len(plan["cases"]), len(series), ITERATIONS))
         for c, case in enumerate(plan["cases"]):
             for s, (name, label) in enumerate(series):
                 slower = 1 + names.index(name) / 20
@@ -101,15 +117,12 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
                     "label": label,
                     "position": position,
                     "outcome": "ok",
-                    "reason": None,
                     "wall_ns": 2 * sum(times),
                     "user_ns": sum(times),
                     "system_ns": 1_000_000,
                     "rss_bytes": 50_000_000,
-                    "steady_ns": sorted(times[ITERATIONS:])[ITERATIONS // 2],
-                    "cpu_ns": {"user": sum(times), "system": 1000},
-                    "iterations_ns": times[ITERATIONS:],
-                    "warmup_ns": times[:ITERATIONS],
+                    "steady_ns": sorted(times)[ITERATIONS // 2],
+                    "steady_cpu_ns": sum(times) / ITERATIONS,
                 }
                 samples.append(json.dumps(line).encode())
                 position += 1
@@ -144,20 +157,19 @@ def main() -> None:
     print(f"{sizes.cases} cases, {sizes.runners} runners, {sizes.blocks} blocks:")
     print(f"{len(samples)} samples, {size:.0f} MB, {len(checks)} checks")
 
-    timed("parse samples, json", lambda: [json.loads(line) and None for line in samples], 1)
-    timed("parse samples, pydantic_core", lambda: [from_json(x) and None for x in samples], 1)
-
-    def read() -> RunData:
-        machine = {"cores": "2"}
-        return from_records(plan, map(from_json, checks), map(from_json, samples), machine)
-
-    run = timed("parse and load, pydantic_core", read, 2)
-    timed("analyse", lambda: analyse(run), sizes.rounds)
-    gc.disable()
-    report = timed("analyse, garbage collector off", lambda: analyse(run), sizes.rounds)
-    print(f"comparisons: {sum(len(case.comparisons) for case in report.cases)}")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of this process, input text included: {peak:.0f} MB")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "plan.json").write_text(json.dumps(plan))
+        (folder / "verify.jsonl").write_bytes(b"".join(line + b"\n" for line in checks))
+        (folder / "samples.jsonl").write_bytes(b"".join(line + b"\n" for line in samples))
+        del checks, samples
+        gc.disable()  # as the command does
+        run = timed("load", lambda: load(folder), sizes.rounds)
+        report = timed("analyse", lambda: analyse(run), sizes.rounds)
+        print(f"pairs: {sum(len(case.comparisons.ratio) for case in report.cases)}")
+        timed("html", lambda: html.render(report), sizes.rounds)
+        command = [sys.executable, "-c", COMMAND, str(folder)]
+        timed("whole command", lambda: subprocess.run(command, check=True), sizes.rounds)
 
 
 if __name__ == "__main__":

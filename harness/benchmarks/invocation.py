@@ -44,7 +44,8 @@ def main(count: int) -> None:
             for number in range(count):
                 begin = time.perf_counter_ns()
                 attempt = at.workbench.attempt(case, at.installed[runner], "measure", want)
-                directory.add_sample(to_sample(Slot(number, 0, case_id, runner, runner), attempt))
+                slot = Slot(number, 0, case_id, runner, runner)
+                directory.add_sample(*to_sample(slot, attempt))
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)

@@ -14,7 +14,7 @@ from sqlitmus.plan import Cells, Plan
 from sqlitmus.progress import Remaining, clock
 from sqlitmus.rehearse import Seconds
 from sqlitmus.schedule import Slot, schedule
-from sqlitmus.store import RunDirectory, Sample
+from sqlitmus.store import Iterations, RunDirectory, Sample
 from sqlitmus.verification import Answers
 from sqlitmus.workbench import Attempt
 
@@ -70,7 +70,7 @@ def measure(
         )
         if bench.stop.requested > 1:
             return _interrupted(bench, directory)
-        _save(directory, to_sample(slot, attempt))
+        _save(directory, *to_sample(slot, attempt))
         performed += 1
         if attempt.outcome == "ok":
             took.setdefault((slot.case, slot.runner), []).append(time.monotonic() - begin)
@@ -99,9 +99,9 @@ def _interrupted(bench: Bench, directory: RunDirectory) -> Ended:
     return Ended(Exit.INTERRUPTED, directory.path)
 
 
-def _save(directory: RunDirectory, sample: Sample) -> None:
+def _save(directory: RunDirectory, sample: Sample, iterations: Iterations | None) -> None:
     try:
-        directory.add_sample(sample)
+        directory.add_sample(sample, iterations)
     except OSError as error:
         raise NotFit(
             f"{directory.path}: a sample could not be written: {error.strerror}. What was written "
@@ -109,11 +109,10 @@ def _save(directory: RunDirectory, sample: Sample) -> None:
         ) from error
 
 
-def to_sample(slot: Slot, attempt: Attempt) -> Sample:
-    """The line that is kept of an invocation."""
+def to_sample(slot: Slot, attempt: Attempt) -> tuple[Sample, Iterations | None]:
+    """What is kept of an invocation."""
     timing, result = attempt.invocation.timing, attempt.invocation.result
-    ok = attempt.outcome == "ok" and result is not None
-    return Sample(
+    sample = Sample(
         block=slot.block,
         position=slot.position,
         case=slot.case,
@@ -122,15 +121,23 @@ def to_sample(slot: Slot, attempt: Attempt) -> Sample:
         outcome=attempt.outcome,
         reason=attempt.reason,
         log=attempt.log,
-        # A wrong or failed invocation has no times: they must never look like a result.
-        wall_ns=timing.wall_ns if timing and ok else None,
-        user_ns=timing.user_ns if timing and ok else None,
-        system_ns=timing.system_ns if timing and ok else None,
-        rss_bytes=result.peak_rss_bytes if result and ok else None,
-        steady_ns=statistics.median(result.iterations_ns)
-        if result and ok and result.iterations_ns
-        else None,
-        iterations_ns=result.iterations_ns if result and ok else [],
-        warmup_ns=result.warmup_ns if result and ok else [],
-        cpu_ns=result.cpu_ns.model_dump() if result and ok and result.cpu_ns else None,
     )
+    # A wrong or failed invocation has no times: they must never look like a result.
+    if attempt.outcome != "ok" or result is None or timing is None:
+        return sample, None
+    times: dict[str, object] = {
+        "wall_ns": timing.wall_ns,
+        "user_ns": timing.user_ns,
+        "system_ns": timing.system_ns,
+        "rss_bytes": result.peak_rss_bytes,
+    }
+    if not result.iterations_ns:
+        return sample.model_copy(update=times), None
+    times["steady_ns"] = statistics.median(result.iterations_ns)
+    if result.cpu_ns:
+        spent = result.cpu_ns.user + result.cpu_ns.system
+        times["steady_cpu_ns"] = spent / len(result.iterations_ns)
+    kept = Iterations(
+        position=slot.position, warmup_ns=result.warmup_ns, iterations_ns=result.iterations_ns
+    )
+    return sample.model_copy(update=times), kept

@@ -13,12 +13,13 @@ from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.plan import Plan
 from sqlitmus.verify import Outcome, Verified
 
-SCHEMA = 1
+SCHEMA = 2
 M = TypeVar("M", bound=Model)
 
 
 class Sample(Model):
-    """One invocation. `steady_ns` is the median of `iterations_ns`, per iteration."""
+    """One invocation. `steady_ns` is the median of its timed iterations, `steady_cpu_ns` the CPU
+    time of an iteration, user and system."""
 
     block: int
     position: int
@@ -33,9 +34,15 @@ class Sample(Model):
     system_ns: int | None = None
     rss_bytes: int | None = None
     steady_ns: float | None = None
-    iterations_ns: list[int] = []
-    warmup_ns: list[int] = []
-    cpu_ns: dict[str, int] | None = None
+    steady_cpu_ns: float | None = None
+
+
+class Iterations(Model):
+    """The iterations of one invocation, warm-up first; kept for whoever doubts its median."""
+
+    position: int
+    warmup_ns: list[int]
+    iterations_ns: list[int]
 
 
 class RunDirectory:
@@ -95,9 +102,16 @@ class RunDirectory:
         """Facts of the machine at the start of the run."""
         return json.loads((self.path / "machine.json").read_text(encoding="utf-8"))
 
-    def add_sample(self, sample: Sample) -> None:
-        """Append one sample; on the disk when this returns."""
-        self._append("samples.jsonl", sample.model_dump(mode="json", exclude_none=True))
+    def add_sample(self, sample: Sample, iterations: Iterations | None = None) -> None:
+        """Append one sample; on the disk when this returns.
+
+        Its iterations stand in a file of their own, which no report reads: they are most of what a
+        run writes.
+        """
+        if iterations:
+            self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
+        unsaid = {name for name in ("reason", "log") if getattr(sample, name) is None}
+        self._append("samples.jsonl", sample.model_dump(mode="json", exclude=unsaid))
 
     def finish(self) -> None:
         """Append the footer that marks the samples as complete."""
@@ -128,11 +142,12 @@ class RunDirectory:
         if not whole:
             self._append("samples.jsonl", {"schema": SCHEMA, "run": self.plan().run})
 
-    def _append(self, name: str, item: dict[str, Any]) -> None:
+    def _append(self, name: str, item: dict[str, Any], *, sync: bool = True) -> None:
         with (self.path / name).open("ab") as stream:
             stream.write(_line(item).encode())
             stream.flush()
-            os.fsync(stream.fileno())
+            if sync:
+                os.fsync(stream.fileno())
 
     def _lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         file = self.path / name

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.plan import Plan
-from sqlitmus.store import RunDirectory, Sample, latest, point_latest
+from sqlitmus.store import Iterations, RunDirectory, Sample, latest, point_latest
 from sqlitmus.verify import Verified
 
 PLAN = Plan(
@@ -44,7 +44,7 @@ def sample(position: int, **changes: Any) -> Sample:
         "label": "a",
         "outcome": "ok",
         "wall_ns": 5,
-        "iterations_ns": [1, 2],
+        "steady_ns": 1.5,
     }
     return Sample.model_validate({**given, **changes})
 
@@ -65,12 +65,12 @@ def test_a_new_run_holds_plan_machine_verification_and_a_header(run: RunDirector
     assert again.machine() == {"cpu": "ß"}
     assert again.verified() == RECORDS
     assert list(again.samples()) == []
-    assert lines(run) == [{"schema": 1, "run": "r1"}]
+    assert lines(run) == [{"schema": 2, "run": "r1"}]
     assert (run.path / "logs").is_dir()
 
 
 def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirectory) -> None:
-    made = [sample(0), sample(1, outcome="failed", reason="crash", wall_ns=None, iterations_ns=[])]
+    made = [sample(0), sample(1, outcome="failed", reason="crash", wall_ns=None, steady_ns=None)]
     for one in made:
         run.add_sample(one)
         assert not run.complete()
@@ -78,7 +78,16 @@ def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirecto
     assert list(run.samples()) == made
     assert run.complete()
     assert lines(run)[-1] == {"complete": True}
-    assert "wall_ns" not in lines(run)[2]
+    assert lines(run)[2]["wall_ns"] is None
+    assert "reason" not in lines(run)[1]
+
+
+def test_iterations_stand_beside_the_samples(run: RunDirectory) -> None:
+    run.add_sample(sample(7), Iterations(position=7, warmup_ns=[9], iterations_ns=[1, 2]))
+    assert (run.path / "iterations.jsonl").read_text("utf-8") == (
+        '{"position":7,"warmup_ns":[9],"iterations_ns":[1,2]}\n'
+    )
+    assert [s.position for s in run.samples()] == [7]
 
 
 def test_every_cut_of_the_file_reads_as_the_samples_before_it(run: RunDirectory) -> None:
@@ -107,7 +116,7 @@ def test_repair_cuts_a_torn_line_so_that_appending_goes_on(run: RunDirectory, to
 def test_repair_renews_a_header_that_was_never_written_whole(run: RunDirectory) -> None:
     (run.path / "samples.jsonl").write_bytes(b'{"schema"')
     run.repair()
-    assert lines(run) == [{"schema": 1, "run": "r1"}]
+    assert lines(run) == [{"schema": 2, "run": "r1"}]
 
 
 def test_a_line_that_is_no_json_is_told_with_its_number(run: RunDirectory) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sqlitmus.errors import UsageError
-from sqlitmus.report.model import VERSION, Case, Cell, Comparison, Report
+from sqlitmus.report.model import VERSION, Case, Cell, Comparison, Comparisons, Report
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from . import provenance
@@ -14,7 +14,7 @@ from .headline import canary_summary, headline
 from .method import method
 from .notices import cores, notices, plan_note
 from .outcomes import complete_blocks, judge, usable_times
-from .pairs import compare_all, compare_canary, comparisons
+from .pairs import CANARY, compare_all, compare_canary, comparisons
 from .scaling import scaling
 from .standings import standings
 
@@ -36,7 +36,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     canaries: list[Comparison | None] = [None] * len(plan.cases)
     if plan.canary is not None:
         twin = compare_canary(times, names.index(plan.canary), names, plan.margin)
-        canaries = [found[0] if found else None for found in comparisons(twin)]
+        canaries = [found.of(CANARY, plan.canary) for found in comparisons(twin)]
     answers = [answered(run, case) for case in plan.cases]
     cases = [
         _case(case, proven(checks), cells, compared, canary)
@@ -102,7 +102,7 @@ def _case(
     case: PlannedCase,
     checks: str,
     cells: list[Cell],
-    compared: list[Comparison],
+    compared: Comparisons,
     canary: Comparison | None,
 ) -> Case:
     differing = plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])

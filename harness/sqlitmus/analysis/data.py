@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlitmus.contract import Identity, Sqlite
 from sqlitmus.errors import UsageError
 
+from .samples import Cells as SampleCells
 from .samples import Samples, read_samples
-
-SCHEMA = 1
 
 
 class RunDataError(UsageError):
@@ -174,11 +173,13 @@ def from_records(
     try:
         columns = read_samples(
             samples,
-            run=parsed.run,
-            cases={case.id: (case.metric == "cold", case.units) for case in parsed.cases},
-            runners=[runner.name for runner in parsed.runners],
-            canary=parsed.canary,
-            blocks=parsed.blocks,
+            SampleCells(
+                run=parsed.run,
+                cases={case.id: (case.metric == "cold", case.units) for case in parsed.cases},
+                runners=[runner.name for runner in parsed.runners],
+                canary=parsed.canary,
+                blocks=parsed.blocks,
+            ),
         )
     except ValueError as error:
         raise RunDataError(str(error)) from error

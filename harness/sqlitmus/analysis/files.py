@@ -1,12 +1,15 @@
 """A run directory → `RunData`."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
 from pydantic_core import from_json
 
 from .data import RunData, RunDataError, from_records
+
+_CHUNK = 4096
 
 
 def load(directory: Path) -> RunData:
@@ -43,16 +46,32 @@ def _lines(file: Path) -> Iterator[object]:
     if not file.exists():
         return
     with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield from_json(line)
-            except ValueError as error:
-                raise RunDataError(
-                    f"{file} line {number}: not JSON: {error}. Restore the file, or remove the "
-                    "line to go on without it."
-                ) from error
+        before = 0
+        while lines := list(islice(stream, _CHUNK)):
+            if not lines[-1].endswith(b"\n"):
+                lines.pop()
+            yield from _parse(lines, file, before)
+            before += len(lines)
+
+
+def _parse(lines: list[bytes], file: Path, before: int) -> list[object]:
+    """`lines` at once, which takes half the time, or one by one to find the one that is no JSON."""
+    try:
+        whole = from_json(b"[" + b",".join(lines) + b"]")
+    except ValueError:
+        whole = []
+    if len(whole) == len(lines):
+        return whole
+    found: list[object] = []
+    for number, line in enumerate(lines, start=before + 1):
+        try:
+            found.append(from_json(line))
+        except ValueError as error:
+            raise RunDataError(
+                f"{file} line {number}: not JSON: {error}. Restore the file, or remove the "
+                "line to go on without it."
+            ) from error
+    return found
 
 
 def _cut_off(file: Path) -> bool:

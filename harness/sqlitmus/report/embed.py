@@ -1,8 +1,8 @@
 """The numbers behind the page, as compact columns for its script: no key is repeated per cell or
 pair.
 
-Ratios are natural logarithms in units of 1e-6, so the pair B/A is the negative of A/B and only the
-first given of both is kept: pair (i, j) with i < j, runner j over runner i, at index j·(j−1)/2 + i.
+Ratios are natural logarithms in units of 1e-6, so that the pair B/A is the negative of A/B; pairs
+stand where `model.Comparisons` has them.
 Samples are integers that times 10^e give nanoseconds; positions are differences from the one
 before.
 """
@@ -12,15 +12,16 @@ from math import floor, isfinite, log, log10
 from typing import Any
 
 from sqlitmus.report import charts
-from sqlitmus.report.model import Case, Cell, Comparison, Interval, Report
-from sqlitmus.report.words import ABSENT, LEVELS, OPPOSITE, OUTCOMES, VERDICTS
+from sqlitmus.report.model import OPPOSITE, Case, Cell, Comparisons, Interval, Report, Verdict
+from sqlitmus.report.words import ABSENT, LEVELS, OUTCOMES, VERDICTS
 
 LOG_UNIT = 1e6
 SAMPLE_DIGITS = 5
 DRIFT_FLOOR = 0.02
 DRIFT_CEILING = 0.5
-NO_PAIR = " "
 WHOLE = 1e5
+NO_PAIR = " "
+CODES: dict[Verdict | None, str] = {None: NO_PAIR, **{v: w.code for v, w in VERDICTS.items()}}
 
 Column = list[float | int | None]
 
@@ -108,40 +109,16 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
     return data
 
 
-def pair_columns(comparisons: list[Comparison], index: dict[str, int]) -> dict[str, Any]:
-    """Columns over unordered pairs; a comparison given only the other way round is turned."""
-    count = len(index) * (len(index) - 1) // 2
-    ratio: list[int | None] = [None] * count
-    low: list[int | None] = [None] * count
-    high: list[int | None] = [None] * count
-    blocks = [0] * count
-    verdicts = [NO_PAIR] * count
-    needs: dict[int, int] = {}
-    for c in comparisons:
-        runner, reference = index.get(c.runner, -1), index.get(c.reference, -1)
-        if runner < 0 or reference < 0 or runner == reference:
-            continue
-        turned = runner < reference
-        high_end, low_end = (reference, runner) if turned else (runner, reference)
-        pair = high_end * (high_end - 1) // 2 + low_end
-        if verdicts[pair] != NO_PAIR:
-            continue
-        logs = log_interval(c.ratio)
-        if turned:
-            verdicts[pair] = VERDICTS[OPPOSITE[c.verdict]].code
-            ratio[pair], low[pair], high[pair] = (negative(logs[i]) for i in (0, 2, 1))
-        else:
-            verdicts[pair] = VERDICTS[c.verdict].code
-            ratio[pair], low[pair], high[pair] = logs
-        blocks[pair] = c.blocks
-        if c.needs_blocks is not None:
-            needs[pair] = c.needs_blocks
-    same = set(blocks) - {0}
+def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
+    """Columns over unordered pairs, in the order of the report's runners."""
+    if list(index) != pairs.runners:
+        raise ValueError("a case compares other runners than the report has")
+    same = set(pairs.blocks) - {0}
     return {
-        "pairs": [ratio, low, high],
-        "verdicts": "".join(verdicts),
-        "blocks": same.pop() if len(same) == 1 else blocks,
-        "needs": needs,
+        "pairs": [[log_of(value) for value in c] for c in (pairs.ratio, pairs.low, pairs.high)],
+        "verdicts": "".join(CODES[verdict] for verdict in pairs.verdict),
+        "blocks": same.pop() if len(same) == 1 else pairs.blocks,
+        "needs": {at: number for at, number in enumerate(pairs.needs_blocks) if number},
     }
 
 
@@ -157,11 +134,6 @@ def log_of(value: float | None) -> int | None:
     if value is None or value <= 0 or not isfinite(value):
         return None
     return round(log(value) * LOG_UNIT)
-
-
-def negative(value: int | None) -> int | None:
-    """The logarithm of the inverse."""
-    return None if value is None else -value
 
 
 def short(value: float | None) -> float | int | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pydantic_core import to_json
 
 from sqlitmus.report import charts, embed, fragments, sections, view, words
 from sqlitmus.report import format as fmt
@@ -59,7 +60,7 @@ def render(report: Report) -> str:
             outcomes=words.OUTCOMES,
             charts=charts,
             fmt=fmt,
-            data=embed.page_data(report),
+            data=inlined(embed.page_data(report)),
             style=styles(),
             first_script=first,
             main_script=main,
@@ -71,15 +72,13 @@ def render(report: Report) -> str:
 @cache
 def environment() -> Environment:
     """Templates with escaping on; an unknown name is an error."""
-    found = Environment(
+    return Environment(
         loader=FileSystemLoader(REPORTS / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
-    return found
 
 
 @cache
@@ -119,6 +118,14 @@ def own(text: str) -> Markup:
 def asset(name: str) -> str:
     """The text of a file in reports/assets."""
     return (REPORTS / "assets" / name).read_text(encoding="utf-8")
+
+
+def inlined(data: object) -> Markup:
+    """JSON that can stand in a <script> element: no character of it can end one."""
+    text = to_json(data).decode()
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704
 
 
 def policy(*scripts: str) -> str:

@@ -36,7 +36,7 @@ def rows(report: Report) -> Iterator[tuple[str, list[Row]]]:
     for case in report.cases:
         axes = [f"{name}={case.axes[name]}" for name in varying[case.scenario] if name in case.axes]
         cells = {cell.runner: cell for cell in case.cells}
-        against = {c.runner: c for c in case.comparisons if c.reference == report.reference}
+        against = case.comparisons.against(report.reference)
         entries = [
             entry(cells.get(runner.name), against.get(runner.name)) for runner in report.runners
         ]

@@ -78,7 +78,7 @@ def case_view(
 ) -> CaseView:
     """Matrix cells and forest rows of one case against the report's reference."""
     cells = {cell.runner: cell for cell in case.cells}
-    against = {c.runner: c for c in case.comparisons if c.reference == report.reference}
+    against = case.comparisons.against(report.reference)
     axis = charts.ratio_axis(
         [c.ratio for c in against.values()], charts.FOREST_WIDTH, charts.FOREST_PAD
     )

@@ -48,16 +48,6 @@ VERDICTS: dict[Verdict, Word] = {
     "not testable": Word("t", "·", ".", "un", False, "too few blocks for any verdict"),
 }
 
-OPPOSITE: dict[Verdict, Verdict] = {
-    "materially faster": "materially slower",
-    "faster": "slower",
-    "equivalent": "equivalent",
-    "slower": "faster",
-    "materially slower": "materially faster",
-    "not resolved": "not resolved",
-    "not testable": "not testable",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWord:

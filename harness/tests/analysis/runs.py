@@ -123,7 +123,7 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
 
 
 def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
-    lines: list[Json] = [{"schema": 1, "run": of["run"]}]
+    lines: list[Json] = [{"schema": 2, "run": of["run"]}]
     names = [r["name"] for r in of["runners"] if r["missing"] is None]
     series = [*((n, n) for n in names), (of["canary"], "canary")]
     for block in range(of["blocks"]):
@@ -147,9 +147,8 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                         "user_ns": 5_000_000,
                         "system_ns": 1_000_000,
                         "rss_bytes": 40_000_000,
-                        "iterations_ns": [steady * 0.9, steady, steady * 3],
-                        "warmup_ns": [steady * 9],
-                        "cpu_ns": {"user": 3 * steady, "system": 0},
+                        "steady_ns": steady,
+                        "steady_cpu_ns": steady,
                     }
                 )
     return [*lines, {"complete": True}] if complete else lines

@@ -36,11 +36,11 @@ def test_a_bad_check_is_refused_with_its_line() -> None:
 
 def test_samples_of_another_run_are_refused() -> None:
     with pytest.raises(RunDataError, match=r"line 1: belongs to run 'other', plan.json to 'run-1'"):
-        make(lines=[{"schema": 1, "run": "other"}])
+        make(lines=[{"schema": 2, "run": "other"}])
 
 
 def test_samples_of_an_unknown_schema_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 1"):
+    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 2"):
         make(lines=[{"schema": 9, "run": "run-1"}])
 
 

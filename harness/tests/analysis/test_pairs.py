@@ -17,8 +17,7 @@ SWAPPED = {
 
 
 def pair(run: RunData, name: str, reference: str, number: int = 0) -> Comparison | None:
-    found = analyse(run).cases[number].comparisons
-    return next((c for c in found if (c.runner, c.reference) == (name, reference)), None)
+    return analyse(run).cases[number].comparisons.of(name, reference)
 
 
 def certain(run: RunData, name: str, reference: str) -> Comparison:
@@ -51,7 +50,7 @@ def test_every_ordered_pair_of_runners_that_are_ok_is_there() -> None:
 
 def test_a_runner_alone_has_nothing_to_be_compared_with() -> None:
     report = analyse(make(plan(["node"])))
-    assert [case.comparisons for case in report.cases] == [[], []]
+    assert [list(case.comparisons) for case in report.cases] == [[], []]
     assert report.standings == []
 
 
@@ -70,7 +69,7 @@ def test_nine_blocks_give_a_ratio_without_verdict() -> None:
 
 def test_one_block_gives_no_ratio_at_all() -> None:
     report = analyse(timed(noisy(), blocks=1))
-    assert [case.comparisons for case in report.cases] == [[], []]
+    assert [list(case.comparisons) for case in report.cases] == [[], []]
     assert [case.canary for case in report.cases] == [None, None]
     assert all(standing.ratio is None for standing in report.standings)
     assert all(cell.overhead is None for case in report.cases for cell in case.cells)

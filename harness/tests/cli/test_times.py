@@ -1,26 +1,28 @@
 """From fakes with known times to the verdict: what the whole path makes of them."""
 
 import json
-from typing import Any
 
+from sqlitmus.report import data
+from sqlitmus.report.model import Case, Comparison
 from tests.fakes.clone import Clone
 
 RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "10")
 
 
-def measured(clone: Clone, reference: str) -> dict[str, Any]:
+def measured(clone: Clone, reference: str) -> Case:
     """The only case of a run's summary."""
     done = clone.sqlitmus(*RUN, "--reference", reference)
     assert done.code == 0, done.err
-    summary = json.loads((clone.latest().path / "summary.json").read_text("utf-8"))
-    (case,) = summary["cases"]
+    summary = data.load((clone.latest().path / "summary.json").read_bytes())
+    (case,) = summary.cases
     return case
 
 
-def against(case: dict[str, Any], runner: str, reference: str) -> dict[str, Any]:
+def against(case: Case, runner: str, reference: str) -> Comparison:
     """One comparison of a case."""
-    pairs = {(c["runner"], c["reference"]): c for c in case["comparisons"]}
-    return pairs[runner, reference]
+    found = case.comparisons.of(runner, reference)
+    assert found is not None
+    return found
 
 
 def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clone) -> None:
@@ -29,17 +31,20 @@ def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clon
     clone.runner("twin", "steady")
     case = measured(clone, "steady")
     found = against(case, "slow", "steady")
-    assert found["blocks"] == 10
-    assert found["verdict"] == "materially slower"
-    low, value, high = (found["ratio"][key] for key in ("low", "value", "high"))
-    assert low < 1.03 < high
-    assert abs(value - 1.03) < 0.003
-    assert against(case, "steady", "slow")["verdict"] == "materially faster"
-    assert against(case, "twin", "steady")["verdict"] == "equivalent"
-    assert case["canary"]["verdict"] == "equivalent"
+    assert found.blocks == 10
+    assert found.verdict == "materially slower"
+    assert found.ratio.low is not None
+    assert found.ratio.high is not None
+    assert found.ratio.low < 1.03 < found.ratio.high
+    assert abs(found.ratio.value - 1.03) < 0.003
+    assert against(case, "steady", "slow").verdict == "materially faster"
+    assert against(case, "twin", "steady").verdict == "equivalent"
+    assert case.canary is not None
+    assert case.canary.verdict == "equivalent"
     # Four operations of a millisecond in all; the summary is per operation.
-    (steady,) = [cell for cell in case["cells"] if cell["runner"] == "steady"]
-    assert abs(steady["time"]["value"] - 250_000) < 1_000
+    (steady,) = [cell for cell in case.cells if cell.runner == "steady"]
+    assert steady.time is not None
+    assert abs(steady.time.value - 250_000) < 1_000
 
 
 def test_a_machine_that_grows_slower_favours_nobody(clone: Clone) -> None:
@@ -47,10 +52,15 @@ def test_a_machine_that_grows_slower_favours_nobody(clone: Clone) -> None:
         clone.runner(name, "drifting", state="machine")
     case = measured(clone, "left")
     found = against(case, "right", "left")
-    assert found["verdict"] == "equivalent"
-    assert found["ratio"]["low"] < 1 < found["ratio"]["high"]
-    (left,) = [cell for cell in case["cells"] if cell["runner"] == "left"]
-    assert left["samples"][-1] > 1.08 * left["samples"][0]
+    assert found.verdict == "equivalent"
+    assert found.ratio.low is not None
+    assert found.ratio.high is not None
+    assert found.ratio.low < 1 < found.ratio.high
+    (left,) = [cell for cell in case.cells if cell.runner == "left"]
+    first, *_, last = left.samples
+    assert first is not None
+    assert last is not None
+    assert last > 1.08 * first
 
 
 def test_a_report_is_made_again_from_the_run_alone(clone: Clone) -> None:

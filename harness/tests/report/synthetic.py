@@ -11,6 +11,7 @@ from sqlitmus.report.model import (
     Case,
     Cell,
     Comparison,
+    Comparisons,
     Curve,
     Fact,
     Interval,
@@ -264,10 +265,22 @@ def with_overhead(cells: list[Cell]) -> list[Cell]:
     return found
 
 
-def pairs(cells: list[Cell]) -> list[Comparison]:
-    """Every ordered pair of timed cells."""
-    timed = [cell for cell in cells if cell.outcome == "ok"]
-    return [compare(a, b) for a, b in permutations(timed, 2)]
+def pairs(cells: list[Cell]) -> Comparisons:
+    """Every pair of timed cells, in columns."""
+    found: list[Comparison | None] = []
+    for j, cell in enumerate(cells):
+        for reference in cells[:j]:
+            timed = cell.outcome == reference.outcome == "ok"
+            found.append(compare(cell, reference) if timed else None)
+    return Comparisons(
+        [cell.runner for cell in cells],
+        [c and c.ratio.value for c in found],
+        [c and c.ratio.low for c in found],
+        [c and c.ratio.high for c in found],
+        [c and c.verdict for c in found],
+        [c.blocks if c else 0 for c in found],
+        [c and c.needs_blocks for c in found],
+    )
 
 
 def compare(cell: Cell, reference: Cell) -> Comparison:

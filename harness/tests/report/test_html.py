@@ -56,14 +56,10 @@ def poisoned(report: Report) -> Report:
         )
 
     def case(one: Case) -> Case:
-        comparisons = [
-            replace(
-                c,
-                runner=HOSTILE if c.runner == "bun" else c.runner,
-                reference=HOSTILE if c.reference == "bun" else c.reference,
-            )
-            for c in one.comparisons
-        ]
+        comparisons = replace(
+            one.comparisons,
+            runners=[HOSTILE if name == "bun" else name for name in one.comparisons.runners],
+        )
         return replace(
             one,
             id=one.id + HOSTILE,

@@ -16,7 +16,7 @@ HOSTILE = "a|b `c` <img src=x> *d* @team\n# head \x1b[31m"
 def hostile(report: Report) -> Report:
     case = report.cases[0]
     cells = [replace(c, outcome="failed", reason=HOSTILE, time=None) for c in case.cells]
-    bad = replace(case, id=HOSTILE, scenario=HOSTILE, cells=cells, comparisons=[])
+    bad = replace(case, id=HOSTILE, scenario=HOSTILE, cells=cells)
     return replace(
         report, title=HOSTILE, headline=[HOSTILE], notices=[HOSTILE], cases=[bad], rerun=HOSTILE
     )
