@@ -22,7 +22,10 @@ CONTRACT = paths.RUNNERS / "contract"
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
 RUNNERS = list(catalog.load().runners)
 # What a driver lacks only in combination, which `features` cannot say.
-LACKING = {("bun", "iterate", "array"): "bun:sqlite iterates over row objects only"}
+LACKING = {
+    ("bun", "iterate", "array"): "bun:sqlite iterates over row objects only",
+    ("rust", "threading", "single-thread"): "rusqlite refuses SQLite's single-thread mode",
+}
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
@@ -81,9 +84,10 @@ def perform(name: str, vector: str, folder: Path) -> tuple[int, Json | None, str
 
 def asks_for_more(name: str, job: Json, features: Json) -> list[str]:
     """What of a job the runner's features do not list."""
-    more = [
-        f"engine {name}" for name in job["connection"]["engine"] if name not in features["engine"]
-    ]
+    more: list[str] = []
+    for option, value in job["connection"]["engine"].items():
+        more += [f"engine {option}"] * (option not in features["engine"])
+        more += filter(None, [LACKING.get((name, option, value))])
     if job["transaction"] not in features["transactions"]:
         more.append(f"transaction {job['transaction']}")
     asked = (
@@ -124,6 +128,14 @@ def test_vector(name: str, vector: str, tmp_path: Path) -> None:
     assert result["status"] == want["status"], result.get("error") or result.get("reason")
     if result["status"] == "ok":
         check_figures(job, result, want)
+        check_engine(job, result, description(name)["features"]["engine"])
+
+
+def check_engine(job: Json, result: Json, options: list[str]) -> None:
+    """What is asked is in effect, and what could be asked is told."""
+    told = result.get("effective", {}).get("engine", {})
+    assert job["connection"]["engine"].items() <= told.items()
+    assert told.keys() == (set(options) if job["inspect"] and job["steps"] else set())
 
 
 def check_figures(job: Json, result: Json, want: Json) -> None:

@@ -1,9 +1,10 @@
 /** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
 
 import { Buffer } from "node:buffer";
-import Sqlite from "better-sqlite3";
-import { features as common } from "./driver.js";
+import { betterSqlite3, features as common } from "./driver.js";
 import { resultCode } from "./result-codes.js";
+
+const { default: Sqlite } = await import(betterSqlite3("lib/index.js").href);
 
 export const features = common(["prepared", "adhoc"]);
 // Built with SQLITE_USE_URI=0: a `file:` URI would be taken for a file's name.

@@ -60,12 +60,21 @@ export const DRIVERS = {
   },
   "better-sqlite3": {
     name: "better-sqlite3",
-    version: ({ system }) => packageVersion(system, "better-sqlite3"),
+    version: ({ system }) => JSON.parse(system.readText(betterSqlite3("package.json"))).version,
     load: () => import("./better-sqlite3.js"),
   },
 };
 
-function packageVersion(system, name) {
-  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
-  return JSON.parse(system.readText(file)).version;
+/**
+ * A file of the better-sqlite3 package: the one beside the runners, or the one whose folder's URL (with a
+ * slash at its end) is in SQLITMUS_BETTER_SQLITE3, which compares versions and builds of it.
+ *
+ * @param {string} file
+ */
+export function betterSqlite3(file) {
+  const name = "SQLITMUS_BETTER_SQLITE3";
+  // Deno's `process` would load its Node layer, and double a cold start.
+  const chosen = globalThis.Deno ? Deno.env.get(name) : process.env[name];
+  const folder = chosen ?? new URL("../../node_modules/better-sqlite3/", import.meta.url);
+  return new URL(file, folder);
 }

@@ -9,6 +9,7 @@
 
 import { createHash } from "node:crypto";
 import { Digest } from "../digest.js";
+import { betterSqlite3 } from "../drivers/driver.js";
 import { resultCode } from "../drivers/result-codes.js";
 import { checkJob } from "../job.js";
 import { alone } from "../line.js";
@@ -198,6 +199,23 @@ export const coreCases = [
       equal(resultCode("SQLITE_CONSTRAINT_NEW"), 19);
       equal(resultCode("ERR_OTHER"), null);
       equal(resultCode(undefined), null);
+    },
+  },
+  {
+    name: "better-sqlite3 is the one beside the runners, or the one whose folder is named",
+    run({ equal }) {
+      const { env } = process;
+      const before = env.SQLITMUS_BETTER_SQLITE3;
+      try {
+        delete env.SQLITMUS_BETTER_SQLITE3;
+        const own = new URL("../../node_modules/better-sqlite3/lib/index.js", import.meta.url);
+        equal(betterSqlite3("lib/index.js").href, own.href);
+        env.SQLITMUS_BETTER_SQLITE3 = "file:///a%20b/built/";
+        equal(betterSqlite3("package.json").href, "file:///a%20b/built/package.json");
+      } finally {
+        if (before === undefined) delete env.SQLITMUS_BETTER_SQLITE3;
+        else env.SQLITMUS_BETTER_SQLITE3 = before;
+      }
     },
   },
   {

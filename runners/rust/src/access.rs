@@ -9,6 +9,8 @@ pub struct Access {
     /// A path, or a `file:` URI where URI parameters are asked.
     pub name: String,
     pub read_only: bool,
+    /// Whether the connection has a mutex of its own.
+    pub full_mutex: bool,
     /// `PRAGMA …` statements in order.
     pub pragmas: Vec<String>,
 }
@@ -21,6 +23,7 @@ impl Access {
         Access {
             name: name(database),
             read_only: database.mode == OpenMode::ReadOnly,
+            full_mutex: connection.engine.full_mutex(),
             pragmas: connection.pragmas.iter().chain(extra).map(pragma).collect(),
         }
     }

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use libsqlite3_sys as ffi;
 use serde::Serialize;
 
+use crate::engine::Engine;
 use crate::identity::{DriverName, Identity};
 use crate::support::Features;
 
@@ -30,7 +31,7 @@ struct Sqlite {
 pub fn describe(driver: DriverName) -> Description {
     Description {
         contract: 1,
-        identity: Identity::of(driver),
+        identity: Identity::of(driver, &Engine::default()),
         sqlite: sqlite(),
         features: Features::of(driver),
         limits: BTreeMap::new(),

@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 
 use crate::access::Access;
 use crate::checksum::Sink;
+use crate::engine::InEffect;
 use crate::failure::Failure;
 use crate::job::Step;
 
@@ -53,6 +54,9 @@ pub trait Driver {
 
     /// All rows of a query without parameters.
     fn query(connection: &Self::Connection, sql: &str) -> Result<Table, Failure>;
+
+    /// The engine options in effect, seen from this connection.
+    fn in_effect(connection: &Self::Connection) -> InEffect;
 
     /// Prepares and specialises a step.
     fn compile<'c, S: Sink + 'c>(

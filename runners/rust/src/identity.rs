@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::engine::Engine;
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DriverName {
     Rusqlite,
@@ -34,7 +36,8 @@ pub struct Versioned {
 }
 
 impl Identity {
-    pub fn of(driver: DriverName) -> Self {
+    /// The identity of a driver whose connections are opened with these engine options.
+    pub fn of(driver: DriverName, engine: &Engine) -> Self {
         let (runner, name, version) = match driver {
             DriverName::Rusqlite => ("rust", "rusqlite", env!("RUSQLITE_VERSION")),
             DriverName::Ffi => ("rust-ffi", "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION")),
@@ -47,8 +50,8 @@ impl Identity {
             flags: vec![
                 concat!("profile=", env!("BUILD_PROFILE")),
                 concat!("opt-level=", env!("OPTIMISATION")),
-                // rusqlite's default, and what the floor takes too: one connection per thread.
-                "SQLITE_OPEN_NOMUTEX",
+                // The latter is rusqlite's default, and what the floor takes, too.
+                if engine.full_mutex() { "SQLITE_OPEN_FULLMUTEX" } else { "SQLITE_OPEN_NOMUTEX" },
             ],
         }
     }

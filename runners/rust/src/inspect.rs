@@ -1,4 +1,4 @@
-//! What is read off the clock after the last iteration: proofs, pragmas and plans.
+//! What is read off the clock after the last iteration: proofs, pragmas, engine options and plans.
 
 use rusqlite::types::Value;
 
@@ -24,7 +24,7 @@ const PRAGMAS: [&str; 11] = [
     "encoding",
 ];
 
-/// Runs the read-back queries into `sink` and, where asked, reads pragmas and plans.
+/// Runs the read-back queries into `sink` and, where asked, reads pragmas, engine options and plans.
 pub fn finish<D: Driver, S: Sink>(
     connection: &D::Connection,
     job: &Job,
@@ -72,7 +72,8 @@ fn prove<D: Driver, S: Sink>(
 fn effective<D: Driver>(connection: &D::Connection) -> Result<Effective, Failure> {
     // WAL's synchronous is settled by the first read transaction only.
     D::query(connection, "SELECT count(*) FROM sqlite_schema")?;
-    let mut effective = Effective::default();
+    let engine = Some(D::in_effect(connection));
+    let mut effective = Effective { engine, ..Effective::default() };
     for name in PRAGMAS {
         let rows = D::query(connection, &format!("PRAGMA {name}"))?;
         let value = match rows.first().and_then(|row| row.first()) {

@@ -11,7 +11,7 @@ use crate::{measure, workers};
 
 /// Performs a job; whatever happens is in the report.
 pub fn perform(job: &Job, driver: DriverName) -> Report {
-    let identity = Identity::of(driver);
+    let identity = Identity::of(driver, &job.connection.engine);
     if let Some(reason) = support::unsupported(job, driver) {
         return Report::unsupported(&job.cell, identity, reason);
     }
@@ -29,6 +29,7 @@ fn work<D: Driver>(job: &Job) -> Result<Work, Failure> {
     let Some(database) = &job.database else {
         return Ok(Work::default());
     };
+    job.connection.engine.configure()?;
     let mut work = match job.mode {
         Mode::Verify => measure::verify::<D>(job, database),
         Mode::Measure if job.measure.workers > 1 => workers::measure::<D>(job, database),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::engine::Engine;
 use crate::parameters::{Parameters, Pool};
 
 #[derive(Debug, Deserialize)]
@@ -70,7 +71,7 @@ pub struct Connection {
     #[serde(default)]
     pub pragmas: Vec<(String, Setting)>,
     #[serde(default)]
-    pub engine: BTreeMap<String, Setting>,
+    pub engine: Engine,
     #[serde(default)]
     pub worker_pragmas: Vec<(String, Setting)>,
 }

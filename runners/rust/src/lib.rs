@@ -9,6 +9,7 @@ pub mod describe;
 pub mod digest;
 pub mod driver;
 pub mod drivers;
+pub mod engine;
 pub mod failure;
 pub mod identity;
 pub mod inspect;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::engine::InEffect;
 use crate::failure::{Details, Failure};
 use crate::identity::Identity;
 
@@ -71,7 +72,8 @@ impl Counts {
 #[derive(Debug, Default, Serialize)]
 pub struct Effective {
     pub pragmas: BTreeMap<String, Option<serde_json::Value>>,
-    pub engine: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<InEffect>,
 }
 
 #[derive(Debug, Serialize)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::engine::{self, Threading};
 use crate::identity::DriverName;
 use crate::job::{Integers, Job, Operation, StatementKind, Step};
 
@@ -26,7 +27,7 @@ impl Features {
                 DriverName::Ffi => &["prepared", "adhoc"],
             },
             transactions: &["none", "deferred", "immediate", "read"],
-            engine: &[],
+            engine: engine::OPTIONS,
         }
     }
 }
@@ -41,13 +42,28 @@ pub fn unsupported(job: &Job, driver: DriverName) -> Option<String> {
     if let Some(key) = unknown.next() {
         return Some(format!("SQLite ignores the URI parameter {key:?}"));
     }
-    if let Some(option) = job.connection.engine.keys().next() {
-        return Some(format!("the engine option {option:?} cannot be set in this runner"));
+    if let Some(reason) = unsupported_engine(job, driver) {
+        return Some(reason);
     }
     if job.measure.rate.is_some() {
         return Some("this runner has no fixed rate".into());
     }
     job.steps.iter().find_map(|step| unsupported_step(step, driver)).map(str::to_owned)
+}
+
+fn unsupported_engine(job: &Job, driver: DriverName) -> Option<String> {
+    let engine = &job.connection.engine;
+    let workers = job.measure.workers;
+    match engine.threading {
+        _ if engine.refused.is_some() => engine.refused.clone(),
+        Some(Threading::SingleThread) if driver == DriverName::Rusqlite => {
+            Some("rusqlite opens no connection while SQLite is in its single-thread mode".into())
+        }
+        Some(Threading::SingleThread) if workers > 1 => {
+            Some(format!("SQLite's single-thread mode is unsafe with {workers} workers"))
+        }
+        _ => None,
+    }
 }
 
 fn unsupported_step(step: &Step, driver: DriverName) -> Option<&'static str> {

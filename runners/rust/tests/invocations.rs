@@ -170,6 +170,20 @@ fn workers_share_the_operations() {
 }
 
 #[test]
+fn engine_options_that_come_too_late_fail() {
+    let fixture = Fixture::new("late");
+    for driver in DRIVERS {
+        for engine in [json!({"threading": "serialized"}), json!({"memstatus": 0})] {
+            let members = json!({"connection": {"engine": engine}, "steps": rows("all", "array")});
+            let result = fixture.perform(driver, members);
+            assert_eq!(result["error"]["sqlite_code"], rusqlite::ffi::SQLITE_MISUSE, "{result}");
+            let message = result["error"]["message"].as_str().unwrap();
+            assert!(message.contains("in use already"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn uri_parameters_reach_sqlite() {
     let fixture = Fixture::new("uri");
     for driver in DRIVERS {

@@ -88,6 +88,11 @@ fn what_is_wrong_is_said_with_its_path() {
         ),
         (
             "/connection",
+            json!({"engine": {"memstatus": false}}),
+            "connection.engine.memstatus: expected a string or an integer",
+        ),
+        (
+            "/connection",
             json!({"pragmas": [["a; DROP", 1]]}),
             "connection.pragmas[0][0]: expected a pragma's name",
         ),
@@ -125,6 +130,18 @@ fn what_is_wrong_is_said_with_its_path() {
 }
 
 #[test]
+fn workers_are_unsupported_where_no_mutex_guards_the_library() {
+    for (mode, workers) in [("measure", 2), ("verify", 2), ("measure", 1)] {
+        let mut job = job();
+        job["mode"] = json!(mode);
+        job["connection"] = json!({"engine": {"threading": "single-thread"}});
+        job["measure"]["workers"] = json!(workers);
+        let reason = support::unsupported(&job::read(&job.to_string()).unwrap(), DriverName::Ffi);
+        assert_eq!(reason.is_some_and(|said| said.contains("2 workers")), workers == 2, "{mode}");
+    }
+}
+
+#[test]
 fn what_a_driver_does_not_have_is_unsupported() {
     let reason = |pointer: &str, value: Value, driver| {
         let mut job = job();
@@ -133,8 +150,13 @@ fn what_a_driver_does_not_have_is_unsupported() {
         support::unsupported(&job::read(&job.to_string()).unwrap(), driver)
     };
     let (rusqlite, ffi) = (DriverName::Rusqlite, DriverName::Ffi);
-    let engine = json!({"engine": {"memstatus": 0}});
-    assert!(reason("/connection", engine, ffi).unwrap().contains("\"memstatus\""));
+    let engine = json!({"engine": {"threading": "fast"}});
+    assert!(reason("/connection", engine, ffi).unwrap().contains("\"threading\""));
+    let engine = json!({"engine": {"threading": "serialized", "memstatus": 0}});
+    assert_eq!(reason("/connection", engine, rusqlite), None);
+    let single = json!({"engine": {"threading": "single-thread"}});
+    assert_eq!(reason("/connection", single.clone(), ffi), None);
+    assert!(reason("/connection", single, rusqlite).unwrap().contains("single-thread"));
     assert!(reason("/database/uri", json!({"foo": "1"}), ffi).unwrap().contains("\"foo\""));
     assert_eq!(reason("/database/uri", json!({"immutable": "1"}), ffi), None);
     assert!(reason("/measure/rate", json!(1.5), rusqlite).is_some());

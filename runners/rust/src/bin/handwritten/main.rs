@@ -11,6 +11,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use sqlitmus_rust::access::Access;
+use sqlitmus_rust::engine::Engine;
 use sqlitmus_rust::failure::Failure;
 use sqlitmus_rust::identity::{DriverName, Identity};
 use sqlitmus_rust::job::{self, Job, Transaction};
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
         eprintln!("job {file}: {}", job.err().unwrap_or("unknown driver".into()));
         return ExitCode::from(2);
     };
-    let identity = Identity::of(driver);
+    let identity = Identity::of(driver, &Engine::default());
     let report = match perform(job, driver) {
         Ok(work) => Report::ok(&job.cell, identity, work),
         Err(failure) => Report::failed(&job.cell, identity, failure),

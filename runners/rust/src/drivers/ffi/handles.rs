@@ -23,8 +23,9 @@ impl Database {
     pub fn open(access: &Access) -> Result<Self, Failure> {
         let mode =
             if access.read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
-        let flags =
-            mode | ffi::SQLITE_OPEN_NOMUTEX | ffi::SQLITE_OPEN_URI | ffi::SQLITE_OPEN_EXRESCODE;
+        let mutex =
+            if access.full_mutex { ffi::SQLITE_OPEN_FULLMUTEX } else { ffi::SQLITE_OPEN_NOMUTEX };
+        let flags = mode | mutex | ffi::SQLITE_OPEN_URI | ffi::SQLITE_OPEN_EXRESCODE;
         let name = terminated(&access.name)?;
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is terminated and lives through the call.
@@ -37,6 +38,11 @@ impl Database {
             database.execute(pragma)?;
         }
         Ok(database)
+    }
+
+    /// The handle, valid as long as `self`.
+    pub fn raw(&self) -> *mut ffi::sqlite3 {
+        self.0
     }
 
     /// Executes SQL text and drops its rows.

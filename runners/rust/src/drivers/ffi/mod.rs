@@ -14,6 +14,7 @@ use self::sources::{Adhoc, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::engine::InEffect;
 use crate::failure::Failure;
 use crate::job::{Operation, StatementKind, Step};
 
@@ -38,6 +39,11 @@ impl Driver for Ffi {
             rows.push(values::owned(&statement));
         }
         Ok(rows)
+    }
+
+    fn in_effect(connection: &Database) -> InEffect {
+        // SAFETY: the connection is open through the call.
+        unsafe { InEffect::read(connection.raw()) }
     }
 
     fn compile<'c, S: Sink + 'c>(

@@ -13,6 +13,7 @@ use self::sources::{Adhoc, Cached, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
+use crate::engine::InEffect;
 use crate::failure::Failure;
 use crate::job::{Operation, Shape, StatementKind, Step};
 
@@ -32,6 +33,11 @@ impl Driver for Rusqlite {
 
     fn query(connection: &Connection, sql: &str) -> Result<Table, Failure> {
         table(connection, sql).map_err(|error| Failure::from(error).with_sql(sql))
+    }
+
+    fn in_effect(connection: &Connection) -> InEffect {
+        // SAFETY: the connection is open through the call.
+        unsafe { InEffect::read(connection.handle()) }
     }
 
     fn compile<'c, S: Sink + 'c>(
@@ -74,7 +80,12 @@ fn open(access: &Access) -> rusqlite::Result<Connection> {
     } else {
         OpenFlags::SQLITE_OPEN_READ_WRITE
     };
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let mutex = if access.full_mutex {
+        OpenFlags::SQLITE_OPEN_FULL_MUTEX
+    } else {
+        OpenFlags::SQLITE_OPEN_NO_MUTEX
+    };
+    let flags = mode | mutex | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(&access.name, flags)?;
     for pragma in &access.pragmas {
         connection.execute_batch(pragma)?;
