@@ -16,14 +16,16 @@ def register(app: typer.Typer) -> None:
 
 def doctor(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    strict: Annotated[bool, typer.Option(help="Exit 3 on warnings, too.")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="Exit 3 on warnings and missing runners, too.")
+    ] = False,
 ) -> None:
     """Say whether this machine is fit to measure on, and what to change."""
     from sqlitmus import catalog, machine, paths, runners
 
     found = machine.checks()
-    names = list(catalog.load().runners)
-    present = runners.discover(catalog.load(), names, paths.tools())
+    loaded = catalog.load()
+    present = runners.discover(loaded, list(loaded.runners), paths.tools())
     if json_:
         told = [{"name": r.spec.name, "missing": r.missing} for r in present]
         print(json.dumps({"checks": [asdict(c) for c in found], "runners": told}, indent=1))
@@ -41,5 +43,6 @@ def doctor(
             )
             print(f"{'warning' if described is None else 'ok':8} {runner.spec.name:20} {text}")
     states = {check.state for check in found}
+    states |= {"warning" for runner in present if runner.missing}
     if "failure" in states or (strict and "warning" in states):
         raise typer.Exit(Exit.NOT_FIT)

@@ -1,0 +1,17 @@
+"""One finding of `doctor`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `doctor`: a warning lowers confidence, a failure makes measuring pointless.
+
+    What the system does not tell is `ok` with the finding "unknown"; `advice` is empty when ok.
+    """
+
+    name: str
+    state: Literal["ok", "warning", "failure"]
+    finding: str
+    advice: str = ""

@@ -1,0 +1,141 @@
+"""What the machine tells at the start and the end of a block, and what happened in between.
+
+All of it is blind to labels: it says whether a block was disturbed, never whose time suffered.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+from pydantic import Field
+
+from sqlitmus.contract import Model, Natural
+from sqlitmus.machine import kernel, system
+
+
+class Conditions(Model):
+    """One look; counters run since start-up. None where the system does not tell."""
+
+    monotonic_ns: int = Field(description="the harness's monotonic clock")
+    probe_ns: Natural | None = Field(default=None, description="wall time of the fixed native work")
+    load_average: float | None = Field(
+        default=None, description="mean runnable tasks in the last minute"
+    )
+    cpu_pressure_us: Natural | None = Field(
+        default=None, description="PSI: some task waited for a core"
+    )
+    io_pressure_us: Natural | None = Field(
+        default=None, description="PSI: some task waited for a disk"
+    )
+    memory_pressure_us: Natural | None = Field(
+        default=None, description="PSI: some task waited for memory"
+    )
+    cpu_ticks: Natural | None = Field(default=None, description="clock ticks of all cores")
+    steal_ticks: Natural | None = Field(
+        default=None, description="those that the hypervisor gave away"
+    )
+    context_switches: Natural | None = Field(default=None, description="of all cores")
+    throttle_count: Natural | None = Field(
+        default=None, description="throttled for heat, all cores"
+    )
+    frequency_khz: Natural | None = Field(
+        default=None, description="of the fastest core at this moment"
+    )
+    on_battery: bool | None = Field(default=None, description="no mains; false without a battery")
+
+
+class Rates(Model):
+    """What happened between two looks. Shares are from 0 to 1; None where one look lacks it."""
+
+    seconds: float = Field(description="between the looks")
+    probe_ratio: float | None = Field(default=None, description="probe at the end / at the start")
+    load_average: float | None = Field(default=None, description="at the end")
+    cpu_pressure: float | None = Field(
+        default=None, description="share of the time that a task waited"
+    )
+    io_pressure: float | None = Field(
+        default=None, description="share of the time that a task waited"
+    )
+    memory_pressure: float | None = Field(
+        default=None, description="share of the time that a task waited"
+    )
+    steal: float | None = Field(
+        default=None, description="share of all cores' ticks that was stolen"
+    )
+    context_switches_per_s: float | None = Field(default=None, description="of all cores")
+    throttled: bool | None = Field(
+        default=None, description="whether a core was throttled in between"
+    )
+    frequency_ratio: float | None = Field(
+        default=None, description="frequency at the end / at the start"
+    )
+    on_battery: bool | None = Field(default=None, description="at either look")
+
+
+def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
+    """The conditions now, with the probe's time if it was taken just before."""
+    ticks, stolen = kernel.cpu_ticks(root) or (None, None)
+    return Conditions(
+        monotonic_ns=time.monotonic_ns(),
+        probe_ns=probe_ns,
+        load_average=system.told(lambda: os.getloadavg()[0]),
+        cpu_pressure_us=kernel.pressure_us(root, "cpu"),
+        io_pressure_us=kernel.pressure_us(root, "io"),
+        memory_pressure_us=kernel.pressure_us(root, "memory"),
+        cpu_ticks=ticks,
+        steal_ticks=stolen,
+        context_switches=kernel.context_switches(root),
+        throttle_count=kernel.throttle_count(root),
+        frequency_khz=kernel.frequency_khz(root),
+        on_battery=system.told(_on_battery),
+    )
+
+
+def _on_battery() -> bool | None:
+    battery = psutil.sensors_battery()
+    if battery is None:
+        return False
+    # None for plugged is unknown, whatever psutil's types say.
+    return {True: False, False: True}.get(battery.power_plugged)
+
+
+def difference(before: Conditions, after: Conditions) -> Rates:
+    """Rates between two looks; a counter that fell (a restart, a core gone) tells nothing."""
+    wall_ns = max(0, after.monotonic_ns - before.monotonic_ns)
+    wall_us = wall_ns / 1e3
+    switches = _grown(before.context_switches, after.context_switches)
+    throttled = _grown(before.throttle_count, after.throttle_count)
+    batteries = {before.on_battery, after.on_battery}
+    return Rates(
+        seconds=wall_ns / 1e9,
+        probe_ratio=_ratio(after.probe_ns, before.probe_ns),
+        load_average=after.load_average,
+        cpu_pressure=_share(_grown(before.cpu_pressure_us, after.cpu_pressure_us), wall_us),
+        io_pressure=_share(_grown(before.io_pressure_us, after.io_pressure_us), wall_us),
+        memory_pressure=_share(
+            _grown(before.memory_pressure_us, after.memory_pressure_us), wall_us
+        ),
+        steal=_share(
+            _grown(before.steal_ticks, after.steal_ticks),
+            _grown(before.cpu_ticks, after.cpu_ticks),
+        ),
+        context_switches_per_s=_ratio(switches, wall_ns / 1e9),
+        throttled=None if throttled is None else throttled > 0,
+        frequency_ratio=_ratio(after.frequency_khz, before.frequency_khz),
+        on_battery=True if True in batteries else None if None in batteries else False,
+    )
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None or after < before else after - before
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    ratio = _ratio(part, whole)
+    # PSI and the ticks are brought up to date a little apart from the clock.
+    return None if ratio is None else min(ratio, 1.0)

@@ -1,0 +1,99 @@
+"""Facts of this computer, for the report. Unknown facts say so."""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import psutil
+
+from sqlitmus import paths
+from sqlitmus.machine import kernel, system
+
+UNKNOWN = "unknown"
+
+
+def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
+    """What a report says of the machine; databases are read and written in `database_folder`."""
+    memory = system.told(lambda: psutil.virtual_memory().total)
+    boost = kernel.boost(root)
+    cores = kernel.cores(root)
+    clock = kernel.clock_source(root)
+    return {
+        "cpu": cpu_model(root),
+        "cores": str(os.cpu_count() or UNKNOWN),
+        "threads per core": f"{cores[1] / cores[0]:g}" if cores else UNKNOWN,
+        "architecture": platform.machine(),
+        "memory": f"{memory / 2**30:.1f} GiB" if memory else UNKNOWN,
+        "os": os_name(root),
+        "kernel": platform.release(),
+        "virtualised": "yes" if kernel.virtualised(root) else UNKNOWN,
+        "governor": ", ".join(kernel.governors(root)) or UNKNOWN,
+        "boost": UNKNOWN if boost is None else "on" if boost.on else "off",
+        "clock source": clock[0] if clock else UNKNOWN,
+        "file system": file_system(database_folder),
+        "load at start": load(),
+        "python": platform.python_version(),
+        "hyperfine": hyperfine_version() or UNKNOWN,
+        "sqlitmus commit": commit(),
+    }
+
+
+def identity() -> str:
+    """What must not change within a run: the processor, its cores, the kernel."""
+    return f"{cpu_model()} × {os.cpu_count()}, {platform.platform()}"
+
+
+def cpu_model(root: Path = system.ROOT) -> str:
+    """The processor's name."""
+    named = system.row(root, "proc/cpuinfo", "model name")
+    return " ".join(named) or platform.processor() or UNKNOWN
+
+
+def os_name(root: Path = system.ROOT) -> str:
+    """Distribution or system with version."""
+    for line in system.text(root, "etc/os-release").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return f"{platform.system()} {platform.version()}"
+
+
+def file_system(folder: Path) -> str:
+    """Type and device of the file system that holds `folder`."""
+    at = folder.resolve()
+    partitions = system.told(lambda: psutil.disk_partitions(all=True)) or []
+    mounts = {Path(p.mountpoint): p for p in partitions}
+    for parent in [at, *at.parents]:
+        if parent in mounts:
+            return f"{mounts[parent].fstype} on {mounts[parent].device}"
+    return UNKNOWN
+
+
+def load() -> str:
+    """The load average of the last minute."""
+    now = system.told(lambda: os.getloadavg()[0])
+    return UNKNOWN if now is None else f"{now:.2f}"
+
+
+def hyperfine_version() -> str | None:
+    """Version of the hyperfine that the set-up gives; None when there is none."""
+    path = paths.tools().paths.get("hyperfine")
+    said = _run([path, "--version"]).split() if path else []
+    return said[-1] if said else None
+
+
+def commit(clone: Path = paths.ROOT) -> str:
+    """The clone's commit, marked when files differ from it."""
+    head = _run(["git", "-C", str(clone), "rev-parse", "--short=12", "HEAD"])
+    if not head:
+        return UNKNOWN
+    changed = _run(["git", "-C", str(clone), "status", "--porcelain", "--untracked-files=no"])
+    return f"{head} with local changes" if changed else head
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

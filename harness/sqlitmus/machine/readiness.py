@@ -1,0 +1,106 @@
+"""Whether this computer is fit to measure on: all of `doctor`'s checks."""
+
+import re
+from pathlib import Path
+
+import psutil
+
+from sqlitmus import lock, paths
+from sqlitmus.machine import disturbance, settings, system
+from sqlitmus.machine.activity import watch
+from sqlitmus.machine.check import Check
+from sqlitmus.machine.facts import UNKNOWN, file_system, hyperfine_version
+
+MEMORY_NEEDED = 2 * 2**30
+DISK_NEEDED = 2**30
+HYPERFINE_NEEDED = (1, 18)
+WINDOW_S = 0.5
+NOT_LOCAL = ("tmpfs", "nfs", "nfs4", "cifs", "smbfs", "9p", "fuse", "virtiofs")
+
+
+def checks(root: Path = system.ROOT) -> list[Check]:
+    """All checks; watches the machine for half a second."""
+    folder = paths.toolchain()
+    folder.mkdir(parents=True, exist_ok=True)
+    activity = watch(WINDOW_S, root)
+    return [
+        tools(),
+        hyperfine(),
+        other_run(),
+        disturbance.load(activity),
+        disturbance.steal(activity, root),
+        settings.governor(root),
+        settings.boost(root),
+        disturbance.temperature(activity, root),
+        settings.power(activity.rates.on_battery),
+        settings.threads(root),
+        settings.clock(root, settings.clock_grain_ns()),
+        memory(),
+        disturbance.swap(activity),
+        disk(folder),
+        disturbance.disk_traffic(activity, root),
+        local(folder),
+    ]
+
+
+def tools() -> Check:
+    """What the set-up could not provide."""
+    found = paths.tools()
+    if found.missing:
+        told = "; ".join(f"{name}: {hint}" for name, hint in found.missing.items())
+        return Check("tools", "warning", f"missing {', '.join(found.missing)}", told)
+    return Check("tools", "ok", f"{len(found.paths)} present")
+
+
+def hyperfine() -> Check:
+    """hyperfine, in a version that has all the options used."""
+    version = hyperfine_version()
+    if version is None:
+        return Check("hyperfine", "failure", "not found", "run ./just setup")
+    parts = re.match(r"(\d{1,9})\.(\d{1,9})", version)
+    if parts and tuple(map(int, parts.groups())) >= HYPERFINE_NEEDED:
+        return Check("hyperfine", "ok", version)
+    needed = ".".join(map(str, HYPERFINE_NEEDED))
+    finding = f"{version} is not {needed} or newer"
+    return Check("hyperfine", "failure", finding, "run ./just setup")
+
+
+def other_run() -> Check:
+    """Another run on this machine, of whatever user and clone."""
+    holder = lock.holder()
+    if holder is None:
+        return Check("other run", "ok", "none")
+    return Check("other run", "warning", str(holder), "wait for it to end, or run with --wait")
+
+
+def memory() -> Check:
+    """Memory for databases to stay in."""
+    free = system.told(lambda: psutil.virtual_memory().available)
+    if free is None:
+        return Check("memory", "ok", UNKNOWN)
+    finding = f"{free / 2**30:.1f} GiB available"
+    if free < MEMORY_NEEDED:
+        advice = "close what needs much memory: databases may not stay in the page cache"
+        return Check("memory", "warning", finding, advice)
+    return Check("memory", "ok", finding)
+
+
+def disk(folder: Path) -> Check:
+    """Room for databases and their copies."""
+    free = system.told(lambda: psutil.disk_usage(str(folder)).free)
+    if free is None:
+        return Check("disk", "ok", UNKNOWN)
+    finding = f"{free / 2**30:.1f} GiB free"
+    if free < DISK_NEEDED:
+        advice = "free some, or set SQLITMUS_TOOLCHAIN elsewhere"
+        return Check("disk", "failure", finding, advice)
+    return Check("disk", "ok", finding)
+
+
+def local(folder: Path) -> Check:
+    """Whether syncing a file there reaches a disk of this machine."""
+    name = file_system(folder)
+    if name.split()[0].split(".")[0] in NOT_LOCAL:
+        advice = "set SQLITMUS_TOOLCHAIN to a folder on a local disk: syncing means less here"
+        return Check("file system", "warning", name, advice)
+    return Check("file system", "ok", name)
