@@ -32,6 +32,14 @@ bench-all *ARGS:
 run *ARGS:
     @python -m sqlitmus run "$@"
 
+# Compare two builds or versions of a runner, such as: compare node@24 node@26
+compare *ARGS:
+    @python -m sqlitmus compare "$@"
+
+# How often equal things are called different on this machine; about five minutes
+selftest *ARGS:
+    @python -m sqlitmus selftest "$@"
+
 # Render a run's report again, as html, md or json
 report *ARGS:
     @python -m sqlitmus report "$@"
@@ -45,6 +53,10 @@ bench-harness *ARGS:
     @python harness/benchmarks/invocation.py "$@"
     @python harness/benchmarks/analysis.py
     @python harness/benchmarks/report.py
+
+# False alarms, coverage and power of the statistics, on recorded and synthetic noise
+bench-statistics:
+    @python harness/benchmarks/method.py
 
 # Open a report in headless Chromium: light, dark, narrow, without script
 check-report FILE *ARGS:

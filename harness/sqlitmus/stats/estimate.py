@@ -9,10 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .distributions import sign_test_rank, student_t
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from .distributions import Array, Counts, sign_test_rank, student_t, student_t_fractional
 
 TRIM = 0.2
 LEVEL = 0.95
@@ -33,11 +30,12 @@ class TrimmedMeans:
     """Per row the trimmed mean, its standard error, degrees of freedom and number of values.
 
     `error` is NaN where no spread can be had: fewer than two values kept, or all of those equal.
+    `freedom` need not be whole (two independent samples).
     """
 
     mean: Array
     error: Array
-    freedom: Counts
+    freedom: Counts | Array
     count: Counts
 
     def interval(self, level: float = LEVEL) -> tuple[Array, Array]:
@@ -46,8 +44,10 @@ class TrimmedMeans:
         return self.mean - half, self.mean + half
 
 
-def student_t_of(freedom: Counts, level: float) -> Array:
+def student_t_of(freedom: Counts | Array, level: float) -> Array:
     """The two-sided t for each number of degrees of freedom; NaN below 1."""
+    if freedom.dtype.kind == "f":
+        return student_t_fractional(level, freedom.astype(np.float64))
     distinct, where = np.unique(freedom, return_inverse=True)
     quantiles = [student_t(level, int(f)) if f >= 1 else np.nan for f in distinct]
     return np.array(quantiles, dtype=np.float64)[where]
@@ -77,8 +77,8 @@ def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) ->
 
     g = floor(trim n) values go from each end, h = n - 2g stay. The squared error is the sum of
     squares of the winsorised values about their mean over h (h - 1), with h - 1 degrees of freedom
-    (Yuen, Biometrika 61, 1974, 165-170). Kept values that span no more than `resolution` count as
-    equal: a spread below the clock's own steps says nothing about noise.
+    (Yuen, Biometrika 61, 1974, 165-170), `widened` for few values. Kept values that span no more
+    than `resolution` count as equal: a spread below the clock's own steps says nothing about noise.
     """
     ordered, count = _sort(values)
     mean, error = np.full(len(ordered), np.nan), np.full(len(ordered), np.nan)
@@ -86,16 +86,31 @@ def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) ->
     for n, rows in _by_count(count):
         block = ordered[rows, :n]
         cut = int(trim * n)
-        kept = n - 2 * cut
+        left = n - 2 * cut
         mean[rows] = block[:, cut : n - cut].mean(axis=1)
-        freedom[rows] = kept - 1
-        if kept > 1:
+        freedom[rows] = left - 1
+        if left > 1:
             bottom, top = block[:, cut], block[:, n - cut - 1]
             winsorised = np.clip(block, bottom[:, None], top[:, None])
             squares = winsorised.var(axis=1) * n
             spread = top - bottom > resolution
-            error[rows] = np.where(spread, np.sqrt(squares / (kept * (kept - 1))), np.nan)
+            yuen = np.sqrt(squares / (left * (left - 1)))
+            error[rows] = np.where(spread, yuen * widened(left), np.nan)
     return TrimmedMeans(mean, error, freedom, count)
+
+
+def widened(left: int) -> float:
+    """What Yuen's error is multiplied by where `left` values stay after trimming: 1 + 1 / (2 h).
+
+    Ours: without it 95 % intervals of normal noise miss in more than 5 % of cases, the more the
+    fewer values there are; `just bench-statistics` prints how often.
+    """
+    return 1 + 1 / (2 * left)
+
+
+def kept(count: Counts, trim: float = TRIM) -> Counts:
+    """How many of `count` values a trimmed mean keeps."""
+    return count - 2 * np.floor(trim * count).astype(np.int64)
 
 
 def _sort(values: Array) -> tuple[Array, Counts]:

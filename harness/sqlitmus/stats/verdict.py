@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimate import LEVEL, TrimmedMeans
+from .estimate import LEVEL, Array, Medians, TrimmedMeans
+from .multiplicity import Correction, adjust, beyond_margin_p, equivalence_p, p_values
 
 MIN_BLOCKS = 10
+ALPHA = 0.05
 VERDICTS = (
     "materially faster",
     "faster",
@@ -38,32 +40,67 @@ class Verdicts:
         return _NAMES[self.code]
 
 
-def decide(logs: TrimmedMeans, margin: float) -> Verdicts:
+def decide(
+    logs: TrimmedMeans,
+    margin: float,
+    correction: Correction = "none",
+    guard: Array | None = None,
+) -> Verdicts:
     """Verdicts on trimmed means of log ratios; `margin` is a share of the time, 0.02 for 2 %.
 
-    faster, slower: the 95 % interval excludes 0; materially: all of it lies beyond the margin;
-    equivalent: the 90 % interval lies within the margin, which is two one-sided tests at 5 %
-    (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680). Difference is asked first: a small
-    but resolved one is called faster or slower. The margin is ln(1 + margin) to both sides, so
-    exchanging the two runners mirrors the verdict. Fewer than `MIN_BLOCKS` blocks, or no interval:
-    not testable.
+    faster, slower: p of no difference at most 5 %; materially: p of lying within the margin at most
+    5 %; equivalent: p of lying beyond the margin at most 5 %, by two one-sided tests. Uncorrected,
+    that is: the 95 % interval excludes 0; it lies beyond the margin; the 90 % interval lies within.
+    `correction` adjusts each of the three over all testable rows, which are one family. Difference
+    is asked first: a small but resolved one is called faster or slower. The margin is ln(1 +
+    margin) to both sides, so exchanging the two runners mirrors the verdict.
+
+    `guard`, a log ratio >= 0 per row, is the noise that the canary showed. Where it is above 0 the
+    whole 95 % interval must lie beyond it for faster or slower, and nothing is equivalent. Fewer
+    than `MIN_BLOCKS` blocks, or no interval: not testable.
     """
     if not margin > 0:
         raise ValueError(f"the margin must be above 0, got {margin}")
-    bound = np.log1p(margin)
-    low, high = logs.interval(LEVEL)
-    inner_low, inner_high = logs.interval(2 * LEVEL - 1)
+    if guard is not None and not np.all(guard >= 0):
+        raise ValueError("each guard must be a log ratio of 0 or more")
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+
+    def holds(p: Array) -> NDArray[np.bool_]:
+        return adjust(np.where(testable, p, np.nan), correction) <= ALPHA
+
+    differs, beyond = holds(p_values(logs)), holds(beyond_margin_p(logs, margin))
+    within = holds(equivalence_p(logs, margin))
+    if guard is not None:
+        low, high = logs.interval(LEVEL)
+        differs &= (guard == 0) | (low > guard) | (high < -guard)
+        within &= guard == 0
+    beyond &= differs
+    faster = logs.mean < 0
     code = np.select(
-        [
-            ~testable,
-            high < -bound,
-            high < 0,
-            low > bound,
-            low > 0,
-            (inner_low > -bound) & (inner_high < bound),
-        ],
+        [~testable, beyond & faster, differs & faster, beyond, differs, within],
         [np.int8(6), np.int8(0), np.int8(1), np.int8(4), np.int8(3), np.int8(2)],
         default=np.int8(5),
     )
     return Verdicts(code.astype(np.int8))
+
+
+def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
+    """Where trimmed means and medians of the same log ratios do not tell the same story.
+
+    Their 95 % intervals lead to different conclusions about 0 (below, above, not told from it), and
+    one's estimate lies outside the other's interval. False where either has no interval.
+    """
+    low, high = logs.interval(LEVEL)
+    outside = (
+        (logs.mean < middle.low)
+        | (logs.mean > middle.high)
+        | (middle.value < low)
+        | (middle.value > high)
+    )
+    known = ~np.isnan(low) & ~np.isnan(middle.low)
+    return known & (_side(low, high) != _side(middle.low, middle.high)) & outside
+
+
+def _side(low: Array, high: Array) -> Codes:
+    """1 for an interval above 0, -1 for one below, 0 for one that has 0 in it."""
+    return (low > 0).astype(np.int8) - (high < 0).astype(np.int8)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sqlitmus.stats import estimate
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from tests.stats.oracle import scipy_stats
 
@@ -31,6 +32,7 @@ def test_trimmed_mean_agrees_with_scipy(count: int) -> None:
     )
 
 
+@pytest.mark.usefixtures("plain_yuen")
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 12, 14, 15, 29, 30, 31, 100])
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_interval_is_yuens(count: int, level: float) -> None:
@@ -42,6 +44,16 @@ def test_interval_is_yuens(count: int, level: float) -> None:
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-9)
 
 
+@pytest.mark.parametrize(("count", "left"), [(2, 2), (10, 6), (15, 9), (30, 18)])
+def test_the_error_is_yuens_widened_for_few_values(
+    count: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = trimmed_means(sample(count)).error
+    monkeypatch.setattr(estimate, "widened", lambda _left: 1.0)
+    assert ours == pytest.approx(trimmed_means(sample(count)).error * (1 + 0.5 / left), rel=1e-12)
+
+
+@pytest.mark.usefixtures("plain_yuen")
 @pytest.mark.parametrize("count", [10, 15, 30, 45])
 def test_interval_is_tukey_mclaughlins_but_for_the_known_factor(count: int) -> None:
     values = sample(count)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from sqlitmus.stats.estimate import TrimmedMeans, trimmed_means
-from sqlitmus.stats.power import blocks_for, blocks_to_resolve
+from sqlitmus.stats.multiplicity import adjust, p_values
+from sqlitmus.stats.power import blocks_for, blocks_to_resolve, detectable
 from sqlitmus.stats.verdict import decide
 
 
@@ -45,3 +46,45 @@ def test_a_third_of_them_would_not_do(effect: float) -> None:
 def test_more_blocks_than_there_are_and_none_without_an_interval() -> None:
     assert blocks_to_resolve(estimate(1.0, 0.01, 30), 0.02)[0] == 31
     assert blocks_to_resolve(estimate(0.5, np.nan, 30), 0.02)[0] == 0
+
+
+def test_more_comparisons_ask_for_more_blocks() -> None:
+    asked = [int(blocks_to_resolve(estimate(0.02, 0.04, 10), 0.02, m)[0]) for m in (1, 4, 200)]
+    assert asked == sorted(set(asked))
+    assert asked[0] == int(np.ceil(blocks_for(0.02, 0.04)))
+
+
+@pytest.mark.parametrize("blocks", [10, 12, 30])
+@pytest.mark.parametrize("comparisons", [1, 4, 200])
+def test_what_is_called_detectable_is_found_four_times_in_five(
+    blocks: int, comparisons: int
+) -> None:
+    rng = np.random.default_rng(5)
+    noise = trimmed_means(rng.normal(0, 0.04, (20_000, blocks)))
+    deviation = np.sqrt(np.mean(np.square(noise.error)) * blocks)
+    effect = detectable(np.array([deviation]), np.array([blocks]), comparisons)[0]
+    found = p_values(trimmed_means(rng.normal(effect, 0.04, (20_000, blocks))))
+    assert (found <= 0.05 / comparisons).mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_holm_finds_at_least_as_much_as_detectable_promises() -> None:
+    rng = np.random.default_rng(6)
+    noise = trimmed_means(rng.normal(0, 0.04, (20_000, 30)))
+    deviation = np.sqrt(np.mean(np.square(noise.error)) * 30)
+    effect = detectable(np.array([deviation]), np.array([30]), 10)[0]
+    draws = rng.normal(effect, 0.04, (300, 10, 30))
+    found = [adjust(p_values(trimmed_means(d)), "holm") <= 0.05 for d in draws]
+    assert np.mean(found) > 0.8
+
+
+def test_detectable_scales_with_the_spread_and_needs_two_kept_blocks() -> None:
+    blocks = np.array([30, 30, 1])
+    found = detectable(np.array([0.02, 0.04, 0.04]), blocks, 4)
+    assert found[1] == pytest.approx(2 * found[0])
+    assert np.isnan(found[2])
+    assert detectable(np.array([0.04]), np.array([60]), 4)[0] < found[1]
+
+
+def test_no_comparison_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one comparison"):
+        blocks_for(0.02, 0.04, comparisons=0)

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
-from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, decide
+from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, trimmed_means
+from sqlitmus.stats.multiplicity import CORRECTIONS, Correction
+from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
 
 MARGIN = 0.02
 
@@ -99,3 +101,141 @@ def test_equal_programs_seldom_differ() -> None:
 def test_equivalence_at_the_margin_errs_at_most_one_time_in_twenty() -> None:
     draws = np.random.default_rng(6).normal(np.log(1.02), 0.02, (20_000, 30))
     assert (decide(trimmed_means(draws), MARGIN).names() == "equivalent").mean() <= 0.055
+
+
+def mixed(seed: int, rows: int = 60, blocks: int = 30) -> Array:
+    """Log ratios of rows with no, small and large differences, and some with too few blocks."""
+    rng = np.random.default_rng(seed)
+    effects = rng.choice([0, 0.002, 0.01, 0.03, 0.1], (rows, 1)) * rng.choice([-1, 1], (rows, 1))
+    values = rng.normal(effects, rng.choice([0.005, 0.02, 0.05], (rows, 1)), (rows, blocks))
+    values[: rows // 10, 8:] = np.nan
+    return values
+
+
+def differs(verdicts: Verdicts) -> NDArray[np.bool_]:
+    return np.isin(verdicts.code, [0, 1, 3, 4])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_uncorrected_verdicts_are_what_the_intervals_say(seed: int) -> None:
+    logs, bound = trimmed_means(mixed(seed)), np.log1p(MARGIN)
+    (low, high), (inner_low, inner_high) = logs.interval(0.95), logs.interval(0.9)
+    expected = np.select(
+        [
+            logs.count < MIN_BLOCKS,
+            high < -bound,
+            high < 0,
+            low > bound,
+            low > 0,
+            (inner_low > -bound) & (inner_high < bound),
+        ],
+        [6, 0, 1, 4, 3, 2],
+        default=5,
+    )
+    assert decide(logs, MARGIN).code.tolist() == expected.tolist()
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from(CORRECTIONS), st.sampled_from([None, 0.0, 0.01, 1.0])
+)
+def test_corrected_and_guarded_verdicts_mirror_too(
+    seed: int, correction: Correction, level: float | None
+) -> None:
+    values = mixed(seed)
+    guard = None if level is None else np.where(np.arange(len(values)) % 2, level, 0.0)
+    one = decide(trimmed_means(values), MARGIN, correction, guard)
+    other = decide(trimmed_means(-values), MARGIN, correction, guard)
+    assert one.mirrored().code.tolist() == other.code.tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(CORRECTIONS))
+def test_a_correction_or_guard_takes_verdicts_away_and_never_gives_any(
+    seed: int, correction: Correction
+) -> None:
+    logs = trimmed_means(mixed(seed))
+    plain, corrected = decide(logs, MARGIN), decide(logs, MARGIN, correction)
+    guarded = decide(logs, MARGIN, correction, np.full(len(logs.mean), 0.02))
+    assert not np.any(differs(corrected) & ~differs(plain))
+    assert not np.any(differs(guarded) & ~differs(corrected))
+    untestable = plain.code == 6
+    assert untestable.sum() == 6
+    assert np.array_equal(corrected.code == 6, untestable)
+    assert np.array_equal(guarded.code == 6, untestable)
+
+
+def test_untestable_rows_do_not_weigh_on_the_others() -> None:
+    values = np.full((101, 30), np.nan)
+    values[0] = np.random.default_rng(3).normal(0.02, 0.04, 30)
+    values[1:, :5] = np.random.default_rng(4).normal(0, 0.04, (100, 5))
+    logs = trimmed_means(values)
+    assert decide(logs, MARGIN).names()[0] == "slower"
+    assert decide(logs, MARGIN, "holm").names()[0] == "slower"
+
+
+def test_holm_quiets_a_family_of_equal_programs() -> None:
+    draws = np.random.default_rng(9).normal(0, 0.05, (120, 40, 30))
+    alarms = [differs(decide(trimmed_means(d), MARGIN, "holm")).any() for d in draws]
+    plain = [differs(decide(trimmed_means(d), MARGIN)).any() for d in draws]
+    assert np.mean(plain) > 0.8
+    assert np.mean(alarms) < 0.12
+
+
+def test_bh_finds_more_than_holm_among_many_differences() -> None:
+    draws = np.random.default_rng(10).normal(0.025, 0.05, (200, 30))
+    found = [differs(decide(trimmed_means(draws), MARGIN, c)).sum() for c in CORRECTIONS]
+    assert found[0] >= found[2] > found[1] + 20
+
+
+@pytest.mark.parametrize(
+    ("mean", "guard", "expected"),
+    [
+        (0.03, 0.0, "slower"),
+        (0.03, 0.025, "not resolved"),
+        (0.10, 0.025, "materially slower"),
+        (-0.10, 0.025, "materially faster"),
+        (-0.10, 0.09, "not resolved"),
+        (0.10, np.inf, "not resolved"),
+        (0.0, 0.0, "equivalent"),
+        (0.0, 0.025, "not resolved"),
+    ],
+)
+def test_a_guard_must_be_cleared_by_the_whole_interval(
+    mean: float, guard: float, expected: str
+) -> None:
+    found = decide(estimate(mean, 0.008), MARGIN, guard=np.array([guard]))
+    assert found.names()[0] == expected
+
+
+@pytest.mark.parametrize("guard", [-0.01, np.nan])
+def test_a_guard_that_is_none_is_refused(guard: float) -> None:
+    with pytest.raises(ValueError, match="each guard must be a log ratio of 0 or more"):
+        decide(estimate(0, 1), MARGIN, guard=np.array([guard]))
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.4, 0.6])
+@pytest.mark.parametrize("blocks", [10, 30])
+def test_mean_and_median_of_clean_noise_agree(effect: float, blocks: int) -> None:
+    draws = np.random.default_rng(11).normal(effect, 1, (20_000, blocks))
+    assert disagree(trimmed_means(draws), medians(draws)).mean() < 0.005
+
+
+def test_mean_and_median_of_two_modes_disagree() -> None:
+    draws = np.random.default_rng(12).normal(0.01, 0.005, (2000, 30))
+    draws[:, ::4] -= 0.2  # a quarter of the blocks fall into another mode
+    assert disagree(trimmed_means(draws), medians(draws)).mean() > 0.8
+
+
+def test_nothing_disagrees_without_an_interval() -> None:
+    five = np.array([[0.0, 0.0, 0.01, 3.0, 3.0]])
+    assert not disagree(trimmed_means(five), medians(five))[0]
+    equal = np.repeat(np.linspace(0.1, 1, 50)[:, None], 30, axis=1)  # means off by rounding
+    assert not disagree(trimmed_means(equal), medians(equal)).any()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.25, 2.0, 1024.0]))
+def test_disagreement_knows_no_direction_and_no_unit(seed: int, by: float) -> None:
+    draws = np.random.default_rng(seed).normal(0.01, 0.005, (20, 30))
+    draws[:, ::4] -= 0.2
+    plain = disagree(trimmed_means(draws), medians(draws))
+    for other in (-draws, draws * by, draws[:, ::-1]):
+        assert np.array_equal(disagree(trimmed_means(other), medians(other)), plain)

@@ -1,0 +1,84 @@
+"""How much to measure: operations in an iteration, iterations in a process."""
+
+from math import ceil, inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .estimate import Array
+from .spread import deviation
+
+TARGET_NS = 5e6
+GRAINS = 1000
+SHARED = 20.0
+LOWEST, HIGHEST = 5, 50
+
+_STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
+
+
+def operations(
+    ns_per_operation: ArrayLike, clock_grain_ns: ArrayLike = 0.0, target_ns: float = TARGET_NS
+) -> NDArray[np.int64]:
+    """Operations in an iteration for each runner of a case, from a trial's ns per operation.
+
+    Enough that an iteration takes `target_ns` and `GRAINS` steps of the clock (one for all or one
+    per runner) on the fastest runner, and the same for all: different counts give different work.
+    Only a runner more than `SHARED` times slower than the fastest gets a count for its own speed.
+    Counts are `rounded_up`. Raises ValueError for times that are not positive numbers.
+    """
+    times = np.asarray(ns_per_operation, dtype=np.float64)
+    if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times) & (times > 0)):
+        raise ValueError(
+            f"a trial must give each runner a positive time per operation, got {times}; "
+            "run it again with more operations"
+        )
+    needed = np.maximum(target_ns, GRAINS * np.asarray(clock_grain_ns, dtype=np.float64)) / times
+    together = times <= SHARED * times.min()
+    wanted = np.where(together, needed[together].max(), needed)
+    return np.array([rounded_up(float(count)) for count in wanted], dtype=np.int64)
+
+
+def rounded_up(count: float) -> int:
+    """The next whole number that is 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten.
+
+    From 3 on at most a third too much; steps of 1, 2, 5 would cost up to 2.5 times. Two
+    trials that differ by a little mostly give the same count, so that runs compare.
+    """
+    power = 10 ** max(len(str(ceil(count))) - 1, 0)
+    return next(n for n in (step * power // 10 for step in _STEPS) if n >= count)
+
+
+def components(values: Array) -> tuple[float, float]:
+    """Deviations of ln time within processes and between them; `values` is processes x iterations.
+
+    Steady iterations only, in any unit. Within: the median over the processes of their robust
+    deviations. Between: that of the processes' medians, less what noise within explains of it,
+    pi/2 within^2 / iterations, the variance of a median; never below 0.
+    """
+    logs = np.log(values)
+    within = float(np.median(deviation(logs)))
+    medians = np.median(logs, axis=1)
+    explained = np.pi / 2 * within**2 / logs.shape[1]
+    return within, sqrt(max(float(deviation(medians)) ** 2 - explained, 0.0))
+
+
+def iterations(
+    start_ns: float,
+    warmup_ns: float,
+    iteration_ns: float,
+    within: float,
+    between: float,
+    lowest: int = LOWEST,
+    highest: int = HIGHEST,
+) -> int:
+    """Measured iterations per process that make best use of a given time.
+
+    ceil(sqrt((start + warm-up) / iteration x within^2 / between^2)), kept within the bounds
+    (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013). `highest` where
+    processes do not differ: then one is as good as many.
+    """
+    if within == 0:
+        return lowest
+    share = within / between if between > 0 else inf
+    best = sqrt((start_ns + warmup_ns) / iteration_ns) * share
+    return int(min(max(ceil(min(best, highest)), lowest), highest))

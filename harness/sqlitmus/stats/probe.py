@@ -1,0 +1,34 @@
+"""Was the machine disturbed? Asked of a fixed piece of work between blocks, never of the cells."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .estimate import Array
+from .spread import deviation
+
+EARLIER = 8
+DEVIATIONS = 5.0
+FINEST = 0.002
+
+
+def disturbed(values: Array) -> NDArray[np.bool_]:
+    """Per block whether its probe time (one value per block, in order, any unit) is out of line.
+
+    A block is disturbed if its probe took longer than the median of the blocks before it by more
+    than `DEVIATIONS` robust deviations, taken as `FINEST` of the median at least. It depends on
+    earlier blocks only, so that the answer for the last one is there when the block ends, and
+    never changes. The first `EARLIER` probes are not judged. NaN: no probe, not disturbed.
+    """
+    found = np.zeros(len(values), dtype=np.bool_)
+    for block in range(len(values)):
+        before = values[:block][~np.isnan(values[:block])]
+        if len(before) >= EARLIER:
+            middle = float(np.median(before))
+            spread = max(float(deviation(before)), FINEST * middle)
+            found[block] = values[block] > middle + DEVIATIONS * spread
+    return found
+
+
+def repeats_allowed(planned: int) -> int:
+    """How many disturbed blocks may be repeated: a fifth of the `planned` ones."""
+    return planned // 5

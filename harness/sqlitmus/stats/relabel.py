@@ -1,0 +1,196 @@
+"""What the method does on noise recorded here: false alarms, coverage, detection.
+
+One program was run again and again, so every difference that is found is a false alarm. A
+recording is blocks x slots of log times in the order in which they were taken, row by row; the
+slots of a block are neighbours in time. Giving the slots new labels at random makes a new
+experiment of the same noise. All experiments share that one recording: the rates hold for this
+machine in this hour, and are no sample of machines.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log1p, sqrt
+
+import numpy as np
+
+from .distributions import normal, student_p
+from .estimate import LEVEL, Array, TrimmedMeans, trimmed_means
+from .multiplicity import adjust, p_values
+
+ALPHA = 1 - LEVEL
+EXPERIMENTS = 1000
+SLOWDOWN = log1p(0.03)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of `trials` independent experiments with Wilson's 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Per experiment and comparison: the adjusted p-value, the log ratio and its interval."""
+
+    p: Array
+    mean: Array
+    low: Array
+    high: Array
+
+    def alarms(self) -> Array:
+        """Per experiment 1 where any comparison came out as a difference, else 0."""
+        return np.any(self.p <= ALPHA, axis=1).astype(np.float64)
+
+    def covering(self, truth: float = 0.0) -> Array:
+        """Per experiment the share of intervals that do not exclude the true log ratio.
+
+        Without an interval (all values equal) nothing is excluded.
+        """
+        return 1 - np.mean((self.low > truth) | (self.high < truth), axis=1)
+
+    def detections(self) -> Array:
+        """Per experiment 1 where the first comparison came out as slower, else 0."""
+        return ((self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """Rates of one recording; `stretches` of it share no block.
+
+    `false_alarms`: any of the comparisons, Holm. `coverage`: the 95 % intervals. `detection`: of
+    the injected slowdown; `slow_runner`: of a runner that is slow, if there was one. `sequential`:
+    `false_alarms` of running all of one label, then all of the next, with Welch's test; few such
+    experiments fit a recording, so its interval is wide.
+    """
+
+    stretches: int
+    false_alarms: Rate
+    coverage: Rate
+    detection: Rate
+    slow_runner: Rate | None
+    sequential: Rate
+
+
+def selftest(
+    logs: Array,
+    blocks: int,
+    comparisons: int,
+    slowdown: float = SLOWDOWN,
+    slow: Array | None = None,
+    experiments: int = EXPERIMENTS,
+    seed: int = 1,
+) -> SelfTest:
+    """Rates of experiments of `blocks` blocks, with `comparisons` runners against a reference.
+
+    `logs` is recorded blocks x slots, `slowdown` a log ratio given to the first of the runners,
+    `slow` one log time per recorded block of a program that really is slow. Raises ValueError if
+    the recording has too few blocks or slots.
+    """
+    recorded, slots = logs.shape
+    if recorded < blocks or slots <= comparisons:
+        raise ValueError(
+            f"experiments of {blocks} blocks x {comparisons + 1} labels do not fit a recording of "
+            f"{recorded} x {slots}: record more or ask for less"
+        )
+    stretches = recorded // blocks
+    draws = list(shuffled(logs, blocks, comparisons + 1, experiments, seed))
+    calm = judge(np.stack([values for _, values in draws]))
+    slower = judge(np.stack([_slowed(values, slowdown) for _, values in draws]))
+    real = None
+    if slow is not None:
+        taken = np.stack([_replaced(values, slow[first:][:blocks]) for first, values in draws])
+        real = rate(judge(taken).detections(), experiments)
+    one_after_another = judge_sequential(sequential(logs, blocks, comparisons + 1))
+    return SelfTest(
+        stretches,
+        rate(calm.alarms(), experiments),
+        rate(calm.covering(), experiments),
+        rate(slower.detections(), experiments),
+        real,
+        rate(one_after_another.alarms(), logs.size // (blocks * (comparisons + 1))),
+    )
+
+
+def rate(shares: Array, trials: int) -> Rate:
+    """The mean of `shares` with Wilson's interval (J. Amer. Statist. Assoc. 22, 1927, 209-212).
+
+    `trials` is the number of independent experiments that the mean is worth, which is fewer than
+    shares where those overlap.
+    """
+    value, z = float(np.mean(shares)), normal(LEVEL)
+    weight = 1 / (1 + z**2 / trials)
+    centre = weight * (value + z**2 / (2 * trials))
+    half = weight * z * sqrt(value * (1 - value) / trials + (z / (2 * trials)) ** 2)
+    return Rate(value, max(centre - half, 0.0), min(centre + half, 1.0), trials)
+
+
+def shuffled(
+    logs: Array, blocks: int, labels: int, experiments: int, seed: int
+) -> Iterator[tuple[int, Array]]:
+    """Experiments: the first recorded block of each, and blocks x labels of log times.
+
+    The blocks follow each other from a random one on; in each, slots get labels at random.
+    """
+    rng = np.random.default_rng(seed)
+    for first in rng.integers(len(logs) - blocks + 1, size=experiments).tolist():
+        yield first, rng.permuted(logs[first : first + blocks], axis=1)[:, :labels]
+
+
+def sequential(logs: Array, runs: int, labels: int) -> Array:
+    """Experiments x runs x labels as they come without blocks: runs of one label in a row.
+
+    The recording in its order of time; an experiment begins at every `runs`-th value.
+    """
+    series = logs.reshape(-1)
+    starts = range(0, len(series) - runs * labels + 1, runs)
+    return np.stack([series[s : s + runs * labels].reshape(labels, runs).T for s in starts])
+
+
+def judge(experiments: Array) -> Outcomes:
+    """Each experiment (experiments x blocks x labels) by the method; label 0 is the reference."""
+    differences = experiments[:, :, 1:] - experiments[:, :, :1]
+    count, blocks, comparisons = differences.shape
+    rows = differences.transpose(0, 2, 1).reshape(-1, blocks)
+    means = trimmed_means(rows)
+    return _outcomes(means, p_values(means), (count, comparisons))
+
+
+def judge_sequential(experiments: Array) -> Outcomes:
+    """The same by Welch's test of the plain means, label against reference, without pairing."""
+    runs = experiments.shape[1]
+    mean, squared = experiments.mean(axis=1), experiments.var(axis=1, ddof=1) / runs
+    difference = mean[:, 1:] - mean[:, :1]
+    error = np.sqrt(squared[:, 1:] + squared[:, :1])
+    with np.errstate(divide="ignore", invalid="ignore"):  # no spread: no p
+        freedom = (runs - 1) * error**4 / (squared[:, 1:] ** 2 + squared[:, :1] ** 2)
+        t = difference / error
+    p = student_p(t.reshape(-1), freedom.reshape(-1)).reshape(error.shape)
+    nowhere = np.full_like(p, np.nan)  # its intervals are not asked for
+    return Outcomes(_holm(p), difference, nowhere, nowhere)
+
+
+def _outcomes(means: TrimmedMeans, p: Array, shape: tuple[int, int]) -> Outcomes:
+    low, high = means.interval(LEVEL)
+    adjusted = _holm(p.reshape(shape))
+    return Outcomes(adjusted, means.mean.reshape(shape), low.reshape(shape), high.reshape(shape))
+
+
+def _holm(p: Array) -> Array:
+    return np.stack([adjust(p[i], "holm") for i in range(len(p))])
+
+
+def _slowed(values: Array, by: float) -> Array:
+    """The second label, which is the first that is compared, slower by a log ratio."""
+    slowed = values.copy()
+    slowed[:, 1] += by
+    return slowed
+
+
+def _replaced(values: Array, slow: Array) -> Array:
+    replaced = values.copy()
+    replaced[:, 1] = slow
+    return replaced

@@ -1,0 +1,30 @@
+"""Two runs that shared no blocks: trimmed means of two independent samples."""
+
+import numpy as np
+
+from .estimate import TRIM, Array, TrimmedMeans, trimmed_means
+
+
+def unpaired_means(
+    first: Array, second: Array, trim: float = TRIM, resolution: float = 0.0
+) -> TrimmedMeans:
+    """Trimmed mean of `first` minus that of `second`, row by row (rows x blocks, NaN for none).
+
+    Log times give log ratios. The squared error is the sum of both samples' by Yuen, the degrees of
+    freedom are Welch's: (u + v)^2 / (u^2 / f + v^2 / g) for squared errors u, v with f, g degrees
+    (Yuen, Biometrika 61, 1974, 165-170); they need not be whole. `count` is the smaller of the two.
+    No error where either sample has none. What was drift within a run is spread here, and what was
+    drift between the runs is in the mean.
+    """
+    one, other = trimmed_means(first, trim, resolution), trimmed_means(second, trim, resolution)
+    error = np.hypot(one.error, other.error)
+    share, rest = np.square(one.error / error), np.square(other.error / error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = 1 / (np.square(share) / one.freedom + np.square(rest) / other.freedom)
+    known = ~np.isnan(error)
+    return TrimmedMeans(
+        one.mean - other.mean,
+        error,
+        np.where(known, freedom, 0.0),
+        np.minimum(one.count, other.count),
+    )

@@ -1,0 +1,142 @@
+"""Does a process reach a steady state, and from which iteration on?
+
+Change points in the logarithms of the iteration times, then the classes of Barrett et al. (Virtual
+machine warmup blows hot and cold, OOPSLA 2017).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, log, log1p
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .estimate import Array
+
+Kind = Literal["flat", "warm-up", "slowdown", "no steady state"]
+
+TOLERANCE = 0.02  # levels closer than this ratio are the same
+AGREEMENT = 0.75  # share of the processes that has to be in a class
+SHORTEST = 3  # iterations of a level
+LAST = 5  # iterations of the last level, and at least a quarter of all
+PENALTY = 8.0  # per level, times variance times ln(iterations)
+OUTLYING = 3.0  # deviations beyond which a single iteration is a spike
+WINDOW = 7  # iterations around it that it is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A class, and where the last level begins: iterations and nanoseconds before it.
+
+    Both are None where there is no steady state.
+    """
+
+    kind: Kind
+    iteration: int | None
+    elapsed_ns: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """What holds for all processes together, and each by itself."""
+
+    overall: Steady
+    processes: tuple[Steady, ...]
+
+
+def classify(processes: Iterable[ArrayLike], tolerance: float = TOLERANCE) -> Warmup:
+    """Classes of several processes from their iteration times in ns, in order, all counted.
+
+    Levels whose ratio is within 1 + `tolerance` are the same. Raises ValueError for no process, for
+    fewer than 8 iterations and for times that are not positive numbers.
+    """
+    each = tuple(_process(np.asarray(times, dtype=np.float64), tolerance) for times in processes)
+    if not each:
+        raise ValueError("no process to classify: give the iteration times of at least one")
+    return Warmup(_together(each), each)
+
+
+def _together(each: tuple[Steady, ...]) -> Steady:
+    """The class on which enough processes agree, with a start that does for as many of them."""
+    needed = ceil(AGREEMENT * len(each))
+    flat = [one for one in each if one.kind == "flat"]
+    steady = [one for one in each if one.kind in {"flat", "warm-up"}]
+    slower = [one for one in each if one.kind == "slowdown"]
+    kinds: list[tuple[Kind, list[Steady]]] = [
+        ("flat", flat),
+        ("warm-up", steady),
+        ("slowdown", slower),
+    ]
+    for kind, members in kinds:
+        if len(members) >= needed:
+            starts = sorted((one.iteration or 0, one.elapsed_ns or 0.0) for one in members)
+            return Steady(kind, *starts[needed - 1])
+    return Steady("no steady state", None, None)
+
+
+def _process(times: Array, tolerance: float) -> Steady:
+    count = len(times)
+    if times.ndim != 1 or count < SHORTEST + LAST:
+        raise ValueError(f"a process needs {SHORTEST + LAST} iterations or more, got {times.shape}")
+    if not np.all(np.isfinite(times) & (times > 0)):
+        raise ValueError("iteration times must be positive numbers of nanoseconds")
+    logs = np.log(times)
+    logs -= np.median(logs)
+    noise = _noise(logs)
+    starts = segments(_without_spikes(logs, noise), PENALTY * noise**2 * log(count))
+    levels = np.array([np.median(part) for part in np.split(logs, starts[1:])])
+    close = log1p(tolerance)
+    differs = np.flatnonzero(np.abs(levels - levels[-1]) > close)
+    begin = int(starts[differs[-1] + 1]) if len(differs) else 0
+    while begin < count and logs[begin] - levels[-1] > close + OUTLYING * noise:
+        begin += 1  # what is too short for a segment of its own, as a slow first iteration
+    if count - begin < max(count / 4, LAST):
+        return Steady("no steady state", None, None)
+    slower = levels[-1] - levels.min() > close
+    kind: Kind = "slowdown" if slower else "warm-up" if begin else "flat"
+    return Steady(kind, begin, float(times[:begin].sum()))
+
+
+def segments(values: Array, penalty: float) -> NDArray[np.int64]:
+    """Starts of the segments, 0 included, that minimise squared error + penalty per segment.
+
+    Exact, by dynamic programming over all ends (Jackson et al., IEEE Signal Processing Letters 12,
+    2005, 105-108); each segment has at least `SHORTEST` values. Quadratic in the number of values.
+    """
+    count = len(values)
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    squares = np.concatenate([[0.0], np.cumsum(values**2)])
+    best = np.full(count + 1, np.inf)
+    best[0] = 0.0
+    previous = np.zeros(count + 1, dtype=np.int64)
+    lengths = np.arange(count, 0, -1.0)
+    for end in range(SHORTEST, count + 1):
+        first = end - SHORTEST + 1
+        total = sums[end] - sums[:first]
+        spread = squares[end] - squares[:first] - total**2 / lengths[count - end :][:first]
+        cost = best[:first] + spread
+        previous[end] = cost.argmin()
+        best[end] = cost[previous[end]] + penalty
+    starts = [int(previous[count])]
+    while starts[-1] > 0:
+        starts.append(int(previous[starts[-1]]))
+    return np.array(starts[::-1], dtype=np.int64)
+
+
+def _noise(logs: Array) -> float:
+    """Standard deviation about the levels, from the median jump between neighbours.
+
+    Level changes are few, so the median does not see them. Jumps over 1 to 3 iterations: noise that
+    wanders slowly is small from one iteration to the next.
+    """
+    jumps = [np.median(np.abs(logs[lag:] - logs[:-lag])) for lag in (1, 2, 3)]
+    return float(1.4826 * max(jumps) / np.sqrt(2))
+
+
+def _without_spikes(logs: Array, noise: float) -> Array:
+    """Each value moved to within `OUTLYING` deviations of the median of its surroundings."""
+    half = WINDOW // 2
+    padded = np.pad(logs, half, mode="reflect")
+    around = np.median(np.lib.stride_tricks.sliding_window_view(padded, WINDOW), axis=1)
+    return np.clip(logs, around - OUTLYING * noise, around + OUTLYING * noise)

@@ -1,0 +1,19 @@
+"""Synthetic iteration times and block values with the noise that benchmarks have."""
+
+import numpy as np
+
+from sqlitmus.stats.estimate import Array
+
+
+def wander(rng: np.random.Generator, shape: tuple[int, int], deviation: float, lag: float) -> Array:
+    """Normal noise whose neighbours along a row correlate with `lag`."""
+    steps = rng.normal(0, deviation, shape)
+    values = steps.copy()
+    for i in range(1, shape[1]):
+        values[:, i] = lag * values[:, i - 1] + np.sqrt(1 - lag**2) * steps[:, i]
+    return values
+
+
+def spikes(rng: np.random.Generator, shape: tuple[int, int], share: float) -> Array:
+    """Interruptions: a `share` of the values takes about half as long again, some much longer."""
+    return (rng.random(shape) < share) * rng.exponential(0.5, shape)

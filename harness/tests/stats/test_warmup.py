@@ -1,0 +1,194 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.warmup import classify, segments
+from tests.stats.noise import spikes, wander
+from tests.stats.recorded import trace
+
+PROCESSES = 5
+RUNS = 20
+
+
+def level(kind: str, count: int) -> Array:
+    """Log times without noise."""
+    at = np.arange(count) / count
+    return {
+        "flat": np.zeros(count),
+        "step": np.where(at < 1 / 6, 0.5, 0.0),
+        "steps": np.where(at < 0.1, 0.9, np.where(at < 0.25, 0.2, 0.0)),
+        "decay": np.exp(-20 * at),
+        "slower": np.where(at < 1 / 2, -0.15, 0.0),
+        "little": np.where(at < 1 / 2, -0.05, 0.0),
+        "late": np.where(at < 0.85, 0.2, 0.0),
+        "drift": -0.5 * at,
+    }[kind]
+
+
+def run(kind: str, count: int, seed: int, lag: float = 0.0) -> Array:
+    """Processes x iterations in ns: 3 % noise within and between, 3 % of the values spikes."""
+    rng = np.random.default_rng(seed)
+    shape = (PROCESSES, count)
+    noise = wander(rng, shape, 0.03, lag) + spikes(rng, shape, 0.03)
+    return 5e6 * np.exp(level(kind, count) + noise + rng.normal(0, 0.03, (PROCESSES, 1)))
+
+
+def rates(kind: str, count: int, lag: float) -> tuple[Counter[str], Counter[str]]:
+    """Classes of `RUNS` runs together, and of their processes."""
+    found = [classify(run(kind, count, seed, lag)) for seed in range(RUNS)]
+    each = Counter(process.kind for one in found for process in one.processes)
+    return Counter(one.overall.kind for one in found), each
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("kind", "count", "expected"),
+    [
+        ("flat", 8, "flat"),
+        ("flat", 12, "flat"),
+        ("flat", 60, "flat"),
+        ("flat", 120, "flat"),
+        ("step", 8, "warm-up"),
+        ("step", 12, "warm-up"),
+        ("step", 60, "warm-up"),
+        ("steps", 60, "warm-up"),
+        ("decay", 20, "warm-up"),
+        ("decay", 60, "warm-up"),
+        ("slower", 60, "slowdown"),
+        ("late", 60, "no steady state"),
+    ],
+)
+def test_each_class_is_recognised(kind: str, count: int, expected: str, lag: float) -> None:
+    together, each = rates(kind, count, lag)
+    assert together[expected] >= 0.9 * together.total()
+    assert each[expected] >= 0.85 * each.total()
+
+
+def test_a_drift_to_the_end_is_no_steady_state() -> None:
+    assert rates("drift", 250, 0.0)[0]["no steady state"] == RUNS
+
+
+def test_a_small_change_takes_many_iterations_to_see() -> None:
+    assert rates("little", 120, 0.0)[0]["slowdown"] >= 0.9 * RUNS
+    assert rates("little", 20, 0.0)[0]["slowdown"] == 0
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("step", 10), ("steps", 15)])
+def test_the_last_level_begins_where_it_was_put(kind: str, begins: int) -> None:
+    for seed in range(RUNS):
+        times = run(kind, 60, seed)
+        found = classify(times).overall
+        assert found.iteration is not None
+        assert found.elapsed_ns is not None
+        assert begins <= found.iteration <= begins + 2
+        assert found.elapsed_ns in times[:, : found.iteration].sum(axis=1)
+
+
+def test_recorded_compilation_is_warm_up_of_13_iterations() -> None:
+    times = trace("warmup")
+    found = classify(times)
+    assert (found.overall.kind, found.overall.iteration) == ("warm-up", 13)
+    assert all(process.kind == "warm-up" for process in found.processes)
+    for first in range(0, len(times), PROCESSES):
+        overall = classify(times[first : first + PROCESSES, :60]).overall
+        assert overall.kind == "warm-up"
+        assert overall.iteration in {12, 13, 14}
+
+
+def test_recorded_processes_without_a_compiler_are_flat_but_for_a_slow_first_iteration() -> None:
+    found = Counter((one.kind, one.iteration) for one in classify(trace("iterations")).processes)
+    assert found["flat", 0] + found["warm-up", 1] >= 0.95 * found.total()
+
+
+def test_a_slow_first_iteration_is_warm_up_although_no_level() -> None:
+    times = run("flat", 20, 1)
+    times[:, 0] *= 3
+    found = classify(times).overall
+    assert (found.kind, found.iteration) == ("warm-up", 1)
+    assert classify(times[:, 1:]).overall.kind == "flat"
+
+
+@given(st.integers(0, 19), st.floats(1.2, 50), st.integers(0, 50))
+def test_one_long_iteration_changes_no_level(place: int, factor: float, seed: int) -> None:
+    times = 5e6 * np.exp(np.random.default_rng(seed).normal(0, 0.01, (1, 20)))
+    calm = classify(times).overall
+    times[0, place] *= factor
+    spoiled = classify(times).overall
+    assert spoiled == calm or (place == 0 and spoiled.iteration == 1)
+
+
+def test_one_process_of_five_cannot_decide() -> None:
+    times = run("flat", 60, 2)
+    times[3] *= np.exp(level("slower", 60))
+    found = classify(times)
+    assert [one.kind for one in found.processes].count("slowdown") == 1
+    assert found.overall.kind == "flat"
+
+
+def test_processes_that_disagree_have_no_steady_state_in_common() -> None:
+    times = run("flat", 60, 2)
+    times[:2] *= np.exp(level("slower", 60))
+    overall = classify(times).overall
+    assert (overall.kind, overall.iteration, overall.elapsed_ns) == ("no steady state", None, None)
+
+
+def test_a_level_within_the_tolerance_is_the_same() -> None:
+    times = np.full((1, 40), 5e6)
+    times[0, :20] *= 1.019
+    assert classify(times).overall.kind == "flat"
+    assert classify(times, tolerance=0.01).overall.iteration == 20
+
+
+def test_the_tolerance_is_a_share_of_the_last_level_however_slow_the_start() -> None:
+    times = np.repeat([50e6, 5.15e6, 5e6], 20)
+    assert classify([times]).overall.iteration == 40
+
+
+@given(
+    st.sampled_from(["flat", "step", "steps", "slower", "late", "drift"]),
+    st.integers(8, 60),
+    st.integers(0, 2**16),
+    st.floats(1e-6, 1e6),
+)
+def test_the_unit_of_time_does_not_matter(kind: str, count: int, seed: int, scale: float) -> None:
+    times = run(kind, count, seed)
+    one, other = classify(times), classify(times * scale)
+    assert [p.kind for p in one.processes] == [p.kind for p in other.processes]
+    assert [p.iteration for p in one.processes] == [p.iteration for p in other.processes]
+
+
+def test_equal_times_are_flat() -> None:
+    assert classify([[5.0] * 8]).overall.kind == "flat"
+
+
+@pytest.mark.parametrize(
+    ("processes", "error"),
+    [
+        ([], "no process"),
+        ([[5.0] * 7], "8 iterations or more"),
+        ([[5.0] * 7 + [0.0]], "positive"),
+        ([[5.0] * 7 + [float("nan")]], "positive"),
+    ],
+)
+def test_what_cannot_be_classified_is_refused(processes: list[list[float]], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        classify(processes)
+
+
+def cost(values: Array, starts: list[int]) -> float:
+    return sum(part.var() * len(part) for part in np.split(values, starts[1:]))
+
+
+@given(st.lists(st.integers(-8, 8), min_size=6, max_size=11), st.sampled_from([0.5, 3.0, 20.0]))
+def test_segments_cost_the_least_of_all(numbers: list[int], penalty: float) -> None:
+    values = np.array(numbers, dtype=np.float64)
+    every = [[0]]
+    for one in range(3, len(values) - 2):
+        every += [[0, one]] + [[0, one, two] for two in range(one + 3, len(values) - 2)]
+    least = min(cost(values, starts) + penalty * len(starts) for starts in every)
+    found = segments(values, penalty).tolist()
+    assert cost(values, found) + penalty * len(found) == pytest.approx(least)
