@@ -18,6 +18,8 @@ RUNTIMES = {
     "deno": f"@deno/*/deno{EXE}",
 }
 TOOLS = {"biome": f"@biomejs/cli-*/biome{EXE}", "pyright": "pyright/index.js"}
+# what `npm ci` and `npm install` are given: nothing that a package brings is run
+INSTALL = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false")
 
 
 def _step(name: str, title: str, source: str, wanted: Mapping[str, str]) -> Step:
@@ -35,9 +37,8 @@ def _step(name: str, title: str, source: str, wanted: Mapping[str, str]) -> Step
             raise StepError(context.hint("npm"))
         for file in FILES:
             shutil.copyfile(context.clone / source / file, folder / file)
-        options = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false")
         log = context.logs / f"{name}.log"
-        commands.run(log, [npm, "ci", *options], folder, context.environ)
+        commands.run(log, [npm, "ci", *INSTALL], folder, context.environ)
         modules = folder / "node_modules"
         entries = {f"{name}-modules": Entry("node_modules")}
         for tool, pattern in wanted.items():
