@@ -44,7 +44,8 @@ def make_plan(cases: int, runners: int, blocks: int) -> dict[str, Any]:
     groups = ("reads", "writes", "start-up", "parallel")
     names = [f"runner{r}" for r in range(runners)]
     return {
-        "schema_version": 1,
+        "schema_version": 2,
+        "correction": "bh",
         "run": "synthetic",
         "label": "",
         "suite": "synthetic",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus import bench, catalog, fixture, paths, plan
+from sqlitmus import bench, cases, catalog, fixture, paths
 from sqlitmus.measure import to_sample
 from sqlitmus.progress import Progress
 from sqlitmus.schedule import Slot
@@ -37,15 +37,15 @@ def main(count: int) -> None:
         directory = RunDirectory(Path(folder))
         before = _resident_mb()
         for case_id in CASES:
-            name, axes = plan.parse_case(case_id, known)
-            case = plan.make_case(name, axes, known, known.suites["quick"])
+            name, axes = cases.parse_case(case_id, known)
+            case = cases.make_case(name, axes, known, known.modes["quick"])
             want = at.workbench.ask_oracle(case, at.oracle) if case.sql else None
             own: list[float] = []
             for number in range(count):
                 begin = time.perf_counter_ns()
                 attempt = at.workbench.attempt(case, at.installed[runner], "measure", want)
                 slot = Slot(number, 0, case_id, runner, runner)
-                directory.add_sample(*to_sample(slot, attempt))
+                directory.add_sample(*to_sample(slot, 0, attempt))
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)

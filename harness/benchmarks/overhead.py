@@ -20,7 +20,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sqlitmus import catalog, fixture, jobs, paths, plan, runners
+from sqlitmus import cases, catalog, fixture, jobs, paths, runners
 from sqlitmus.execute import Hyperfine, Invocation, invoke
 from sqlitmus.stats.estimate import trimmed_means
 
@@ -90,8 +90,8 @@ class _Pair:
             runners.expand(installed.spec.handwritten, tools),
         ]
         self._executor = Hyperfine(tools.need("hyperfine"), folder)
-        name, axes = plan.parse_case(case_id, known)
-        case = plan.make_case(name, axes, known, known.suites["quick"])
+        name, axes = cases.parse_case(case_id, known)
+        case = cases.make_case(name, axes, known, known.modes["quick"])
         self._case = case.model_copy(update={"operations": operations})
         self._spec = known.scenarios[name]
 

@@ -2,8 +2,8 @@
 files).
 
 The reports are synthetic. "default suite" is 60 cases × 10 runners × 30 blocks; "large" is 10,000
-cells with all 45,000 pairs. Times are the best of several renderings in one process, after
-a first one.
+cells with all 45,000 pairs; "comparison" is an A/B comparison of 300 cases. Times are the best of
+several renderings in one process, after a first one.
 """
 
 import sys
@@ -34,8 +34,9 @@ def main() -> None:
         "md": markdown.render,
         "txt": partial(terminal.render, width=120, color=False),
     }
-    for name, size in SIZES.items():
-        report = synthetic.build(**size)
+    reports = {name: synthetic.build(**size) for name, size in SIZES.items()}
+    reports["comparison"] = synthetic.build_compare(cases=300, blocks=30)
+    for name, report in reports.items():
         cells = sum(len(case.cells) for case in report.cases)
         pairs = sum(len(case.comparisons.ratio) for case in report.cases)
         print(f"{name}: {cells} cells, {pairs} pairs")

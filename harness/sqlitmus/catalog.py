@@ -95,6 +95,7 @@ class Scenario(Model):
     writes: bool = False
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int
+    most_operations: int | None = None
     iterations: int | None = None
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
     steps: list[Step] = []
@@ -142,16 +143,43 @@ class Profile(Model):
 
 
 class Suite(Model):
-    """Cases and how hard to measure them. A case names a scenario (or `*`) and axis values."""
+    """Which cases, and the mode they are measured in unless another is asked for.
+
+    A case names a scenario (or `*`) and axis values.
+    """
+
+    title: str
+    summary: str
+    mode: str
+    oracle: bool
+    cases: list[dict[str, str | list[str]]]
+
+
+def _in_order(bounds: tuple[int, int]) -> tuple[int, int]:
+    if not 0 <= bounds[0] <= bounds[1]:
+        raise ValueError(f"expected [least, most], got {list(bounds)}")
+    return bounds
+
+
+Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
+
+
+class Mode(Model):
+    """How hard to measure. Each of `sessions` has `blocks`; bounds are [least, most].
+
+    `pilot` is the number of processes of each cell that the pilot runs, 0 for none. A decision may
+    be taken at `looks` equally spaced looks.
+    """
 
     title: str
     summary: str
     blocks: int = Field(ge=1)
-    iterations: int = Field(ge=1)
+    sessions: int = Field(default=1, ge=1)
+    looks: int = Field(default=1, ge=1)
+    pilot: int = Field(ge=0)
+    iterations: Bounds
     warmup_iterations: int = Field(ge=0)
-    warmup_ms: int = Field(ge=0)
-    oracle: bool
-    cases: list[dict[str, str | list[str]]]
+    warmup_ms: Bounds
 
 
 class Fixture(Model):
@@ -168,7 +196,8 @@ class Fixture(Model):
 class Runner(Model):
     """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
 
-    `steady_environment` is added where steady state is timed, never where the start is.
+    `steady_environment` is added where steady state is timed, never where the start is; `engine`
+    holds options of SQLite itself, as the contract's `connection.engine`.
     """
 
     name: str
@@ -181,6 +210,7 @@ class Runner(Model):
     environment: dict[str, str] = {}
     steady_environment: dict[str, str] = {}
     sources: list[str] = ["."]
+    engine: dict[str, str | int] = {}
     warmup_ms: int = 0
     role: Literal["runner", "floor", "oracle"] = "runner"
 
@@ -195,6 +225,7 @@ class Catalog(Model):
     scenarios: dict[str, Scenario]
     profiles: dict[str, Profile]
     suites: dict[str, Suite]
+    modes: dict[str, Mode]
     fixtures: dict[str, Fixture]
     runners: dict[str, Runner]
     folders: dict[str, Path]
@@ -210,13 +241,14 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
     found: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
-        if file.name not in ("profiles.toml", "suites.toml"):
+        if file.name not in ("profiles.toml", "suites.toml", "modes.toml"):
             for name, value in _toml(file).items():
                 if name in found:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
                 found[name] = _model(Scenario, value, file, name)
     profiles = _tables(Profile, scenarios / "profiles.toml")
     suites = _tables(Suite, scenarios / "suites.toml")
+    modes = _tables(Mode, scenarios / "modes.toml")
     sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
     starters: dict[str, Runner] = {}
     folders: dict[str, Path] = {}
@@ -226,11 +258,12 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
                 raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             starters[runner.name] = runner
             folders[runner.name] = file.parent
-    _cross_check(found, profiles, suites, sets, scenarios)
+    _cross_check(found, profiles, suites, modes, sets, scenarios)
     return Catalog(
         scenarios=found,
         profiles=profiles,
         suites=suites,
+        modes=modes,
         fixtures=sets,
         runners=starters,
         folders=folders,
@@ -241,6 +274,7 @@ def _cross_check(
     scenarios: dict[str, Scenario],
     profiles: dict[str, Profile],
     suites: dict[str, Suite],
+    modes: dict[str, Mode],
     fixtures: dict[str, Fixture],
     folder: Path,
 ) -> None:
@@ -257,6 +291,11 @@ def _cross_check(
                     f"{_any_of(profiles)}"
                 )
     for name, suite in suites.items():
+        if suite.mode not in modes:
+            raise UsageError(
+                f"{folder / 'suites.toml'}: {name}.mode: there is no mode {suite.mode}; expected "
+                f"{_any_of(modes)}"
+            )
         for number, case in enumerate(suite.cases):
             where = f"{folder / 'suites.toml'}: {name}.cases[{number}]"
             scenario_name = case.get("scenario")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlitmus import generate
+from sqlitmus.cases import steps_of
 from sqlitmus.catalog import Catalog, Scenario
 from sqlitmus.catalog import Step as ScenarioStep
 from sqlitmus.contract import (
@@ -18,7 +19,7 @@ from sqlitmus.contract import (
     Type,
     Value,
 )
-from sqlitmus.plan import Case, steps_of
+from sqlitmus.plan import Case
 
 
 def make_job(
@@ -31,8 +32,12 @@ def make_job(
     size: int,
     output: Path,
     warmup_ms: int = 0,
+    engine: dict[str, str | int] | None = None,
 ) -> Job:
-    """The job of `case`; `warmup_ms` is the runner's own minimum, `size` the fixture's rows."""
+    """The job of `case`; `size` is the fixture's rows.
+
+    `warmup_ms`, the least warm-up, and `engine`, options of SQLite itself, are the runner's own.
+    """
     spec = catalog.scenarios[case.scenario]
     transaction = "read" if case.axes.get("transaction") == "read" else spec.transaction
     cold = case.metric == "cold"
@@ -40,7 +45,7 @@ def make_job(
         mode=mode,
         cell=cell,
         database=Database(path=str(database)) if database else None,
-        connection=Connection(pragmas=case.pragmas),
+        connection=Connection(pragmas=case.pragmas, engine=engine or {}),
         steps=_steps(spec, case, size),
         transaction=transaction,
         reset=[sql.format(size=size) for sql in spec.reset],

@@ -4,17 +4,19 @@ Everything that takes time in here happens between invocations, never beside one
 """
 
 import statistics
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from sqlitmus.bench import Bench
 from sqlitmus.errors import Exit, NotFit
-from sqlitmus.plan import Cells, Plan
+from sqlitmus.machine import conditions
+from sqlitmus.machine.probe import probe
+from sqlitmus.plan import Case, Cells, Plan
 from sqlitmus.progress import Remaining, clock
-from sqlitmus.rehearse import Seconds
 from sqlitmus.schedule import Slot, schedule
-from sqlitmus.store import Iterations, RunDirectory, Sample
+from sqlitmus.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.verification import Answers
 from sqlitmus.workbench import Attempt
 
@@ -27,66 +29,164 @@ class Ended:
     directory: Path | None
 
 
-def measure(
-    plan: Plan,
-    directory: RunDirectory,
-    bench: Bench,
-    answers: Answers,
-    fit: Cells,
-    seconds: Seconds,
-) -> Ended:
-    """All slots that have no sample yet, in the plan's order."""
-    bench.workbench.keep_logs(directory.path / "logs")
-    cases = {case.id: case for case in plan.cases}
-    done: set[int] = set()
-    # The order is that of the cells fit at the start: one that fails only now shifts no other.
-    ordered = _fit_at_start(plan, directory)
-    given_up = {(c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])}
-    for sample in directory.samples():
-        done.add(sample.position)
+class Measuring:
+    """A run under way: what is planned, what is done, what was given up."""
+
+    def __init__(
+        self, plan: Plan, directory: RunDirectory, bench: Bench, answers: Answers, fit: Cells
+    ) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._bench = bench
+        self._answers = answers
+        self._cases = {case.id: case for case in plan.cases}
+        # The order is that of the cells fit at the start: one that fails only now shifts no other.
+        ordered = _fit_at_start(plan, directory)
+        self._slots = list(schedule(ordered, plan.canary, plan.blocks, plan.seed))
+        self._given_up = {
+            (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
+        }
+        self._outcomes = {r.outcome for r in answers.records.values()}
+        self._done: set[tuple[int, int]] = set()  # position and take
+        for sample in directory.samples():
+            self._done.add((sample.position, sample.take))
+            self._note(sample)
+        self._blocks = directory.blocks()
+        self._performed = 0
+        bench.workbench.keep_logs(directory.path / "logs")
+
+    def until(self, blocks: int) -> bool:
+        """Go on until `blocks` are whole; False if the user asked to stop before that."""
+        wanted = [slot for slot in self._slots if slot.block < blocks]
+        left_s = sum(self._seconds(slot) for slot in wanted if (slot.position, 0) not in self._done)
+        remaining = Remaining(left_s)
+        for block, slots in groupby(wanted, key=lambda slot: slot.block):
+            if not self._block(block, list(slots), remaining):
+                return False
+        if self._performed:
+            self._bench.progress.say(f"{self._performed} invocations in {clock(remaining.spent())}")
+        self._performed = 0
+        return True
+
+    def end(self) -> Ended:
+        """Mark the run as complete."""
+        self._directory.finish()
+        if "wrong" in self._outcomes:
+            return Ended(Exit.WRONG_ANSWERS, self._directory.path)
+        failed = "failed" in self._outcomes
+        return Ended(Exit.CELLS_FAILED if failed else Exit.DONE, self._directory.path)
+
+    def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
+        """One block, done again if the machine was disturbed and a repeat is left."""
+        for take in range(2):
+            if any((b.block, b.take) == (block, take) for b in self._blocks):
+                if self._is_final(block, take):
+                    return True
+                continue
+            before = self._look()
+            for number, slot in enumerate(self._to_do(slots, take)):
+                if self._bench.stop.requested:
+                    return False
+                self._announce(slot, remaining, milestone=number == 0)
+                if not self._invoke(slot, take):
+                    return False
+                remaining.did(self._seconds(slot))
+            record = self._judge(Block(
+                block=block, take=take, before=before, after=self._look(),
+                disturbed=False, repeated=False,
+            ))  # fmt: skip
+            self._directory.add_block(record)
+            self._blocks.append(record)
+            if not record.repeated:
+                return True
+            self._bench.progress.say(
+                f"block {block + 1} was disturbed (the probe took "
+                f"{max(_probes(record)) / 1e6:.0f} ms): it is done again"
+            )
+            remaining.more(sum(map(self._seconds, slots)))
+        return True
+
+    def _is_final(self, block: int, take: int) -> bool:
+        return not any(b.repeated for b in self._blocks if (b.block, b.take) == (block, take))
+
+    def _look(self) -> conditions.Conditions:
+        """The machine between two blocks."""
+        return conditions.read(probe())
+
+    def _judge(self, record: Block) -> Block:
+        """Whether a block was disturbed, by its probes and those of the blocks before it alone."""
+        import numpy as np
+
+        from sqlitmus.stats.probe import disturbed, repeats_allowed
+
+        probes = [float(max(_probes(b))) for b in [*self._blocks, record]]
+        hit = bool(disturbed(np.array(probes))[-1])
+        repeats = sum(b.repeated for b in self._blocks)
+        again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
+        return record.model_copy(update={"disturbed": hit, "repeated": again})
+
+    def _to_do(self, slots: list[Slot], take: int) -> Iterator[Slot]:
+        for slot in slots:
+            done = (slot.position, take) in self._done
+            if not done and (slot.case, slot.runner) not in self._given_up:
+                yield slot
+
+    def _invoke(self, slot: Slot, take: int) -> bool:
+        """One invocation, saved; False if it was cut off."""
+        case = self._counted(slot)
+        attempt = self._bench.workbench.attempt(
+            case,
+            self._bench.installed[slot.runner],
+            "measure",
+            self._answers.expected[case.id, case.operations],
+        )
+        if self._bench.stop.requested > 1:
+            return False
+        sample, iterations = to_sample(slot, take, attempt)
+        self._save(sample, iterations)
+        self._done.add((slot.position, take))
+        self._performed += 1
+        self._note(sample)
         if sample.outcome != "ok":
-            given_up.add((sample.case, sample.runner))
-    slots = schedule(ordered, plan.canary, plan.blocks, plan.seed)
-    left = [s for s in slots if s.position not in done and (s.case, s.runner) not in given_up]
-    remaining = Remaining(sum(seconds[s.case, s.runner] for s in left))
-    spent_s = 0.0
-    took: dict[tuple[str, str], list[float]] = {}
-    performed = 0
-    for number, slot in enumerate(left):
-        if bench.stop.requested:
-            return _interrupted(bench, directory)
-        first_of_block = number == 0 or left[number - 1].block != slot.block
-        bench.progress.step(
-            f"block {slot.block + 1}/{plan.blocks}  {clock(remaining.after(spent_s))} left  "
+            self._bench.progress.say(
+                f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
+            )
+        return True
+
+    def _note(self, sample: Sample) -> None:
+        if sample.outcome != "ok":
+            self._outcomes.add(sample.outcome)
+            self._given_up.add((sample.case, sample.runner))
+
+    def _counted(self, slot: Slot) -> Case:
+        return self._plan.counted(self._cases[slot.case], slot.runner)
+
+    def _seconds(self, slot: Slot) -> float:
+        counts = self._plan.counts.get(slot.case, {}).get(slot.runner)
+        if counts is None or (slot.case, slot.runner) in self._given_up:
+            return 0.0
+        return counts.seconds
+
+    def _announce(self, slot: Slot, remaining: Remaining, *, milestone: bool) -> None:
+        self._bench.progress.step(
+            f"block {slot.block + 1}/{self._plan.blocks}  {clock(remaining.left())} left  "
             f"{slot.case}  {slot.label}",
-            milestone=first_of_block,
+            milestone=milestone,
         )
-        spent_s += seconds[slot.case, slot.runner]
-        if (slot.case, slot.runner) in given_up:
-            continue
-        begin = time.monotonic()
-        attempt = bench.workbench.attempt(
-            cases[slot.case], bench.installed[slot.runner], "measure", answers.expected[slot.case]
-        )
-        if bench.stop.requested > 1:
-            return _interrupted(bench, directory)
-        _save(directory, *to_sample(slot, attempt))
-        performed += 1
-        if attempt.outcome == "ok":
-            took.setdefault((slot.case, slot.runner), []).append(time.monotonic() - begin)
-        else:
-            given_up.add((slot.case, slot.runner))
-            bench.progress.say(f"{slot.case}/{slot.runner}: {attempt.outcome}: {attempt.reason}")
-    directory.finish()
-    for (case, runner), spans in took.items():
-        bench.memory.keep_seconds(bench.key(cases[case], runner), statistics.median(spans))
-    bench.memory.save()
-    outcomes = {r.outcome for r in answers.records.values()}
-    outcomes |= {s.outcome for s in directory.samples() if s.outcome != "ok"}
-    bench.progress.say(f"{performed} invocations in {clock(remaining.spent())}")
-    if "wrong" in outcomes:
-        return Ended(Exit.WRONG_ANSWERS, directory.path)
-    return Ended(Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE, directory.path)
+
+    def _save(self, sample: Sample, iterations: Iterations | None) -> None:
+        try:
+            self._directory.add_sample(sample, iterations)
+        except OSError as error:
+            path = self._directory.path
+            raise NotFit(
+                f"{path}: a sample could not be written: {error.strerror}. What was written "
+                f"stays readable; free some space and run: ./just run --resume {path}"
+            ) from error
+
+
+def _probes(block: Block) -> list[int]:
+    return [look.probe_ns or 0 for look in (block.before, block.after)]
 
 
 def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
@@ -94,26 +194,12 @@ def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
     return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}
 
 
-def _interrupted(bench: Bench, directory: RunDirectory) -> Ended:
-    bench.memory.save()
-    return Ended(Exit.INTERRUPTED, directory.path)
-
-
-def _save(directory: RunDirectory, sample: Sample, iterations: Iterations | None) -> None:
-    try:
-        directory.add_sample(sample, iterations)
-    except OSError as error:
-        raise NotFit(
-            f"{directory.path}: a sample could not be written: {error.strerror}. What was written "
-            f"stays readable; free some space and run: ./just run --resume {directory.path}"
-        ) from error
-
-
-def to_sample(slot: Slot, attempt: Attempt) -> tuple[Sample, Iterations | None]:
+def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iterations | None]:
     """What is kept of an invocation."""
     timing, result = attempt.invocation.timing, attempt.invocation.result
     sample = Sample(
         block=slot.block,
+        take=take,
         position=slot.position,
         case=slot.case,
         runner=slot.runner,
@@ -138,6 +224,9 @@ def to_sample(slot: Slot, attempt: Attempt) -> tuple[Sample, Iterations | None]:
         spent = result.cpu_ns.user + result.cpu_ns.system
         times["steady_cpu_ns"] = spent / len(result.iterations_ns)
     kept = Iterations(
-        position=slot.position, warmup_ns=result.warmup_ns, iterations_ns=result.iterations_ns
+        position=slot.position,
+        take=take,
+        warmup_ns=result.warmup_ns,
+        iterations_ns=result.iterations_ns,
     )
     return sample.model_copy(update=times), kept

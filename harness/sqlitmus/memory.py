@@ -1,4 +1,4 @@
-"""What earlier runs on this machine found out: verified answers and how long cells take.
+"""What earlier runs on this machine found out: verified answers and what pilots saw.
 
 Keys hold everything that could change the answer (job, fixture, runner's files), so an entry never
 has to be trusted further than the very thing it was made from.
@@ -15,18 +15,23 @@ from pydantic import TypeAdapter, ValidationError
 
 from sqlitmus import paths
 from sqlitmus.catalog import Catalog
+from sqlitmus.counts import Observed
 from sqlitmus.plan import Case
 from sqlitmus.runners import Installed
 from sqlitmus.verify import Expected, Verified
 
+_TIMING = {"iterations", "warmup_iterations", "warmup_ms"}
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
-    """A hash over the case, its scenario and fixture, and both runners' fingerprints."""
+    """A hash over the case, its scenario and fixture, and both runners' fingerprints.
+
+    Counts that change no answer are left out.
+    """
     scenario = catalog.scenarios[case.scenario]
     fixture = catalog.fixtures[scenario.fixture].model_dump_json() if scenario.fixture else ""
-    parts = [case.model_dump_json(), scenario.model_dump_json(), fixture, size]
+    parts = [case.model_dump_json(exclude=_TIMING), scenario.model_dump_json(), fixture, size]
     parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
@@ -51,10 +56,19 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
-    def seconds(self, key: str) -> float | None:
-        """How long one invocation takes, harness included."""
-        value = self._entries.get(key, {}).get("seconds")
-        return float(value) if isinstance(value, int | float) and value > 0 else None
+    def expected(self, key: str) -> Expected | None:
+        """What the oracle answered."""
+        try:
+            return Expected.model_validate(self._entries[key]["answer"])
+        except (KeyError, ValidationError):
+            return None
+
+    def observed(self, key: str) -> Observed | None:
+        """What a pilot learned of the cell."""
+        try:
+            return Observed.model_validate(self._entries[key]["observed"])
+        except (KeyError, ValidationError):
+            return None
 
     def keep_verified(self, key: str, record: Verified, want: Expected | None) -> None:
         """Only ok and unsupported are worth keeping; anything else is tried again."""
@@ -63,9 +77,13 @@ class Memory:
             entry["verified"] = record.model_dump(mode="json")
             entry["expected"] = want.model_dump(mode="json") if want else None
 
-    def keep_seconds(self, key: str, seconds: float) -> None:
-        """Remember how long an invocation took."""
-        self._entries.setdefault(key, {})["seconds"] = round(seconds, 4)
+    def keep_expected(self, key: str, answer: Expected) -> None:
+        """Remember the oracle's answer."""
+        self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
+
+    def keep_observed(self, key: str, observed: Observed) -> None:
+        """Remember what a pilot learned."""
+        self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
 
     def save(self) -> None:
         """Write the file; a full disk here costs nothing but the memory."""

@@ -47,17 +47,27 @@ class Remaining:
     """Seconds left: the prediction, corrected by how true it has been so far."""
 
     def __init__(self, predicted_s: float) -> None:
-        self._predicted = predicted_s
+        self._left = predicted_s
+        self._done = 0.0
         self._start = time.monotonic()
 
     def spent(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._start
 
-    def after(self, done_s: float) -> float:
-        """Seconds left when work predicted at `done_s` seconds is done."""
-        pace = self.spent() / done_s if done_s > 1.0 else 1.0
-        return max(0.0, self._predicted - done_s) * pace
+    def did(self, predicted_s: float) -> None:
+        """Work predicted to take that long is done."""
+        self._done += predicted_s
+        self._left -= predicted_s
+
+    def more(self, predicted_s: float) -> None:
+        """More work came up."""
+        self._left += predicted_s
+
+    def left(self) -> float:
+        """Seconds left."""
+        pace = self.spent() / self._done if self._done > 1.0 else 1.0
+        return max(0.0, self._left) * pace
 
 
 def clock(seconds: float) -> str:

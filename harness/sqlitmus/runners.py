@@ -19,7 +19,7 @@ from sqlitmus.errors import UsageError
 from sqlitmus.plan import PlannedRunner
 
 DESCRIBE_TIMEOUT_S = 30
-_SOURCES = {".js", ".ts", ".mjs", ".py", ".json", ".toml"}
+_SOURCES = {".js", ".ts", ".mjs", ".py", ".json", ".toml", ".node"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
 def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
     # Of the inherited environment only what a runtime is found by; PATH varies by shell.
     found_by = os.environ.get("DOTNET_ROOT", "")
-    text = json.dumps([command, spec.environment, spec.steady_environment, found_by])
+    settings = [spec.environment, spec.steady_environment, spec.engine]
+    text = json.dumps([command, *settings, found_by])
     digest = hashlib.sha256(text.encode())
     for argument in command:
         if Path(argument).is_file():
@@ -103,7 +104,8 @@ def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
             digest.update(f"{argument} {status.st_size} {status.st_mtime_ns}".encode())
     for folder in folders:
         for file in [folder] if folder.is_file() else sorted(folder.rglob("*")):
-            skip = "node_modules" in file.parts or "tests" in file.parts
+            below = file.relative_to(folder).parts
+            skip = "node_modules" in below or "tests" in below
             if file.suffix in _SOURCES and not skip and file.is_file():
                 digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:16]

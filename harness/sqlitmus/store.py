@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from sqlitmus.contract import Model
 from sqlitmus.errors import NotFit, UsageError
+from sqlitmus.machine.conditions import Conditions
 from sqlitmus.plan import Plan
 from sqlitmus.verify import Outcome, Verified
 
@@ -22,6 +23,7 @@ class Sample(Model):
     time of an iteration, user and system."""
 
     block: int
+    take: int = 0
     position: int
     case: str
     runner: str
@@ -37,10 +39,26 @@ class Sample(Model):
     steady_cpu_ns: float | None = None
 
 
+class Block(Model):
+    """One pass over all cells: the machine before and after it.
+
+    A `disturbed` block that is `repeated` is done again as the next `take`; samples of a take that
+    was repeated are not used.
+    """
+
+    block: int
+    take: int
+    before: Conditions
+    after: Conditions
+    disturbed: bool
+    repeated: bool
+
+
 class Iterations(Model):
     """The iterations of one invocation, warm-up first; kept for whoever doubts its median."""
 
     position: int
+    take: int = 0
     warmup_ns: list[int]
     iterations_ns: list[int]
 
@@ -113,6 +131,14 @@ class RunDirectory:
         unsaid = {name for name in ("reason", "log") if getattr(sample, name) is None}
         self._append("samples.jsonl", sample.model_dump(mode="json", exclude=unsaid))
 
+    def add_block(self, block: Block) -> None:
+        """Append what was read around a block."""
+        self._append("blocks.jsonl", block.model_dump(mode="json", exclude_none=True))
+
+    def blocks(self) -> list[Block]:
+        """All blocks that were gone through, in order."""
+        return [Block.model_validate(item) for _, item in self._lines("blocks.jsonl")]
+
     def finish(self) -> None:
         """Append the footer that marks the samples as complete."""
         self._append("samples.jsonl", {"complete": True})
@@ -132,15 +158,16 @@ class RunDirectory:
         return any(item.get("complete") for _, item in self._lines("samples.jsonl"))
 
     def repair(self) -> None:
-        """Cut off a half-written last line, so that appending goes on behind a whole one."""
-        file = self.path / "samples.jsonl"
-        data = file.read_bytes() if file.exists() else b""
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with file.open("r+b") as stream:
-                stream.truncate(whole)
-        if not whole:
-            self._append("samples.jsonl", {"schema": SCHEMA, "run": self.plan().run})
+        """Cut off half-written last lines, so that appending goes on behind whole ones."""
+        for name in ("samples.jsonl", "iterations.jsonl", "blocks.jsonl"):
+            file = self.path / name
+            data = file.read_bytes() if file.exists() else b""
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                with file.open("r+b") as stream:
+                    stream.truncate(whole)
+            if not whole and name == "samples.jsonl":
+                self._append(name, {"schema": SCHEMA, "run": self.plan().run})
 
     def _append(self, name: str, item: dict[str, Any], *, sync: bool = True) -> None:
         with (self.path / name).open("ab") as stream:

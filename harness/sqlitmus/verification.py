@@ -9,10 +9,10 @@ from sqlitmus.verify import Expected, Verified
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and what the oracle expects per case id."""
+    """Verifications by (case id, runner), and what the oracle expects by (case id, operations)."""
 
     records: dict[tuple[str, str], Verified]
-    expected: dict[str, Expected | None]
+    expected: dict[tuple[str, int], Expected | None]
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed: those whose answer was right."""
@@ -38,21 +38,29 @@ def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
             key = bench.key(case, name)
             known = bench.memory.verified(key)
             if known:
-                record, answers.expected[case.id] = known
+                record, answers.expected[case.id, case.operations] = known
             else:
-                want = _expected(bench, case, answers)
+                want = expected(bench, case, answers)
                 record = _verify(bench, case, name, want)
                 bench.memory.keep_verified(key, record, want)
             answers.records[case.id, name] = record
     return answers
 
 
-def _expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
-    if case.id not in answers.expected:
-        has_steps = bench.catalog.scenarios[case.scenario].steps
-        answer = bench.workbench.ask_oracle(case, bench.oracle) if has_steps else None
-        answers.expected[case.id] = answer
-    return answers.expected[case.id]
+def expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
+    """What the oracle answers to `case` with its present number of operations; None without steps.
+
+    It is asked once, and not at all where it was asked before.
+    """
+    at = (case.id, case.operations)
+    if at not in answers.expected:
+        key = bench.key(case, bench.oracle.spec.name)
+        answer = bench.memory.expected(key)
+        if answer is None and bench.catalog.scenarios[case.scenario].steps:
+            answer = bench.workbench.ask_oracle(case, bench.oracle)
+            bench.memory.keep_expected(key, answer)
+        answers.expected[at] = answer
+    return answers.expected[at]
 
 
 def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
@@ -76,6 +84,7 @@ def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verif
         "digest": result.digest,
         "plans": result.plans,
         "pragmas": result.effective.pragmas,
+        "engine": result.effective.engine,
     }
     return record.model_copy(update=answer)
 

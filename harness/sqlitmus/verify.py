@@ -1,5 +1,6 @@
 """Answers against the oracle's: equal work before any time is kept. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,7 @@ class Asked:
     iterations: int
     inspect: bool
     pragmas: list[tuple[str, str | int]]
+    engine: dict[str, str | int]
 
 
 class Expected(Model):
@@ -44,6 +46,7 @@ class Verified(Model):
     digest: str | None = None
     plans: list[list[str]] = []
     pragmas: dict[str, str | int | None] = {}
+    engine: dict[str, str | int] = {}
     log: str | None = None
     command: str = ""
 
@@ -80,24 +83,31 @@ def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome,
         got, right = getattr(result, name), getattr(want, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
-    unproven = _unproven(result, asked)
+    unproven = next(_unproven(result, asked), None)
     return ("failed", unproven) if unproven else ("ok", None)
 
 
-def _unproven(result: Result, asked: Asked) -> str | None:
+def _unproven(result: Result, asked: Asked) -> Iterator[str]:
     """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
     if asked.mode == "verify" and result.digest is None:
-        return "its result has no digest, which verification needs"
+        yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)
     if asked.mode == "measure" and times != asked.iterations:
-        return f"its result has {times} timed iterations; {asked.iterations} were asked for"
+        yield f"its result has {times} timed iterations; {asked.iterations} were asked for"
+    if 0 in result.iterations_ns:
+        yield "its result has an iteration of 0 ns: its clock stood still"
     read = result.effective.pragmas
     for name, value in asked.pragmas:
         if name in read and normal(name, read[name]) != normal(name, value):
-            return f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
+            yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
         if asked.inspect and name in PRAGMAS_READ_BACK and name not in read:
-            return f"PRAGMA {name} was set but not read back"
-    return None
+            yield f"PRAGMA {name} was set but not read back"
+    in_effect = result.effective.engine
+    for name, value in asked.engine.items():
+        if name in in_effect and str(in_effect[name]) != str(value):
+            yield f"engine {name}={value} did not take: it reads back {in_effect[name]}"
+        if asked.inspect and name not in in_effect:
+            yield f"engine {name} was set but not read back"
 
 
 _WORDS = {

@@ -52,7 +52,7 @@ class Workbench:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        self._ready: dict[tuple[str, str, Mode], _Ready] = {}
+        self._ready: dict[tuple[object, ...], _Ready] = {}
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if need be."""
@@ -95,7 +95,7 @@ class Workbench:
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
-        log = self.logs / f"{_file_name(case.id)}.{runner.spec.name}.{mode}.log"
+        log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         invocation = execute.invoke(
@@ -118,7 +118,8 @@ class Workbench:
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _Ready:
-        key = (case.id, f"{runner.spec.name}{'?' if plain else ''}", mode)
+        counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
+        key = (case.id, runner.spec.name, mode, plain, *counts)
         if key in self._ready:
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
@@ -136,6 +137,7 @@ class Workbench:
             size=rows,
             output=output,
             warmup_ms=runner.spec.warmup_ms,
+            engine=runner.spec.engine,
         )
         if plain:
             job = jobs.question(job)
@@ -145,7 +147,9 @@ class Workbench:
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
-        asked = Asked(job.mode, job.measure.iterations, job.inspect, case.pragmas)
+        asked = Asked(
+            job.mode, job.measure.iterations, job.inspect, case.pragmas, job.connection.engine
+        )
         self._ready[key] = _Ready(file, output, asked, copy)
         return self._ready[key]
 

@@ -58,8 +58,8 @@ def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
 
 
 def test_quick_is_enough_for_verdicts() -> None:
-    assert KNOWN.suites["quick"].blocks >= plan.MINIMUM_BLOCKS
-    assert KNOWN.suites["full"].blocks >= plan.MINIMUM_BLOCKS
+    for suite in ("quick", "full"):
+        assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= plan.MINIMUM_BLOCKS
 
 
 def test_every_runner_starts_from_files_that_are_there() -> None:
@@ -178,7 +178,9 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
         ("suites.toml", '"durable"', '"durabel"', "'durabel'"),
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
-        ("suites.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
+        ("suites.toml", '"standard"', '"standart"', "there is no mode standart; expected gate,"),
+        ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
+        ("modes.toml", "[50, 100]", "[100, 50]", "quick.warmup_ms: Value error, expected [least"),
         ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),
     ],
 )

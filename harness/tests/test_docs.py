@@ -21,10 +21,8 @@ def readme() -> str:
 
 def commands() -> list[str]:
     """Names of the command line's commands."""
-    from sqlitmus.cli import doctor, list_, report, run, schema, verify, version
-
     app = cli.typer.Typer()
-    for module in (list_, doctor, run, verify, report, schema, version):
+    for module in cli.modules():
         module.register(app)
     return [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
 

@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import catalog, jobs, plan
+from sqlitmus import cases, catalog, jobs
 from sqlitmus.contract import Job
 
 KNOWN = catalog.load()
 
 
-def job(case_id: str, mode: Any = "measure", *, size: int = 1000, warmup_ms: int = 0) -> Job:
-    name, axes = plan.parse_case(case_id, KNOWN)
-    case = plan.make_case(name, axes, KNOWN, KNOWN.suites["quick"])
+def job(
+    case_id: str,
+    mode: Any = "measure",
+    *,
+    size: int = 1000,
+    warmup_ms: int = 0,
+    engine: dict[str, str | int] | None = None,
+) -> Job:
+    name, axes = cases.parse_case(case_id, KNOWN)
+    case = cases.make_case(name, axes, KNOWN, KNOWN.modes["quick"])
     has_fixture = KNOWN.scenarios[name].fixture
     return jobs.make_job(
         case,
@@ -26,6 +33,7 @@ def job(case_id: str, mode: Any = "measure", *, size: int = 1000, warmup_ms: int
         size=size,
         output=Path("result.json"),
         warmup_ms=warmup_ms,
+        engine=engine,
     )
 
 
@@ -120,6 +128,13 @@ def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
     assert job("get-pk").measure.warmup_ns == 50_000_000
     assert job("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
     assert job("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
+
+
+def test_engine_options_are_the_runners() -> None:
+    assert job("get-pk").connection.engine == {}
+    made = job("get-pk", engine={"threading": "serialized", "memstatus": 0})
+    assert made.connection.engine == {"threading": "serialized", "memstatus": 0}
+    assert made.connection.pragmas == job("get-pk").connection.pragmas
 
 
 def test_a_cold_process_is_inspected_only_when_verified() -> None:

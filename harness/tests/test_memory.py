@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import catalog, plan
+from sqlitmus import cases, catalog
 from sqlitmus.catalog import Catalog
+from sqlitmus.counts import Observed
 from sqlitmus.memory import Memory, key
 from sqlitmus.runners import Installed
 from sqlitmus.verify import Expected, Verified
@@ -20,6 +21,9 @@ def installed(name: str, fingerprint: str = "f") -> Installed:
     return Installed(KNOWN.runners[name], [], {}, None, None, fingerprint)
 
 
+SEEN = Observed(seconds=0.25, processes=1, window_ms=150)
+
+
 def record(outcome: Any = "ok") -> Verified:
     return Verified(case="a", runner="b", outcome=outcome)
 
@@ -27,8 +31,8 @@ def record(outcome: Any = "ok") -> Verified:
 def make_key(
     case_id: str = "get-pk", *, known: Catalog = KNOWN, size: str = "s", **runners: Installed
 ) -> str:
-    name, axes = plan.parse_case(case_id, known)
-    case = plan.make_case(name, axes, known, known.suites["quick"])
+    name, axes = cases.parse_case(case_id, known)
+    case = cases.make_case(name, axes, known, known.modes["quick"])
     runner = runners.get("runner", installed("node"))
     return key(case, known, size, runner, runners.get("oracle", installed("python")))
 
@@ -38,14 +42,14 @@ def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
     first = Memory(file)
     first.keep_verified("k", record(), WANT)
     first.keep_verified("n", record("unsupported"), None)
-    first.keep_seconds("k", 0.25)
+    first.keep_observed("k", SEEN)
     first.save()
     again = Memory(file)
     assert again.verified("k") == (record(), WANT)
     assert again.verified("n") == (record("unsupported"), None)
-    assert again.seconds("k") == 0.25
+    assert again.observed("k") == SEEN
     assert again.verified("other") is None
-    assert again.seconds("n") is None
+    assert again.observed("n") is None
     assert [f.name for f in tmp_path.iterdir()] == ["cells.json"]
 
 
@@ -65,32 +69,41 @@ def test_a_broken_file_counts_as_empty(tmp_path: Path, text: str) -> None:
     file.write_text(text, "utf-8")
     memory = Memory(file)
     assert memory.verified("k") is None
-    assert memory.seconds("k") is None
-    memory.keep_seconds("k", 1.5)
+    assert memory.observed("k") is None
+    memory.keep_observed("k", SEEN)
     memory.save()
-    assert Memory(file).seconds("k") == 1.5
+    assert Memory(file).observed("k") == SEEN
 
 
-@pytest.mark.parametrize("value", ['"soon"', "0", "-1", "null"])
-def test_a_senseless_time_is_none(tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize("value", ['"soon"', "0", "{}", '{"seconds": -1}', "null"])
+def test_a_senseless_observation_is_none(tmp_path: Path, value: str) -> None:
     file = tmp_path / "cells.json"
-    file.write_text(f'{{"k": {{"seconds": {value}}}}}', "utf-8")
-    assert Memory(file).seconds("k") is None
+    file.write_text(f'{{"k": {{"observed": {value}}}}}', "utf-8")
+    assert Memory(file).observed("k") is None
+
+
+def test_the_oracles_answer_is_kept_by_itself(tmp_path: Path) -> None:
+    file = tmp_path / "cells.json"
+    first = Memory(file)
+    first.keep_expected("k", WANT)
+    first.save()
+    assert Memory(file).expected("k") == WANT
+    assert Memory(file).verified("k") is None
 
 
 def test_fresh_forgets(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep_seconds("k", 1.0)
+    first.keep_observed("k", SEEN)
     first.save()
-    assert Memory(file, fresh=True).seconds("k") is None
+    assert Memory(file, fresh=True).observed("k") is None
 
 
 def test_a_memory_that_cannot_be_saved_costs_nothing_else(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "gone" / "cells.json")
-    memory.keep_seconds("k", 1.0)
+    memory.keep_observed("k", SEEN)
     memory.save()
-    assert memory.seconds("k") == 1.0
+    assert memory.observed("k") == SEEN
 
 
 def test_a_key_changes_with_all_that_could_change_the_answer() -> None:

@@ -4,18 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus import catalog, plan
+from sqlitmus import cases as made
+from sqlitmus import catalog
+from sqlitmus.choose import choose, mode_of
 from sqlitmus.errors import UsageError
 
 KNOWN = catalog.load()
 NODE, BUN, FLOOR = (KNOWN.runners[name] for name in ("node", "bun", "rust-ffi"))
-IDS = [case.id for suite in KNOWN.suites.values() for case in plan.cases_of(suite, KNOWN)]
+QUICK = KNOWN.modes["quick"]
+IDS = [case.id for suite in KNOWN.suites.values() for case in made.cases_of(suite, KNOWN, QUICK)]
 
 
 def cells(
     *filters: str, suite: str = "quick", runners: list[str] | None = None
 ) -> dict[str, list[str]]:
-    return plan.choose(KNOWN, suite, [], runners or [], list(filters), None)[1]
+    _, mode = mode_of(KNOWN, suite, None)
+    return choose(KNOWN, suite, mode, [], runners or [], list(filters), None)[1]
 
 
 def all_runners(found: dict[str, list[str]]) -> set[str]:
@@ -24,8 +28,8 @@ def all_runners(found: dict[str, list[str]]) -> set[str]:
 
 @pytest.mark.parametrize("case_id", sorted(set(IDS)))
 def test_a_case_id_reads_back_as_the_same_case(case_id: str) -> None:
-    name, axes = plan.parse_case(case_id, KNOWN)
-    assert plan.case_id(name, axes, KNOWN.scenarios[name]) == case_id
+    name, axes = made.parse_case(case_id, KNOWN)
+    assert made.case_id(name, axes, KNOWN.scenarios[name]) == case_id
 
 
 @given(st.data())
@@ -33,12 +37,12 @@ def test_any_axis_values_round_trip(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(KNOWN.scenarios)))
     spec = KNOWN.scenarios[name]
     axes = {axis: data.draw(st.sampled_from(values)) for axis, values in spec.axes.items()}
-    assert plan.parse_case(plan.case_id(name, axes, spec), KNOWN) == (name, axes)
+    assert made.parse_case(made.case_id(name, axes, spec), KNOWN) == (name, axes)
 
 
 def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
-    name, axes = plan.parse_case("get-pk@profile=normalised", KNOWN)
-    assert plan.case_id(name, axes, KNOWN.scenarios[name]) == "get-pk"
+    name, axes = made.parse_case("get-pk@profile=normalised", KNOWN)
+    assert made.case_id(name, axes, KNOWN.scenarios[name]) == "get-pk"
 
 
 @pytest.mark.parametrize(
@@ -55,19 +59,21 @@ def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
 )
 def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str) -> None:
     with pytest.raises(UsageError) as told:
-        plan.parse_case(text, KNOWN)
+        made.parse_case(text, KNOWN)
     assert str(told.value).startswith(message)
 
 
 def test_each_scenario_is_in_smoke_and_in_full() -> None:
     for name in ("smoke", "full"):
-        cases = plan.cases_of(KNOWN.suites[name], KNOWN)
+        cases = made.cases_of(KNOWN.suites[name], KNOWN, QUICK)
         assert {case.scenario for case in cases} == set(KNOWN.scenarios)
         assert len({case.id for case in cases}) == len(cases)
 
 
 def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:
-    ids = [c.id for c in plan.cases_of(KNOWN.suites["quick"], KNOWN) if c.scenario == "get-pk"]
+    ids = [
+        c.id for c in made.cases_of(KNOWN.suites["quick"], KNOWN, QUICK) if c.scenario == "get-pk"
+    ]
     assert ids == ["get-pk", "get-pk@profile=shipped", "get-pk@transaction=read"]
 
 
@@ -79,24 +85,23 @@ def test_the_oracle_is_measured_only_where_a_suite_or_the_user_names_it() -> Non
 
 def test_the_first_override_that_fits_decides_the_operations() -> None:
     spec = KNOWN.scenarios["insert-autocommit"]
-    suite = KNOWN.suites["quick"]
     axes = {axis: values[0] for axis, values in spec.axes.items()}
-    assert plan.make_case("insert-autocommit", axes, KNOWN, suite).operations == spec.operations
-    durable = plan.make_case("insert-autocommit", {**axes, "profile": "durable"}, KNOWN, suite)
+    assert made.make_case("insert-autocommit", axes, KNOWN, QUICK).operations == spec.operations
+    durable = made.make_case("insert-autocommit", {**axes, "profile": "durable"}, KNOWN, QUICK)
     (override,) = [o for o in spec.overrides if o.when == {"profile": "durable"}]
     assert durable.operations == override.operations != spec.operations
 
 
 def test_a_case_carries_profile_and_workers() -> None:
-    name, axes = plan.parse_case("parallel-get-pk@workers=4", KNOWN)
-    case = plan.make_case(name, axes, KNOWN, KNOWN.suites["quick"])
+    name, axes = made.parse_case("parallel-get-pk@workers=4", KNOWN)
+    case = made.make_case(name, axes, KNOWN, QUICK)
     assert case.workers == 4
     assert case.pragmas == KNOWN.profiles["normalised"].pragmas
     assert (case.iterations, case.warmup_iterations, case.warmup_ms) == (5, 2, 50)
 
 
 def test_a_cold_case_is_one_operation_without_warm_up() -> None:
-    case = plan.make_case("startup-noop", {}, KNOWN, KNOWN.suites["full"])
+    case = made.make_case("startup-noop", {}, KNOWN, KNOWN.modes["standard"])
     assert (case.metric, case.iterations, case.warmup_iterations, case.warmup_ms) == (
         "cold",
         1,
@@ -108,7 +113,7 @@ def test_a_cold_case_is_one_operation_without_warm_up() -> None:
 def test_only_steps_of_the_axis_value_count() -> None:
     spec = KNOWN.scenarios["insert-types"]
     for value in spec.axes["value"]:
-        (step,) = plan.steps_of(spec, {"value": value, "profile": "normalised"})
+        (step,) = made.steps_of(spec, {"value": value, "profile": "normalised"})
         assert step.only == {"value": value}
 
 
@@ -160,17 +165,17 @@ def test_unknown_suite_runner_and_reference() -> None:
     with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
         cells(runners=["nood"])
     with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
-        plan.choose(KNOWN, "quick", [], [], [], "nood")
+        choose(KNOWN, "quick", QUICK, [], [], [], "nood")
 
 
 def test_a_case_asked_for_twice_is_one() -> None:
-    cases, _ = plan.choose(KNOWN, "quick", ["all", "all@rows=100"], [], [], None)
+    cases, _ = choose(KNOWN, "quick", QUICK, ["all", "all@rows=100"], [], [], None)
     assert [case.id for case in cases] == ["all"]
 
 
 def test_a_reference_that_is_not_measured_is_refused_before_anything_is() -> None:
     with pytest.raises(UsageError) as told:
-        plan.choose(KNOWN, "quick", [], ["bun", "deno"], [], "node")
+        choose(KNOWN, "quick", QUICK, [], ["bun", "deno"], [], "node")
     assert str(told.value) == (
         "the reference node is not among the runners of this run: bun, deno; add -r node or choose "
         "another --reference"

@@ -76,7 +76,11 @@ def test_remaining_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> N
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     remaining = Remaining(60.0)
-    assert remaining.after(0.0) == 60.0
+    assert remaining.left() == 60.0
     now = 140.0
-    assert remaining.after(20.0) == 80.0  # twice as slow as predicted
-    assert remaining.after(70.0) == 0.0
+    remaining.did(20.0)
+    assert remaining.left() == 80.0  # twice as slow as predicted
+    remaining.more(10.0)
+    assert remaining.left() == 100.0
+    remaining.did(60.0)
+    assert remaining.left() == 0.0

@@ -141,6 +141,23 @@ def test_a_fingerprint_covers_sources_elsewhere_and_the_environment(tmp_path: Pa
     spec = known.runners["x"].model_copy(update={"environment": {"A": "b"}})
     seen.add(install(known.model_copy(update={"runners": {"x": spec}})).fingerprint)
     assert len(seen) == 4
+    spec = known.runners["x"].model_copy(update={"engine": {"a": 1}})
+    seen.add(install(known.model_copy(update={"runners": {"x": spec}})).fingerprint)
+    assert len(seen) == 5
+
+
+def test_where_a_clone_lies_does_not_hide_its_sources(tmp_path: Path) -> None:
+    known = make(tmp_path, GOOD, sources=["../tests/node_modules/core"])
+    core = tmp_path / "tests/node_modules/core"
+    for name in ("loop.js", "addon.node", "tests/t.js", "node_modules/m.js"):
+        (core / name).parent.mkdir(parents=True, exist_ok=True)
+        (core / name).write_text("1", "utf-8")
+    seen = [install(known).fingerprint]
+    for name in ("loop.js", "addon.node", "tests/t.js", "node_modules/m.js"):
+        (core / name).write_text("2", "utf-8")
+        seen.append(install(known).fingerprint)
+    assert len(set(seen[:3])) == 3
+    assert seen[2] == seen[3] == seen[4]
 
 
 def test_a_broken_cached_description_is_asked_for_again(tmp_path: Path) -> None:

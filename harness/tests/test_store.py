@@ -27,6 +27,9 @@ PLAN = Plan(
     runners=[],
     cases=[],
     cells={"get": ["a"]},
+    counts={},
+    mode="quick",
+    correction="bh",
     fingerprint="f",
 )
 RECORDS = [
@@ -85,7 +88,7 @@ def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirecto
 def test_iterations_stand_beside_the_samples(run: RunDirectory) -> None:
     run.add_sample(sample(7), Iterations(position=7, warmup_ns=[9], iterations_ns=[1, 2]))
     assert (run.path / "iterations.jsonl").read_text("utf-8") == (
-        '{"position":7,"warmup_ns":[9],"iterations_ns":[1,2]}\n'
+        '{"position":7,"take":0,"warmup_ns":[9],"iterations_ns":[1,2]}\n'
     )
     assert [s.position for s in run.samples()] == [7]
 

@@ -23,7 +23,11 @@ WANT = Expected(
     digest="ab" * 32,
 )
 VERIFY = Asked(
-    "verify", 1, inspect=True, pragmas=[("cache_size", -16000), ("synchronous", "NORMAL")]
+    "verify",
+    1,
+    inspect=True,
+    pragmas=[("cache_size", -16000), ("synchronous", "NORMAL")],
+    engine={},
 )
 MEASURE = replace(VERIFY, mode="measure", iterations=3)
 
@@ -121,6 +125,40 @@ def test_a_right_answer_without_its_proof_is_failed(
 
 def test_pragmas_are_not_missed_where_no_inspection_was_asked_for() -> None:
     uninspected = replace(MEASURE, inspect=False)
+    given = result(effective={}, iterations_ns=[1, 2, 3])
+    assert judge(given, WANT, uninspected) == ("ok", None)
+
+
+THREADS = replace(VERIFY, pragmas=[], engine={"threading": "serialized", "memstatus": 0})
+
+
+@pytest.mark.parametrize(
+    ("engine", "reason"),
+    [
+        (
+            {"threading": "multi-thread", "memstatus": 0},
+            "engine threading=serialized did not take: it reads back multi-thread",
+        ),
+        (
+            {"threading": "serialized", "memstatus": 1},
+            "engine memstatus=0 did not take: it reads back 1",
+        ),
+        ({"threading": "serialized"}, "engine memstatus was set but not read back"),
+    ],
+)
+def test_an_engine_option_that_did_not_take_is_failed(
+    engine: dict[str, str | int], reason: str
+) -> None:
+    given = result(effective={"engine": engine})
+    assert judge(given, WANT, THREADS) == ("failed", reason)
+
+
+def test_engine_options_in_effect_pass_and_others_than_asked_for_do_not_matter() -> None:
+    both = {"threading": "serialized", "memstatus": "0"}
+    assert judge(result(effective={"engine": both}), WANT, THREADS) == ("ok", None)
+    unasked = replace(THREADS, engine={})
+    assert judge(result(effective={"engine": both}), WANT, unasked) == ("ok", None)
+    uninspected = replace(THREADS, mode="measure", iterations=3, inspect=False)
     given = result(effective={}, iterations_ns=[1, 2, 3])
     assert judge(given, WANT, uninspected) == ("ok", None)
 

@@ -3,20 +3,33 @@
 import numpy as np
 
 from sqlitmus.errors import UsageError
-from sqlitmus.report.model import VERSION, Case, Cell, Comparison, Comparisons, Report
+from sqlitmus.report.model import (
+    VERSION,
+    Case,
+    Cell,
+    Comparison,
+    Comparisons,
+    Grade,
+    Report,
+    Verdict,
+)
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from . import provenance
-from .cells import build_cells
+from .cells import Secondary, build_cells
 from .checks import answered, disagree, proven
+from .conditions import passed
 from .data import Plan, PlannedCase, RunData
 from .headline import canary_summary, headline
 from .method import method
+from .noise import group_guards, letter, noise, told
 from .notices import cores, notices, plan_note
-from .outcomes import complete_blocks, judge, usable_times
-from .pairs import CANARY, compare_all, compare_canary, comparisons
+from .outcomes import complete_blocks, judge, usable
+from .pairs import CANARY, Question, compare_all, compare_canary, comparisons
 from .scaling import scaling
+from .secondary import measures
 from .standings import standings
+from .words import listed
 
 
 def analyse(run: RunData, reference: str | None = None) -> Report:
@@ -28,25 +41,36 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     plan = run.plan
     shown = _reference(plan, reference)
     names = [runner.name for runner in plan.runners]
+    question = Question(plan.margin, plan.correction, plan.sessions)
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
-    times = usable_times(run, outcomes)
+    times = usable(run.samples.time, outcomes)
     ok = outcomes.ok[:, :-1]
-    pairs = compare_all(times[:, :-1], names, plan.margin)
     canaries: list[Comparison | None] = [None] * len(plan.cases)
+    grades = None
+    guards: dict[str, float] = {}
     if plan.canary is not None:
-        twin = compare_canary(times, names.index(plan.canary), names, plan.margin)
+        twin = compare_canary(times, names.index(plan.canary), names, question)
+        grades = noise(twin)
+        guards = group_guards(twin, [case.group for case in plan.cases])
         canaries = [found.of(CANARY, plan.canary) for found in comparisons(twin)]
+    pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
+    compared = comparisons(pairs)
+    cold, cpu, memory = (
+        measures(usable(values, outcomes), names, shown, plan.canary, question)
+        for values in (run.samples.wall, run.samples.cpu, run.samples.rss)
+    )
+    cells = build_cells(
+        run, outcomes, times, Secondary(cold, cpu, memory, _over_floor(compared, plan.floor))
+    )
     answers = [answered(run, case) for case in plan.cases]
+    letters: list[Grade | None] = [None] * len(plan.cases)
+    if grades:
+        letters = [letter(name) for name in grades.names()]
     cases = [
-        _case(case, proven(checks), cells, compared, canary)
-        for case, checks, cells, compared, canary in zip(
-            plan.cases,
-            answers,
-            build_cells(run, outcomes, times),
-            comparisons(pairs),
-            canaries,
-            strict=True,
+        _case(case, proven(checks), row, columns, canary, grade)
+        for case, checks, row, columns, canary, grade in zip(
+            plan.cases, answers, cells, compared, canaries, letters, strict=True
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
@@ -58,7 +82,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     return Report(
         version=VERSION,
-        title=f"SQLite across runtimes: {plan.suite}",
+        kind=plan.kind,
+        title=_title(plan, shown),
         run=plan.run,
         label=plan.label,
         suite=plan.suite,
@@ -67,12 +92,17 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         seed=plan.seed,
         blocks_planned=plan.blocks,
         blocks_complete=complete,
+        sessions=plan.sessions,
         margin=plan.margin,
+        correction=plan.correction,
         reference=shown,
         floor=plan.floor,
-        headline=headline(runners, cases, ranking, complete),
+        headline=headline(runners, cases, ranking, complete, guards),
         notices=notices(run, cases, facts, disagreeing, complete, flat),
         canary_summary=canary,
+        noise=told(grades),
+        blocks=[passed(block) for block in run.blocks],
+        selftest=run.selftest,
         runners=runners,
         groups=groups,
         standings=ranking,
@@ -83,6 +113,22 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         method=method(plan),
         rerun=plan.rerun,
     )
+
+
+def _title(plan: Plan, base: str) -> str:
+    if plan.kind == "suite":
+        return f"SQLite across runtimes: {plan.suite}"
+    others = [runner.name for runner in plan.runners if runner.name != base]
+    return f"{listed(others)} against {base}"
+
+
+def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:
+    """Per case and runner the verdict of its time against the floor's."""
+    found: list[list[Verdict | None]] = []
+    for columns in compared:
+        against = columns.against(floor) if floor else {}
+        found.append([c.verdict if (c := against.get(n)) else None for n in columns.runners])
+    return found
 
 
 def _reference(plan: Plan, wanted: str | None) -> str:
@@ -104,6 +150,7 @@ def _case(
     cells: list[Cell],
     compared: Comparisons,
     canary: Comparison | None,
+    grade: Grade | None,
 ) -> Case:
     differing = plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])
     return Case(
@@ -118,10 +165,11 @@ def _case(
         unit=case.unit,
         sql=case.sql,
         pragmas=[(name, str(value)) for name, value in case.pragmas],
-        operations=case.operations,
+        operations=max((c.operations for c in cells), default=case.operations),
         checks=checks,
         cells=cells,
         comparisons=compared,
         canary=canary,
         notes=case.notes + ([differing] if differing else []),
+        grade=grade,
     )

@@ -1,11 +1,12 @@
 """Figures of each cell."""
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Cell, Interval
+from sqlitmus.report.model import Cell, Interval, Measure, Verdict
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
 
 from .data import PlannedCase, RunData
@@ -18,7 +19,19 @@ T = TypeVar("T", bound=np.generic)
 _RESOLUTION_NS = 1e-6
 
 
-def build_cells(run: RunData, outcomes: Outcomes, times: Array) -> list[list[Cell]]:
+@dataclass(frozen=True, slots=True)
+class Secondary:
+    """Per case and runner: cold, CPU, memory, and the verdict of its time against the floor's."""
+
+    cold: list[list[Measure | None]]
+    cpu: list[list[Measure | None]]
+    memory: list[list[Measure | None]]
+    over_floor: list[list[Verdict | None]]
+
+
+def build_cells(
+    run: RunData, outcomes: Outcomes, times: Array, beside: Secondary
+) -> list[list[Cell]]:
     """The cells of each case, in the order of the plan's runners."""
     samples = run.samples
     n_runners, n_blocks = len(run.plan.runners), times.shape[2]
@@ -29,16 +42,15 @@ def build_cells(run: RunData, outcomes: Outcomes, times: Array) -> list[list[Cel
     typical = _intervals(medians(flat(times)))
     overheads = _overheads(run, times)
     values, positions = _drifts(samples, n_runners)
-    cold, cpu, rss = (
-        optional(medians(flat(values)).value) for values in (samples.wall, samples.cpu, samples.rss)
-    )
     cells: list[list[Cell]] = []
     for c, case in enumerate(run.plan.cases):
         row: list[Cell] = []
+        planned = run.plan.counts.get(case.id, {})
         for r, runner in enumerate(run.plan.runners):
             place = c * n_runners + r
             outcome = outcomes.outcome[c][r]
             check = run.checks.get((case.id, runner.name))
+            counts = planned.get(runner.name)
             timed = outcome == "ok"
             drawn = outcome in ("ok", "failed")
             row.append(
@@ -50,9 +62,13 @@ def build_cells(run: RunData, outcomes: Outcomes, times: Array) -> list[list[Cel
                     samples=values[place] if drawn else [],
                     positions=positions[place] if drawn else [],
                     overhead=overheads[place] if timed else None,
-                    cold_ns=cold[place] if timed else None,
-                    cpu_ns=cpu[place] if timed else None,
-                    peak_rss_bytes=rss[place] if timed else None,
+                    overhead_verdict=beside.over_floor[c][r] if timed else None,
+                    cold=beside.cold[c][r] if timed and case.metric == "steady" else None,
+                    cpu=beside.cpu[c][r] if timed else None,
+                    memory=beside.memory[c][r] if timed else None,
+                    steadiness=counts.steadiness if counts else None,
+                    operations=counts.operations if counts else case.operations,
+                    iterations=counts.iterations if counts else 0,
                     plans=check.plans if check else [],
                     command=check.command if check else "",
                     log=check.log if check else None,

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sqlitmus.contract import Identity, Sqlite
 from sqlitmus.errors import UsageError
+from sqlitmus.report.model import SelfTest
+from sqlitmus.store import Block
 
 from .samples import Cells as SampleCells
 from .samples import Samples, read_samples
@@ -28,7 +30,7 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-M = TypeVar("M", bound=Record)
+M = TypeVar("M", bound=BaseModel)
 
 
 class Described(Record):
@@ -75,10 +77,15 @@ class PlannedCase(Record):
             raise ValueError("a steady case needs at least 1 operation per iteration")
         return self
 
-    @property
-    def units(self) -> int:
-        """Units of work that the primary time covers: one process if cold, else an iteration's."""
-        return 1 if self.metric == "cold" else self.operations * self.per_operation
+
+class Counts(Record):
+    """What the plan asks of a cell, and what the pilot saw of it."""
+
+    operations: int = Field(ge=0)
+    iterations: int = Field(ge=1)
+    warmup_ms: float = 0
+    steadiness: Literal["flat", "warm-up", "slowdown", "no steady state"] | None = None
+    steady_from_ms: float | None = None
 
 
 class Plan(Record):
@@ -86,14 +93,19 @@ class Plan(Record):
     runners that were to do it (None: all), `rerun` is the command that repeats the run.
     """
 
-    version: Literal[1] = Field(alias="schema_version")
+    version: Literal[2] = Field(alias="schema_version")
     run: str
     label: str
+    kind: Literal["suite", "compare"] = "suite"
     suite: str
+    mode: str = ""
+    size: str = ""
     created: str
     sqlitmus: str
     seed: int
     blocks: int = Field(ge=1)
+    sessions: int = Field(default=1, ge=1)
+    correction: Literal["none", "holm", "bh"]
     reference: str
     canary: str | None = None
     floor: str | None = None
@@ -102,6 +114,21 @@ class Plan(Record):
     runners: list[PlannedRunner] = Field(min_length=1)
     cases: list[PlannedCase]
     cells: dict[str, list[str]] | None = None
+    counts: dict[str, dict[str, Counts]] = {}
+
+    def units(self, case: PlannedCase) -> list[int]:
+        """Units of work that the primary time of each series of `case` covers, canary last.
+
+        One process if cold, else what an iteration does.
+        """
+        if case.metric == "cold":
+            return [1] * (len(self.runners) + 1)
+        planned = self.counts.get(case.id, {})
+        names = [runner.name for runner in self.runners]
+        return [
+            (planned[name].operations if name in planned else case.operations) * case.per_operation
+            for name in [*names, self.canary or names[0]]
+        ]
 
     @model_validator(mode="after")
     def _names(self) -> Self:
@@ -112,6 +139,10 @@ class Plan(Record):
             name = getattr(self, key)
             if name is not None and name not in names:
                 raise ValueError(f"{key} {name!r} is not among the runners {', '.join(names)}")
+        if self.blocks % self.sessions:
+            raise ValueError(
+                f"{self.blocks} blocks cannot be divided into {self.sessions} sessions"
+            )
         return self
 
 
@@ -136,8 +167,17 @@ class Check(Record):
     digest: str | None = None
     plans: list[list[str]] = []
     pragmas: dict[str, str | int | float | None] = {}
+    engine: dict[str, str | int] = {}
     log: str | None = None
     command: str = ""
+
+
+class Tested(Record):
+    """The part of the last self-test that a report shows."""
+
+    created: str
+    lines: list[str]
+    passed: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +187,9 @@ class RunData:
     plan: Plan
     checks: dict[tuple[str, str], Check]
     samples: Samples
+    blocks: list[Block]
     machine: dict[str, str]
+    selftest: SelfTest | None = None
     truncated: bool = False
 
 
@@ -157,9 +199,12 @@ def from_records(
     samples: Iterable[object],
     machine: Mapping[str, object],
     *,
+    blocks: Iterable[object] = (),
+    selftest: object = None,
     truncated: bool = False,
 ) -> RunData:
-    """A run from the parsed `plan.json`, `verify.jsonl`, `samples.jsonl` and `machine.json`.
+    """A run from the parsed `plan.json`, `verify.jsonl`, `samples.jsonl`, `machine.json` and
+    `blocks.jsonl`, and `selftest.json` if there is one.
 
     `checks` and `samples` are iterables of parsed lines, header and footer included; `samples` is
     read once and may be a generator. A cell checked twice keeps its last check. `truncated` says
@@ -170,21 +215,28 @@ def from_records(
     for number, line in enumerate(checks, start=1):
         check = _validate(Check, line, f"verify.jsonl line {number}")
         cells[check.case, check.runner] = check
+    passes = [
+        _validate(Block, line, f"blocks.jsonl line {number}")
+        for number, line in enumerate(blocks, start=1)
+    ]
     try:
         columns = read_samples(
             samples,
             SampleCells(
                 run=parsed.run,
-                cases={case.id: (case.metric == "cold", case.units) for case in parsed.cases},
+                cases={c.id: (c.metric == "cold", parsed.units(c)) for c in parsed.cases},
                 runners=[runner.name for runner in parsed.runners],
                 canary=parsed.canary,
                 blocks=parsed.blocks,
+                superseded={(b.block, b.take) for b in passes if b.repeated},
             ),
         )
     except ValueError as error:
         raise RunDataError(str(error)) from error
     facts = {str(name): str(value) for name, value in machine.items()}
-    return RunData(parsed, cells, columns, facts, truncated)
+    tested = None if selftest is None else _validate(Tested, selftest, "selftest.json")
+    shown = tested and SelfTest(tested.created, tested.lines, tested.passed)
+    return RunData(parsed, cells, columns, passes, facts, shown, truncated)
 
 
 def _unique(what: str, names: list[str]) -> None:

@@ -1,6 +1,7 @@
 """A run directory → `RunData`."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -24,6 +25,8 @@ def load(directory: Path) -> RunData:
         _lines(directory / "verify.jsonl"),
         _lines(samples),
         _object(directory / "machine.json", required=False),
+        blocks=_lines(directory / "blocks.jsonl"),
+        selftest=_object(directory / "selftest.json", required=False) or None,
         truncated=_cut_off(samples),
     )
 
@@ -56,10 +59,9 @@ def _lines(file: Path) -> Iterator[object]:
 
 def _parse(lines: list[bytes], file: Path, before: int) -> list[object]:
     """`lines` at once, which takes half the time, or one by one to find the one that is no JSON."""
-    try:
+    whole: list[object] = []
+    with suppress(ValueError):
         whole = from_json(b"[" + b",".join(lines) + b"]")
-    except ValueError:
-        whole = []
     if len(whole) == len(lines):
         return whole
     found: list[object] = []

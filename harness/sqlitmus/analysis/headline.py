@@ -1,8 +1,8 @@
 """The verdict strip: whole sentences for someone choosing a runtime, what went wrong first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb, exp, inf
 
 from sqlitmus.report.model import Case, Comparison, Interval, Runner, Standing
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -22,8 +22,12 @@ def headline(
     cases: Sequence[Case],
     standings: Sequence[Standing],
     blocks: int,
+    guards: Mapping[str, float],
 ) -> list[str]:
-    """Problems, then what may be said of each group."""
+    """Problems, then what may be said of each group.
+
+    `guards` is the noise of each group's mean, a log ratio that an interval must clear.
+    """
     sentences = [*_problems(runners, cases)]
     if blocks < MIN_BLOCKS:
         sentences.append(
@@ -33,7 +37,8 @@ def headline(
     groups = dict.fromkeys(case.group for case in cases)
     for group in groups:
         if group != _CONTROLS and blocks >= MIN_BLOCKS:
-            sentences += _group(group, runners, [s for s in standings if s.group == group])
+            mine = [s for s in standings if s.group == group]
+            sentences += _group(group, runners, mine, exp(guards.get(group, 0.0)))
     if not sentences:
         measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
         only = "Only controls were measured; they choose no runtime."
@@ -103,8 +108,13 @@ class _Rival:
         return inf if self.ratio.high is None else self.ratio.high
 
 
-def _group(group: str, runners: Sequence[Runner], standings: Sequence[Standing]) -> list[str]:
-    """Who leads a group, who ties with the leader, how far the others are behind."""
+def _group(
+    group: str, runners: Sequence[Runner], standings: Sequence[Standing], noise: float
+) -> list[str]:
+    """Who leads a group, who ties with the leader, how far the others are behind.
+
+    A ratio that does not clear `noise`, itself a ratio, tells nobody apart.
+    """
     choices = [runner.name for runner in runners if runner.role == "runner"]
     table = {
         (s.runner, s.reference): _Rival(s, s.ratio)
@@ -114,13 +124,13 @@ def _group(group: str, runners: Sequence[Runner], standings: Sequence[Standing])
     compared = [name for name in choices if any(name in pair for pair in table)]
     if not compared:
         return []
-    leader = _leader(compared, table)
+    leader = _leader(compared, table, noise)
     behind = sorted(
         (table[name, leader] for name in compared if name != leader), key=lambda r: r.ratio.value
     )
     # a rival whose ratio has no interval cannot be told from the leader either
-    ties = [rival.standing.runner for rival in behind if rival.low <= 1]
-    slower = [rival for rival in behind if rival.low > 1]
+    ties = [rival.standing.runner for rival in behind if rival.low <= noise]
+    slower = [rival for rival in behind if rival.low > noise]
     text = f"{group.capitalize()} ({counted(behind[0].standing.cases, 'case')}): "
     if ties:
         text += f"no single fastest, {listed([leader, *ties])} are not told apart"
@@ -145,11 +155,11 @@ def _group(group: str, runners: Sequence[Runner], standings: Sequence[Standing])
     return [text + (f" Left out: {listed(left_out)}." if left_out else "")]
 
 
-def _leader(compared: list[str], table: dict[tuple[str, str], _Rival]) -> str:
+def _leader(compared: list[str], table: dict[tuple[str, str], _Rival], noise: float) -> str:
     """The runner with the smallest mean against the first, unless another resolvedly beats it."""
     base = compared[0]
     leader = min(compared, key=lambda n: 1.0 if n == base else table[n, base].ratio.value)
     for name in compared:
-        if name != leader and table[name, leader].high < 1:
+        if name != leader and table[name, leader].high < 1 / noise:
             leader = name
     return leader

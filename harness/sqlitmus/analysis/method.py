@@ -21,8 +21,11 @@ A ratio is the 20 % trimmed mean of the per-block log ratios with Yuen's 95 % in
 
 Verdicts: faster or slower if that interval excludes 1, materially if all of it is more than
 {margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
-Fewer than {least} blocks give no verdict. Verdicts are not corrected for the number of comparisons:
-of 20 comparisons between equal things expect one false difference.
+Fewer than {least} blocks give no verdict. {correction}
+
+The reference runs twice in each block, the second time as a canary. Cases whose canary is wide or
+differs from itself are graded C: there a verdict needs the whole interval beyond what the canary
+did to itself. {sessions}
 
 A group's ratio is the geometric mean over the cases that all runners compared in that group
 completed. Its interval treats the cases as independent.
@@ -32,9 +35,34 @@ C API directly.
 """
 
 
+_CORRECTIONS = {
+    "none": (
+        "Verdicts are not corrected for the number of comparisons: of 20 comparisons between equal "
+        "things expect one false difference."
+    ),
+    "holm": (
+        "Verdicts are corrected for the number of comparisons by Holm's procedure: the chance of "
+        "any false difference among all of them is at most 5 %."
+    ),
+    "bh": (
+        "Verdicts are exploratory and corrected by Benjamini and Hochberg's procedure: of the "
+        "differences that are claimed at most 5 % are expected to be false."
+    ),
+}
+_SESSIONS = (
+    "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
+    "what holds for sessions like these, not for one of them."
+)
+
+
 def method(plan: Plan) -> list[str]:
     """One paragraph per statistic, with the plan's own figures."""
     text = _TEXT.format(
-        blocks=plan.blocks, seed=plan.seed, margin=100 * plan.margin, least=MIN_BLOCKS
+        blocks=plan.blocks,
+        seed=plan.seed,
+        margin=100 * plan.margin,
+        least=MIN_BLOCKS,
+        correction=_CORRECTIONS[plan.correction],
+        sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
     )
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]

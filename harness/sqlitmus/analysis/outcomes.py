@@ -64,9 +64,9 @@ def judge(run: RunData) -> Outcomes:
     return Outcomes(outcomes, reasons, ok, expected)
 
 
-def usable_times(run: RunData, outcomes: Outcomes) -> Array:
-    """`samples.time` (cases x series x blocks), NaN in every cell that is not ok."""
-    return np.where(outcomes.ok[:, :, None], run.samples.time, np.nan)
+def usable(values: Array, outcomes: Outcomes) -> Array:
+    """`values` (cases x series x blocks), NaN in every cell that is not ok."""
+    return np.where(outcomes.ok[:, :, None], values, np.nan)
 
 
 def complete_blocks(run: RunData, outcomes: Outcomes) -> int:

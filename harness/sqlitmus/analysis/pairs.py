@@ -6,10 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Comparisons
-from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
+from sqlitmus.report.model import Comparisons, Verdict
+from sqlitmus.stats.estimate import (
+    LEVEL,
+    Array,
+    Medians,
+    TrimmedMeans,
+    medians,
+    student_t_of,
+    trimmed_means,
+)
+from sqlitmus.stats.multiplicity import Correction, adjust, p_values
 from sqlitmus.stats.power import blocks_to_resolve
-from sqlitmus.stats.verdict import VERDICTS, Verdicts, decide
+from sqlitmus.stats.sessions import combine
+from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
 
 from .cells import optional
 
@@ -19,60 +29,149 @@ _RESOLUTION = 1e-12
 _NOT_RESOLVED = VERDICTS.index("not resolved")
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What verdicts are given by: the margin, the correction of all pairs together, and how many
+    sessions the blocks are divided into."""
+
+    margin: float
+    correction: Correction
+    sessions: int = 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
     """Log ratios of all pairs in each case; `indices` are (runner, reference), the later one first.
 
-    `logs`, `verdicts` and `needed` (blocks that would resolve it, 0 = does not apply) have one row
-    per case and pair, cases outermost.
+    `logs` and what follows have one row per case and pair, cases outermost: `middle` the medians,
+    `needed` the blocks that would resolve it, 0 = does not apply, `p` and `adjusted` of no
+    difference, `reach` the ends between which one more session's would lie, NaN below three.
     """
 
     names: list[str]
     cases: int
     indices: list[tuple[int, int]]
     logs: TrimmedMeans
+    middle: Medians
     verdicts: Verdicts
     needed: NDArray[np.int64]
+    p: Array
+    adjusted: Array
+    reach: tuple[Array, Array]
 
 
-def compare_all(times: Array, names: list[str], margin: float) -> Pairs:
+def compare_all(
+    times: Array, names: list[str], question: Question, guard: Array | None = None
+) -> Pairs:
     """All unordered pairs; `times` is cases x runners x blocks, NaN where there is none.
 
     A block counts for a pair only if both have a value in it. A pair with a single block gets no
-    estimate: one ratio is an anecdote.
+    estimate: one ratio is an anecdote. `guard` is the noise of each case, see `decide`.
     """
-    indices = [(j, i) for j in range(len(names)) for i in range(j)]
+    indices = _indices(names)
     logs = np.log(times)
     differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
-    means = trimmed_means(differences.reshape(-1, times.shape[2]), resolution=_RESOLUTION)
+    rows = differences.reshape(-1, times.shape[2])
+    means, reach = _estimates(rows, question.sessions)
+    return concluded(means, medians(rows), reach, names, len(times), question, guard)
+
+
+def concluded(
+    means: TrimmedMeans,
+    middle: Medians,
+    reach: tuple[Array, Array],
+    names: list[str],
+    cases: int,
+    question: Question,
+    guard: Array | None,
+) -> Pairs:
+    """What estimates, one row per case and pair, allow to be said."""
+    indices = _indices(names)
+    guards = None if guard is None else np.repeat(guard, len(indices))
+    verdicts = decide(means, question.margin, question.correction, guards)
+    open_ = verdicts.code == _NOT_RESOLVED
+    if guards is not None:
+        open_ &= np.isfinite(guards)  # no number of blocks gets over an infinite guard
+    needed = np.where(open_, blocks_to_resolve(means, question.margin), 0)
+    testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
+    p = np.where(testable, p_values(means), np.nan)
+    adjusted = adjust(p, question.correction)
+    return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach)
+
+
+def _indices(names: list[str]) -> list[tuple[int, int]]:
+    """Pairs (runner, reference) in the order of `Comparisons`."""
+    return [(j, i) for j in range(len(names)) for i in range(j)]
+
+
+def _estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    """Trimmed means; of several sessions their random-effects combination."""
+    if sessions == 1:
+        means = trimmed_means(rows, resolution=_RESOLUTION)
+        value = np.where(means.count > 1, means.mean, np.nan)
+        none = np.full(len(rows), np.nan)
+        return TrimmedMeans(value, means.error, means.freedom, means.count), (none, none)
+    parts = rows.reshape(len(rows) * sessions, -1)
+    each = trimmed_means(parts, resolution=_RESOLUTION)
+    shape = (len(rows), sessions)
+    freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
+    together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
+    degrees = np.maximum(together.count - 1, 0)
+    half = (together.high - together.low) / 2
     means = TrimmedMeans(
-        np.where(means.count > 1, means.mean, np.nan), means.error, means.freedom, means.count
+        together.mean, half / student_t_of(degrees, LEVEL), degrees, count.sum(axis=1)
     )
-    verdicts = decide(means, margin)
-    unresolved = verdicts.code == _NOT_RESOLVED
-    needed = np.where(unresolved, blocks_to_resolve(means, margin), 0)
-    return Pairs(names, len(times), indices, means, verdicts, needed)
+    return means, (together.next_low, together.next_high)
 
 
-def compare_canary(times: Array, twin: int, names: list[str], margin: float) -> Pairs:
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Each series against one of them: one row per case and series, cases outermost."""
+
+    logs: TrimmedMeans
+    verdicts: Verdicts
+
+
+def compare_with(
+    values: Array, reference: int, question: Question, guard: Array | None = None
+) -> Compared:
+    """All series of `values` (cases x series x blocks) against the series `reference`."""
+    # CPU time may be 0 on a coarse clock, and has no ratio then
+    logs = np.log(np.where(values > 0, values, np.nan))
+    differences = logs - logs[:, reference : reference + 1]
+    differences[:, reference] = np.nan
+    means, _ = _estimates(differences.reshape(-1, values.shape[2]), question.sessions)
+    guards = None if guard is None else np.repeat(guard, values.shape[1])
+    return Compared(means, decide(means, question.margin, question.correction, guards))
+
+
+def compare_canary(times: Array, twin: int, names: list[str], question: Question) -> Pairs:
     """The canary (last series of `times`) against the runner it repeats, in each case."""
-    return compare_all(times[:, [twin, -1]], [names[twin], CANARY], margin)
+    return compare_all(times[:, [twin, -1]], [names[twin], CANARY], question)
 
 
 def comparisons(pairs: Pairs) -> list[Comparisons]:
     """Per case all pairs in columns."""
     low, high = pairs.logs.interval()
     width = len(pairs.indices)
-    there = ~np.isnan(pairs.logs.mean)
-    verdicts = np.where(there, pairs.verdicts.names(), None)
-    needed = np.where(there & (pairs.needed > 0), pairs.needed, None)
+    known: list[bool] = (~np.isnan(pairs.logs.mean)).tolist()
+    words: list[Verdict] = pairs.verdicts.names().tolist()
+    needed: list[int] = pairs.needed.tolist()
     columns: list[list[Any]] = [
         optional(np.exp(pairs.logs.mean)),
         optional(np.exp(low)),
         optional(np.exp(high)),
-        verdicts.tolist(),
-        np.where(there, pairs.logs.count, 0).tolist(),
-        needed.tolist(),
+        [word if there else None for word, there in zip(words, known, strict=True)],
+        np.where(known, pairs.logs.count, 0).tolist(),
+        [number or None for number in needed],
+        optional(pairs.p),
+        optional(pairs.adjusted),
+        optional(np.exp(pairs.middle.value)),
+        optional(np.exp(pairs.middle.low)),
+        optional(np.exp(pairs.middle.high)),
+        disagree(pairs.logs, pairs.middle).tolist(),
+        optional(np.exp(pairs.reach[0])),
+        optional(np.exp(pairs.reach[1])),
     ]
     return [
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))

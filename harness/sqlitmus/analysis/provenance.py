@@ -30,7 +30,7 @@ def runners(plan: Plan) -> list[Runner]:
 
 
 def facts(run: RunData) -> list[Fact]:
-    """Versions, compile options and effective pragmas per profile, one row per fact.
+    """Versions, compile options, engine options and pragmas per profile, one row per fact.
 
     A runner that could not be asked is left out of a row.
     """
@@ -42,6 +42,7 @@ def facts(run: RunData) -> list[Fact]:
     return [
         *(_fact(group, name, values) for (group, name), values in asked.items()),
         *_compile_options(described),
+        *_engine(run),
         *_pragmas(run),
     ]
 
@@ -80,6 +81,16 @@ def _pragmas(run: RunData) -> Iterable[Fact]:
         for name in names:
             values = {runner: of[name] for runner, of in by_runner.items() if name in of}
             yield _fact(group, name, values)
+
+
+def _engine(run: RunData) -> Iterable[Fact]:
+    """Options of SQLite itself that a runner tells of, such as its threading mode."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for (_, runner), check in run.checks.items():
+        for name, value in check.engine.items():
+            found.setdefault(name, {}).setdefault(runner, {})[str(value)] = None
+    for name, by_runner in found.items():
+        yield _fact("Engine options", name, {r: " / ".join(v) for r, v in by_runner.items()})
 
 
 def _read_back(run: RunData) -> dict[str | None, dict[str, dict[str, str]]]:

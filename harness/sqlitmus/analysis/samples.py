@@ -1,6 +1,6 @@
 """`samples.jsonl` as columns: one place per case, series and block."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import isfinite
@@ -49,13 +49,18 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Where a line belongs. `cases` maps an id to (cold, units of work in the primary time)."""
+    """Where a line belongs.
+
+    `cases` maps an id to (cold, units of work in the primary time of each series). Lines of blocks
+    and takes that are `superseded` count for nothing.
+    """
 
     run: str
-    cases: Mapping[str, tuple[bool, int]]
+    cases: Mapping[str, tuple[bool, list[int]]]
     runners: list[str]
     canary: str | None
     blocks: int
+    superseded: Collection[tuple[int, int]] = ()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -97,9 +102,20 @@ class _Reader:
 
     def take(self, chunk: list[tuple[int, object]]) -> None:
         """A column at a time where the lines are as they should be, else line by line."""
+        if self._cells.superseded:
+            chunk = [(number, line) for number, line in chunk if not self._superseded(line)]
+        if not chunk:
+            return
         if not self._whole([line for _, line in chunk]):
             for number, line in chunk:
                 self._single(number, line)
+
+    def _superseded(self, line: object) -> bool:
+        if not isinstance(line, dict):
+            return False
+        where = cast("Line", line)
+        block, take = where.get("block"), where.get("take")
+        return any((block, take) == gone for gone in self._cells.superseded)
 
     def _whole(self, lines: list[Any]) -> bool:
         """Take all of `lines`, or nothing of them and say so."""
@@ -161,7 +177,7 @@ class _Reader:
         wall, user, system, rss, steady, cpu = self._figures.reshape(len(_FIGURES), *shape)
         kinds = list(self._cells.cases.values())
         cold = np.array([kind[0] for kind in kinds], dtype=bool).reshape(-1, 1, 1)
-        units = np.array([kind[1] for kind in kinds], dtype=np.float64).reshape(-1, 1, 1)
+        units = np.array([kind[1] for kind in kinds], dtype=np.float64).reshape(*shape[:2], 1)
         return Samples(
             code=self._code.reshape(shape),
             time=np.where(cold, wall, steady / units),

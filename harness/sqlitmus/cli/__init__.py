@@ -3,6 +3,7 @@
 import sys
 import traceback
 from pathlib import Path
+from types import ModuleType
 
 import typer
 
@@ -23,11 +24,16 @@ app = typer.Typer(
 )
 
 
+def modules() -> tuple[ModuleType, ...]:
+    """The commands, in the order of the help."""
+    from sqlitmus.cli import compare, doctor, list_, report, run, schema, selftest, verify, version
+
+    return (list_, doctor, run, compare, selftest, verify, report, schema, version)
+
+
 def main() -> None:
     """Entry point: parse, run, turn errors into exit codes."""
-    from sqlitmus.cli import doctor, list_, report, run, schema, verify, version
-
-    for module in (list_, doctor, run, verify, report, schema, version):
+    for module in modules():
         module.register(app)
     try:
         app(prog_name="sqlitmus")

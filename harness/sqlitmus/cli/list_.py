@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def list_(
     what: Annotated[
-        str, typer.Argument(help="scenarios, cases, runners, profiles, fixtures or suites.")
+        str, typer.Argument(help="scenarios, cases, runners, profiles, fixtures, suites or modes.")
     ] = "scenarios",
     suite: Annotated[str, typer.Option(help="The suite whose cases are listed.")] = "quick",
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -32,6 +32,7 @@ def list_(
         "profiles": _profiles,
         "fixtures": _fixtures,
         "suites": _suites,
+        "modes": _modes,
     }
     if what not in listings:
         raise UsageError(f"there is no listing {what!r}; expected one of {', '.join(listings)}")
@@ -75,9 +76,10 @@ def _scenarios() -> Rows:
 
 def _cases(suite: str) -> Rows:
     from sqlitmus.catalog import load
-    from sqlitmus.plan import choose
+    from sqlitmus.choose import choose, mode_of
 
-    cases, _ = choose(load(), suite, [], [], [], None)
+    _, mode = mode_of(load(), suite, None)
+    cases, _ = choose(load(), suite, mode, [], [], [], None)
     return [
         {"case": c.id, "group": c.group, "operations": c.operations, "question": c.question}
         for c in cases
@@ -128,15 +130,31 @@ def _fixtures() -> Rows:
 
 
 def _suites() -> Rows:
+    from sqlitmus.cases import cases_of
     from sqlitmus.catalog import load
-    from sqlitmus.plan import cases_of
 
     return [
         {
             "suite": name,
             "summary": s.summary,
-            "blocks": s.blocks,
-            "cases": len(cases_of(s, load())),
+            "mode": s.mode,
+            "cases": len(cases_of(s, load(), load().modes[s.mode])),
         }
         for name, s in load().suites.items()
+    ]
+
+
+def _modes() -> Rows:
+    from sqlitmus.catalog import load
+
+    return [
+        {
+            "mode": name,
+            "summary": m.summary,
+            "blocks": m.blocks,
+            "sessions": m.sessions,
+            "iterations": "–".join(map(str, dict.fromkeys(m.iterations))),
+            "warm-up ms": "–".join(map(str, dict.fromkeys(m.warmup_ms))),
+        }
+        for name, m in load().modes.items()
     ]

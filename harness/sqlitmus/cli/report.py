@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlitmus.progress import Progress
     from sqlitmus.report.model import Report
 
-FORMATS = ("html", "md", "json", "text")
+FORMATS = ("html", "md", "json", "text", "node")
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,9 @@ def report(
     run: Annotated[
         Path | None, typer.Argument(help="Run directory; the newest by default.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="html, md, json or text.")] = "html",
+    format_: Annotated[
+        str, typer.Option("--format", help="html, md, json, text or, for a comparison, node.")
+    ] = "html",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
@@ -50,41 +52,51 @@ def report(
 def _render(directory: Path, format_: str, reference: str | None) -> str:
     from sqlitmus.analysis import analyse, load
 
-    analysed = analyse(load(directory), reference)
+    return text_of(analyse(load(directory), reference), format_)
+
+
+def text_of(report: "Report", format_: str) -> str:
+    """`report` in one of the formats."""
     if format_ == "html":
         from sqlitmus.report import html
 
-        return html.render(analysed)
+        return html.render(report)
     if format_ == "md":
         from sqlitmus.report import markdown
 
-        return markdown.render(analysed)
+        return markdown.render(report)
     if format_ == "json":
         from sqlitmus.report import data
 
-        return data.render(analysed)
-    return _text(analysed)
+        return data.render(report)
+    if format_ == "node":
+        from sqlitmus.report import nodecompare
 
-
-def _text(analysed: "Report") -> str:
+        return nodecompare.render(report)
     from sqlitmus.report import terminal
 
     encoding = sys.stdout.encoding or "ascii"
     return terminal.render(
-        analysed,
+        report,
         width=shutil.get_terminal_size((100, 24)).columns,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         plain=not encoding.lower().startswith("utf"),
     )
 
 
-def render_into(directory: Path, progress: "Progress") -> None:
-    """Write report.html and summary.json into the run directory and print the terminal summary."""
-    from sqlitmus.analysis import analyse, load
+def save_reports(report: "Report", directory: Path) -> None:
+    """Write report.html and summary.json into the run directory."""
     from sqlitmus.report import data, html
 
-    analysed = analyse(load(directory), None)
-    save(data.render(analysed), directory / "summary.json")
-    save(html.render(analysed), directory / "report.html")
-    sys.stdout.write(_text(analysed))
+    save(data.render(report), directory / "summary.json")
+    save(html.render(report), directory / "report.html")
+
+
+def render_into(directory: Path, progress: "Progress") -> None:
+    """Write both into the run directory and print the terminal summary."""
+    from sqlitmus.analysis import analyse, load
+
+    report = analyse(load(directory), None)
+    save_reports(report, directory)
+    sys.stdout.write(text_of(report, "text"))
     progress.say(f"report: {directory / 'report.html'}")

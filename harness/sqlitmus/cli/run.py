@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +21,17 @@ Filters = Annotated[
 Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]
 Cases = Annotated[list[str] | None, typer.Option("--case", help="These cases, by id.")]
 Suite = Annotated[str, typer.Option(help="smoke, quick or full.")]
+Mode = Annotated[
+    str | None,
+    typer.Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
+]
 Size = Annotated[str, typer.Option(help="Fixture size: s, m or l.")]
 Timeout = Annotated[float, typer.Option(help="Seconds that one invocation may take.", min=0.1)]
+Margin = Annotated[
+    float,
+    typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),
+]
+Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
 
 
@@ -32,6 +42,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     suite: Suite = "quick",
+    mode: Mode = None,
     filters: Filters = None,
     cases: Cases = None,
     runners: Runners = None,
@@ -40,12 +51,17 @@ def run(
     time_budget: Annotated[
         str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
     ] = None,
+    margin: Margin = 2.0,
+    plan: Annotated[
+        Path | None, typer.Option(help="Take the counts from this run's plan; no pilot.")
+    ] = None,
     size: Size = "m",
     seed: Annotated[int | None, typer.Option(help="Seed of the order.")] = None,
     label: Annotated[str, typer.Option(help="Ends the name of the run directory.")] = "",
     out: Annotated[Path | None, typer.Option(help="Folder for run directories.")] = None,
     timeout: Timeout = 60.0,
     fresh: Fresh = False,
+    wait: Wait = False,
     resume: Annotated[Path | None, typer.Option(help="Go on with an interrupted run.")] = None,
     force: Annotated[bool, typer.Option(help="Resume although something changed.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
@@ -54,31 +70,41 @@ def run(
     from sqlitmus import catalog, paths, session
     from sqlitmus.cli.report import render_into
     from sqlitmus.progress import Progress
+    from sqlitmus.resolve import resolve
+    from sqlitmus.store import RunDirectory
 
     progress = Progress(quiet=quiet)
     options = session.Options(
         suite=suite,
+        mode=mode,
         filters=filters or [],
         cases=cases or [],
         runners=runners or [],
         reference=reference,
         blocks=blocks,
         time_budget_s=seconds(time_budget) if time_budget else None,
+        margin=margin / 100,
+        plan=plan,
         size=size,
         seed=seed,
         label=label,
         out=out,
         timeout_s=timeout,
         fresh=fresh,
+        wait=wait,
     )
     if re.search(r"[^\w.@+-]", label):
         raise UsageError(f"--label {label!r}: use letters, digits and . _ @ + - only")
+    known, tools = catalog.load(), paths.tools()
+    named = RunDirectory.open(resume).plan().subjects if resume else runners or []
+    if any(name not in known.runners for name in named):
+        found = resolve(named, known, tools)
+        known, tools = found.catalog, found.tools
+        options = replace(options, runners=found.labels)
     if resume:
-        ended = session.resume(
-            resume, options, catalog.load(), paths.tools(), progress, force=force
-        )
+        ended = session.resume(resume, options, known, tools, progress, force=force)
     else:
-        ended = session.run(options, catalog.load(), paths.tools(), progress)
+        ended = session.run(options, known, tools, progress)
     if ended.exit == Exit.INTERRUPTED:
         command = f"./just run --resume {shlex.quote(str(ended.directory))}"
         where = f"go on with: {command}" if ended.directory else ""

@@ -26,12 +26,15 @@ def verify(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
-    from sqlitmus import bench, catalog, paths, plan
+    from sqlitmus import bench, catalog, choose, paths
     from sqlitmus.progress import Progress
     from sqlitmus.verification import verify_cells
 
     known = catalog.load()
-    chosen, cells = plan.choose(known, suite, cases or [], runners or [], filters or [], None)
+    _, mode = choose.mode_of(known, suite, None)
+    chosen, cells = choose.choose(
+        known, suite, mode, cases or [], runners or [], filters or [], None
+    )
     opened = bench.opened(
         known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
     )

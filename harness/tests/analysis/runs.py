@@ -64,7 +64,7 @@ def case(name: str, **changes: object) -> Json:
 
 def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) -> Json:
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "run": "run-1",
         "label": "",
         "suite": "quick",
@@ -74,6 +74,7 @@ def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) 
         "blocks": 12,
         "reference": names[0],
         "canary": names[0],
+        "correction": "none",
         "floor": "rust-ffi" if "rust-ffi" in names else None,
         "margin": 0.02,
         "runners": [runner(n, role="floor" if n == "rust-ffi" else "runner") for n in names],

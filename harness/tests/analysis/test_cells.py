@@ -48,16 +48,19 @@ def test_cold_is_the_wall_time_of_the_process() -> None:
     run = make(planned, lines=samples(planned, steady(30e6)))
     found = cell(run)
     assert found.samples == [30e6] * 12
-    assert (found.cold_ns, found.cpu_ns, found.overhead) == (30e6, 6e6, None)
+    # the primary figure is cold already
+    assert (found.cold, found.overhead) == (None, None)
+    assert found.cpu is not None
+    assert found.cpu.value == 6e6
 
 
 def test_secondary_figures_are_medians_and_unknown_ones_are_none() -> None:
     lines = samples(plan(), steady())
     found = cell(make(lines=lines))
-    assert (found.cold_ns, found.cpu_ns, found.peak_rss_bytes) == (2e6, 1000, 40e6)
+    assert [m and m.value for m in (found.cold, found.cpu, found.memory)] == [2e6, 1000, 40e6]
     bare = change(lines, {"rss_bytes": 0, "steady_cpu_ns": None}, label="bun")
     found = cell(make(lines=bare))
-    assert (found.outcome, found.cpu_ns, found.peak_rss_bytes) == ("ok", None, None)
+    assert (found.outcome, found.cpu, found.memory) == ("ok", None, None)
 
 
 def test_overhead_is_the_paired_difference_to_the_floor() -> None:

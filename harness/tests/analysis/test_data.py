@@ -7,7 +7,7 @@ from tests.analysis.runs import case, checks, make, noisy, plan, runner, samples
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"schema_version": 2}, r"plan.json: \$.schema_version: "),
+        ({"schema_version": 1}, r"plan.json: \$.schema_version: "),
         ({"blocks": 0}, r"plan.json: \$.blocks: .*greater than or equal to 1"),
         ({"blocks": "x"}, r"plan.json: \$.blocks: "),
         ({"margin": 0}, r"plan.json: \$.margin: "),

@@ -111,4 +111,4 @@ def test_who_beats_the_leader_leads_although_means_are_not_transitive() -> None:
     ]
     runners = [Runner(name, name, name, name, "runner") for name in ("base", "a", "b")]
     cases = analyse(make()).cases[:1]
-    assert "a is fastest" in headline_of(runners, cases, standings, 12)[0]
+    assert "a is fastest" in headline_of(runners, cases, standings, 12, {})[0]

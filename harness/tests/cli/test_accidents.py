@@ -103,11 +103,13 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
     append = store.RunDirectory._append
     written = 0
 
-    def half_a_line(self: store.RunDirectory, name: str, item: dict[str, object]) -> None:
+    def half_a_line(
+        self: store.RunDirectory, name: str, item: dict[str, object], *, sync: bool = True
+    ) -> None:
         nonlocal written
-        written += "position" in item
+        written += "outcome" in item
         if written < 5:
-            return append(self, name, item)
+            return append(self, name, item, sync=sync)
         with (self.path / name).open("ab") as stream:
             stream.write(json.dumps(item)[:40].encode())
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -35,9 +35,9 @@ def resume(clone: Clone, *arguments: str) -> Done:
 
 
 def with_runners(clone: Clone) -> Clone:
-    """Three runners, of which one waits at its third measurement (one of them is the rehearsal)."""
+    """Three runners, of which one waits at its second measurement."""
     clone.runner("a")
-    clone.runner("waits", "waits=3")
+    clone.runner("waits", "waits=2")
     clone.runner("z")
     return clone
 

@@ -96,8 +96,12 @@ def test_listings_as_json_hold_the_whole_catalogue(call: Call) -> None:
     scenarios = json.loads(call("list", "--json").out)
     assert [row["scenario"] for row in scenarios] == list(known.scenarios)
     suites = json.loads(call("list", "suites", "--json").out)
-    assert {row["suite"]: row["blocks"] for row in suites} == {
-        name: suite.blocks for name, suite in known.suites.items()
+    assert {row["suite"]: row["mode"] for row in suites} == {
+        name: suite.mode for name, suite in known.suites.items()
+    }
+    modes = json.loads(call("list", "modes", "--json").out)
+    assert {row["mode"]: row["blocks"] for row in modes} == {
+        name: mode.blocks for name, mode in known.modes.items()
     }
     fixtures = json.loads(call("list", "fixtures", "--json").out)
     assert {row["fixture"] for row in fixtures} == set(known.fixtures)

@@ -121,22 +121,45 @@ SUITES = """
 [quick]
 title = "Quick"
 summary = "small"
-blocks = 2
-iterations = 3
-warmup_iterations = 0
-warmup_ms = 0
+mode = "quick"
 oracle = false
 cases = [{ scenario = "get" }]
 
 [full]
 title = "Full"
 summary = "all"
-blocks = 2
-iterations = 3
-warmup_iterations = 1
-warmup_ms = 0
+mode = "standard"
 oracle = true
 cases = [{ scenario = "*" }, { scenario = "get", workers = ["2"], profile = ["shipped"] }]
+"""
+
+MODES = """
+[quick]
+title = "Quick"
+summary = "without a pilot"
+blocks = 2
+pilot = 0
+iterations = [3, 3]
+warmup_iterations = 0
+warmup_ms = [0, 0]
+
+[standard]
+title = "Standard"
+summary = "warmed up"
+blocks = 2
+pilot = 0
+iterations = [3, 3]
+warmup_iterations = 1
+warmup_ms = [0, 0]
+
+[piloted]
+title = "Piloted"
+summary = "with a pilot"
+blocks = 2
+pilot = 2
+iterations = [3, 20]
+warmup_iterations = 1
+warmup_ms = [1, 4]
 """
 
 RUNNER = """
@@ -173,6 +196,7 @@ class Clone:
         clone.write("scenarios/tiny.toml", SCENARIOS)
         clone.write("scenarios/profiles.toml", PROFILES)
         clone.write("scenarios/suites.toml", SUITES)
+        clone.write("scenarios/modes.toml", MODES)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
         (root / "runners/fakes").mkdir()
@@ -222,6 +246,7 @@ class Clone:
             "SQLITMUS_ROOT": str(self.root),
             "SQLITMUS_PATHS": str(self.root / "paths.json"),
             "SQLITMUS_TOOLCHAIN": str(self.root / "toolchain"),
+            "SQLITMUS_LOCK": str(self.root / "lock"),
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

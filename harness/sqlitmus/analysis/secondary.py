@@ -1,0 +1,43 @@
+"""Cold start, CPU and memory: figures beside the primary time, each with verdicts of its own."""
+
+import numpy as np
+
+from sqlitmus.report.model import Interval, Measure
+from sqlitmus.stats.estimate import Array, medians
+
+from .cells import optional
+from .noise import noise
+from .pairs import Question, compare_canary, compare_with
+
+
+def measures(
+    values: Array, names: list[str], reference: str, twin: str | None, question: Question
+) -> list[list[Measure | None]]:
+    """Per case and runner the median of `values` and how it compares with the reference's.
+
+    `values` is cases x series x blocks, NaN where there is none, the canary the last series; `twin`
+    is the runner that it repeats. Verdicts are corrected together, and guarded by what the canary
+    says of this very figure.
+    """
+    own = names.index(reference)
+    guard = None
+    if twin is not None:
+        guard = noise(compare_canary(values, names.index(twin), names, question)).guard
+    runners = values[:, :-1]
+    compared = compare_with(runners, own, question, guard)
+    shape = runners.shape[:2]
+    low, high = compared.logs.interval()
+    columns = (
+        optional(medians(runners.reshape(-1, runners.shape[2])).value),
+        *(optional(np.exp(column)) for column in (compared.logs.mean, low, high)),
+        compared.verdicts.names().tolist(),
+    )
+    flat = [
+        None
+        if value is None
+        else Measure(value)
+        if ratio is None or place % shape[1] == own
+        else Measure(value, Interval(ratio, below, above), verdict)
+        for place, (value, ratio, below, above, verdict) in enumerate(zip(*columns, strict=True))
+    ]
+    return [flat[c * shape[1] : (c + 1) * shape[1]] for c in range(shape[0])]

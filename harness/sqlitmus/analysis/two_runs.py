@@ -1,0 +1,230 @@
+"""Two finished runs of one machine, compared although they shared no blocks. Pure.
+
+What changed between the runs besides the subject is taken out by runners that did not change: the
+controls. In each run the subject's log times are taken relative to the controls' of the same block,
+and these two samples are compared. Without a control a change of the machine cannot be told from
+one of the subject, so there are figures but no verdicts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sqlitmus.errors import UsageError
+from sqlitmus.report.model import Case, Cell, Comparisons, Fact, Measure, Report, Runner
+from sqlitmus.stats.estimate import Array, Medians
+from sqlitmus.stats.unpaired import unpaired_means
+
+from .assemble import analyse
+from .data import RunData
+from .noise import noise
+from .outcomes import judge, usable
+from .pairs import Question, compare_canary, comparisons, concluded
+from .standings import standings
+from .words import listed
+
+_SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
+
+
+def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
+    """A report of kind `compare`: `runner` as measured in `new` against itself in `base`.
+
+    None takes the only runner that changed. Raises UsageError for runs of different machines or
+    fixtures, and where it is not clear which runner is meant.
+    """
+    _same_machine(base, new)
+    subject, controls = _subject(base, new, runner)
+    ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]
+    if not ids:
+        raise UsageError("the two runs have no case in common; compare runs of the same suite")
+    _same_cases(base, new, ids)
+    names = [f"{subject} in {run.plan.run}" for run in (base, new)]
+    if names[0] == names[1]:
+        raise UsageError("both are the same run; name two")
+    samples = [_relative(run, subject, controls, ids) for run in (base, new)]
+    logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
+    none = np.full(len(ids), np.nan)
+    pairs = concluded(
+        logs,
+        Medians(none, none, none, logs.count),
+        (none, none),
+        names,
+        len(ids),
+        Question(new.plan.margin, "holm"),
+        _guard(base, new, ids) if controls else np.full(len(ids), np.inf),
+    )
+    old, fresh = (analyse(run, None) for run in (base, new))
+    rows = zip(ids, comparisons(pairs), strict=True)
+    cases = [_case(old, fresh, subject, names, case, columns) for case, columns in rows]
+    groups = list(dict.fromkeys(case.group for case in cases))
+    ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
+    return replace(
+        fresh,
+        kind="compare",
+        title=f"{subject}: {fresh.run} against {old.run}",
+        created=fresh.created,
+        blocks_planned=min(old.blocks_planned, fresh.blocks_planned),
+        blocks_complete=min(old.blocks_complete, fresh.blocks_complete),
+        correction="holm",
+        reference=names[0],
+        floor=None,
+        headline=[_told(controls)],
+        notices=[f"{one.run}: {line}" for one in (old, fresh) for line in one.notices],
+        canary_summary="",
+        blocks=[],
+        runners=[
+            _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
+        ],
+        groups=groups,
+        standings=standings(pairs, ok, [case.group for case in cases], groups),
+        cases=cases,
+        scaling=[],
+        provenance=_facts(old, fresh, subject, names),
+        rerun=f"./just compare {old.run} {fresh.run} -r {subject}",
+    )
+
+
+def _told(controls: Sequence[str]) -> str:
+    if controls:
+        return (
+            "The runs shared no blocks. What changed besides the subject is taken out by "
+            f"{listed(list(controls))}, which did not change between them."
+        )
+    return (
+        "The runs shared no blocks, and no runner is in both that did not change: a difference may "
+        "be one of the machine, so there are no verdicts. Measure both in one run, with "
+        "`./just compare BASE NEW`."
+    )
+
+
+def _same_machine(base: RunData, new: RunData) -> None:
+    for fact in _SAME:
+        one, other = base.machine.get(fact), new.machine.get(fact)
+        if one != other:
+            raise UsageError(
+                f"the runs are of different machines: {fact} is {one or 'unknown'} in "
+                f"{base.plan.run} and {other or 'unknown'} in {new.plan.run}. Times of different "
+                "machines are not compared; measure both on one."
+            )
+
+
+def _same_cases(base: RunData, new: RunData, ids: Sequence[str]) -> None:
+    """Raise for a case that is not the same work in both runs."""
+    if base.plan.size != new.plan.size:
+        raise UsageError(
+            f"the runs used fixtures of sizes {base.plan.size} and {new.plan.size}; compare runs "
+            "of the same size"
+        )
+    for one in base.plan.cases:
+        other = next((case for case in new.plan.cases if case.id == one.id), None)
+        if other is None or one.id not in ids:
+            continue
+        for name in ("sql", "pragmas", "metric", "per_operation", "workers"):
+            if getattr(one, name) != getattr(other, name):
+                raise UsageError(
+                    f"{one.id} is not the same work in both runs: its {name} changed. Leave it out "
+                    "or measure both in one run."
+                )
+
+
+def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:
+    """The runner to compare, and those that are in both runs and did not change."""
+    old = {r.name: r for r in base.plan.runners if r.missing is None}
+    fresh = {r.name: r for r in new.plan.runners if r.missing is None}
+    common = [name for name in old if name in fresh]
+    changed = [name for name in common if old[name].description != fresh[name].description]
+    if wanted is None and len(changed) == 1:
+        wanted = changed[0]
+    if wanted is None or wanted not in common:
+        what = "is not in both runs" if wanted else "is meant is not clear"
+        raise UsageError(
+            f"which runner {what}: {listed(changed) or 'none'} changed; choose with -r one of "
+            f"{', '.join(common) or 'none (no runner is in both)'}"
+        )
+    return wanted, [name for name in common if name not in changed and name != wanted]
+
+
+def _relative(run: RunData, subject: str, controls: Sequence[str], ids: Sequence[str]) -> Array:
+    """Log times of the subject less those of the controls in the same block; cases x blocks."""
+    names = [runner.name for runner in run.plan.runners]
+    logs = np.log(usable(run.samples.time, judge(run)))[_order(run, ids)]
+    own = logs[:, names.index(subject)]
+    if not controls:
+        return own
+    return own - logs[:, [names.index(name) for name in controls]].mean(axis=1)
+
+
+def _guard(base: RunData, new: RunData, ids: Sequence[str]) -> Array:
+    """Per case the larger of what the canaries of the two runs ask for."""
+    both: list[Array] = []
+    for run in (base, new):
+        if run.plan.canary is not None:
+            names = [runner.name for runner in run.plan.runners]
+            times = usable(run.samples.time, judge(run))
+            question = Question(run.plan.margin, run.plan.correction)
+            twin = compare_canary(times, names.index(run.plan.canary), names, question)
+            both.append(noise(twin).guard[_order(run, ids)])
+    return np.max(both, axis=0) if both else np.zeros(len(ids))
+
+
+def _order(run: RunData, ids: Sequence[str]) -> list[int]:
+    return [next(n for n, case in enumerate(run.plan.cases) if case.id == one) for one in ids]
+
+
+def _case(
+    old: Report,
+    fresh: Report,
+    subject: str,
+    names: Sequence[str],
+    case_id: str,
+    columns: Comparisons,
+) -> Case:
+    found = [next(c for c in one.cases if c.id == case_id) for one in (old, fresh)]
+    cells = [
+        _renamed(next(c for c in case.cells if c.runner == subject), name)
+        for case, name in zip(found, names, strict=True)
+    ]
+    grades = [case.grade for case in found if case.grade]
+    return replace(
+        found[1],
+        cells=cells,
+        comparisons=columns,
+        canary=None,
+        grade=max(grades, default=None),
+        checks="\n".join(dict.fromkeys(case.checks for case in found)),
+    )
+
+
+def _renamed(cell: Cell, name: str) -> Cell:
+    """The cell under its new name; verdicts of its secondary figures were those of its run."""
+
+    def bare(measure: Measure | None) -> Measure | None:
+        return measure and Measure(measure.value)
+
+    return replace(
+        cell,
+        runner=name,
+        overhead=None,
+        overhead_verdict=None,
+        cold=bare(cell.cold),
+        cpu=bare(cell.cpu),
+        memory=bare(cell.memory),
+    )
+
+
+def _runner(report: Report, subject: str, name: str) -> Runner:
+    found = next(runner for runner in report.runners if runner.name == subject)
+    return replace(found, name=name, role="runner")
+
+
+def _facts(old: Report, fresh: Report, subject: str, names: Sequence[str]) -> list[Fact]:
+    values: dict[tuple[str, str], dict[str, str]] = {}
+    for report, name in zip((old, fresh), names, strict=True):
+        for fact in report.provenance:
+            if subject in fact.values:
+                values.setdefault((fact.group, fact.name), {})[name] = fact.values[subject]
+    return [
+        Fact(group, name, found, differs=len(set(found.values())) > 1 or len(found) < len(names))
+        for (group, name), found in values.items()
+    ]

@@ -1,0 +1,139 @@
+"""`sqlitmus compare`."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlitmus.cli import write
+from sqlitmus.cli.run import (
+    Cases,
+    Filters,
+    Fresh,
+    Margin,
+    Mode,
+    Size,
+    Suite,
+    Timeout,
+    Wait,
+    seconds,
+)
+from sqlitmus.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.progress import Progress
+
+FORMATS = ("text", "md", "html", "json", "node")
+DEFAULT_MARGIN = 2.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(compare)
+
+
+def compare(
+    base: Annotated[
+        str,
+        typer.Argument(
+            help="What the other is held against: RUNNER, RUNNER@VERSION, RUNNER=PATH, each with "
+            "+OPTION=VALUE where wanted; or a finished run's directory."
+        ),
+    ],
+    new: Annotated[str, typer.Argument(help="The same for what is new.")],
+    suite: Suite = "quick",
+    mode: Mode = None,
+    filters: Filters = None,
+    cases: Cases = None,
+    runner: Annotated[
+        str | None,
+        typer.Option("-r", "--runner", help="Of two finished runs, the runner to compare."),
+    ] = None,
+    blocks: Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)] = None,
+    time_budget: Annotated[
+        str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
+    ] = None,
+    margin: Margin = DEFAULT_MARGIN,
+    gate: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit 1 if a case is slower by more than this many percent, and a second, "
+            "freshly seeded measurement confirms it.",
+            min=0.1,
+            max=100,
+        ),
+    ] = None,
+    size: Size = "m",
+    seed: Annotated[int | None, typer.Option(help="Seed of the order.")] = None,
+    label: Annotated[str, typer.Option(help="Ends the name of the run directory.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder for run directories.")] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
+    ] = "text",
+    timeout: Timeout = 60.0,
+    fresh: Fresh = False,
+    wait: Wait = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+) -> None:
+    """Compare two builds or versions in one interleaved run, or two finished runs."""
+    from sqlitmus import catalog, paths, session
+    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus.comparison import Request, measure, of_runs
+    from sqlitmus.progress import Progress
+
+    if format_ not in FORMATS:
+        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    progress = Progress(quiet=quiet)
+    if _is_run(base) or _is_run(new):
+        if not (_is_run(base) and _is_run(new)):
+            other = new if _is_run(base) else base
+            raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
+        if gate:
+            raise UsageError("--gate needs a measurement of its own; two finished runs have none")
+        write(text_of(of_runs(Path(base), Path(new), runner), format_), None)
+        return
+    if runner:
+        raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")
+    options = session.Options(
+        suite=suite,
+        mode=mode or ("gate" if gate else "standard"),
+        kind="compare",
+        correction="holm",
+        filters=filters or [],
+        cases=cases or [],
+        blocks=blocks,
+        time_budget_s=seconds(time_budget) if time_budget else None,
+        margin=margin / 100,
+        size=size,
+        seed=seed,
+        label=label or "compare",
+        out=out,
+        timeout_s=timeout,
+        fresh=fresh,
+        wait=wait,
+        rerun=f"./just compare {shlex.join(sys.argv[2:])}",
+    )
+    asked = Request(base, new, options, gate / 100 if gate else None)
+    done = measure(asked, catalog.load(), paths.tools(), progress)
+    if done.report is None:
+        _interrupted(done.directory, progress)
+        raise typer.Exit(Exit.INTERRUPTED)
+    assert done.directory is not None
+    save_reports(done.report, done.directory)
+    write(text_of(done.report, format_), None)
+    for line in done.said:
+        progress.say(line, always=True)
+    progress.say(f"report: {done.directory / 'report.html'}")
+    raise typer.Exit(done.exit)
+
+
+def _is_run(text: str) -> bool:
+    return (Path(text) / "plan.json").is_file()
+
+
+def _interrupted(directory: Path | None, progress: "Progress") -> None:
+    command = f"./just run --resume {shlex.quote(str(directory))}"
+    where = f"go on with: {command}" if directory else "nothing was measured yet"
+    progress.say(f"interrupted; {where}", always=True)

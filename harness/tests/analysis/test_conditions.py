@@ -1,0 +1,64 @@
+"""What a report shows of the machine around a block."""
+
+from typing import Any
+
+from sqlitmus.analysis.conditions import passed
+from sqlitmus.machine.conditions import Conditions
+from sqlitmus.report.model import Block
+from sqlitmus.store import Block as Recorded
+
+
+def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
+    """Block 4, ten seconds long."""
+    return Recorded(
+        block=4,
+        take=0,
+        before=Conditions(monotonic_ns=5_000_000_000, **before),
+        after=Conditions(monotonic_ns=15_000_000_000, **after),
+        **{"disturbed": False, "repeated": False, **changes},
+    )
+
+
+def test_a_block_is_told_in_shares_of_its_time() -> None:
+    before = {
+        "probe_ns": 30,
+        "load_average": 0.5,
+        "cpu_pressure_us": 1_000_000,
+        "io_pressure_us": 500,
+        "cpu_ticks": 1000,
+        "steal_ticks": 10,
+        "throttle_count": 3,
+    }
+    after = {
+        "probe_ns": 40,
+        "load_average": 1.5,
+        "cpu_pressure_us": 3_000_000,
+        "io_pressure_us": 500,
+        "cpu_ticks": 3000,
+        "steal_ticks": 110,
+        "throttle_count": 4,
+    }
+    assert passed(recorded(before, after)) == Block(
+        number=4,
+        repeated=False,
+        probe_ns=40,
+        steal=0.05,
+        cpu_pressure=0.2,
+        io_pressure=0.0,
+        load=1.5,
+        throttled=True,
+    )
+
+
+def test_the_slower_of_the_two_probes_counts_and_one_is_enough() -> None:
+    assert passed(recorded({"probe_ns": 50}, {"probe_ns": 40})).probe_ns == 50
+    assert passed(recorded({"probe_ns": 50}, {})).probe_ns == 50
+
+
+def test_a_system_that_tells_nothing_is_told_as_that() -> None:
+    found = passed(recorded({}, {}, disturbed=True, repeated=True))
+    assert found == Block(4, True, None, None, None, None, None, None)
+
+
+def test_a_block_that_was_disturbed_but_not_done_again_is_used() -> None:
+    assert not passed(recorded({}, {}, disturbed=True)).repeated

@@ -1,0 +1,180 @@
+"""A pilot finds the counts, they stand in the plan, and what it learned is remembered."""
+
+import os
+import signal
+
+import pytest
+
+from sqlitmus.counts import block_seconds
+from sqlitmus.plan import Counts
+from sqlitmus.store import RunDirectory
+from tests.cli.test_interrupt import let_go, under_way
+from tests.fakes.clone import Clone
+from tests.fakes.instant import Desk, alternate, even
+
+RUN = ("run", "--size", "s", "--seed", "3", "--mode", "piloted")
+PILOT = 3 + 2  # processes of the reference, and of the other
+
+
+def counts(run: RunDirectory) -> dict[str, Counts]:
+    """Those of the run's only case."""
+    (found,) = run.plan().counts.values()
+    return found
+
+
+def measured(clone: Clone) -> int:
+    """Measured invocations of all fakes so far."""
+    files = [clone.state(name) for name in ("a", "b")]
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def test_counts_land_in_the_plan_and_the_next_run_remembers(clone: Clone) -> None:
+    clone.runner("a", "paced=50000")
+    clone.runner("b", "paced=2000000")
+    done = clone.sqlitmus(*RUN, "--blocks", "1")
+    assert done.code == 0, done.err
+    first = counts(clone.latest())
+    # 5 ms an iteration, of which a does 100; b is more than 20 times slower
+    assert {name: found.operations for name, found in first.items()} == {"a": 100, "b": 3}
+    assert {name: found.steadiness for name, found in first.items()} == {"a": "flat", "b": "flat"}
+    assert (first["a"].deviation is None, first["b"].deviation is None) == (False, True)
+    assert measured(clone) == PILOT + 2
+
+    assert clone.sqlitmus(*RUN, "--blocks", "1").code == 0
+    assert counts(clone.latest()) == first
+    assert measured(clone) == PILOT + 2 + 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_ctrl_c_in_the_pilot_leaves_nothing(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("waits", "waits=1")
+    process = under_way(clone, *RUN)
+    process.send_signal(signal.SIGINT)
+    let_go(clone)
+    done = clone.finish(process)
+    assert (done.code, done.out, done.err) == (130, "", "interrupted; nothing was measured yet\n")
+    assert list((clone.root / "results").iterdir()) == []
+    assert list((clone.root / "toolchain/cache/work").iterdir()) == []
+    assert clone.alive() == []
+
+
+@pytest.fixture
+def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for name in ("a", "b"):
+        clone.runner(name)
+    return Desk.make(clone, monkeypatch)
+
+
+def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says(
+    desk: Desk,
+) -> None:
+    desk.run(mode="piloted", blocks=1)
+    assert [m.runner for m in desk.instant.measured[:PILOT]] == ["a"] * 3 + ["b"] * 2
+    # with the scenario's operations, and for half as long again as the mode's longest warm-up
+    assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 6_000_000)}
+
+
+def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
+    desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
+    warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
+    desk.instant.paces["b"] = lambda *_: 1_250_000
+    desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
+    desk.run(mode="piloted", blocks=1)
+    windows = [m.warmup_ns // 10**6 for m in desk.instant.measured if m.runner == "b"]
+    # 240 ms were slow: the next process is watched for twice that
+    assert windows[:2] == [300, 480]
+    assert counts(desk.clone.latest())["b"].warmup_ms == 300
+
+
+def test_what_is_remembered_is_asked_again_only_after_a_change(desk: Desk) -> None:
+    def pilots(**options: object) -> int:
+        before = len(desk.instant.measured)
+        assert desk.run(mode="piloted", blocks=2, label=f"r{before}", **options).exit == 0
+        return len(desk.instant.measured) - before - 2 * 3
+
+    assert pilots() == PILOT
+    assert pilots() == 0
+    assert pilots(reference="b") == 3  # b was tried twice, too few for a reference
+    assert pilots(size="m") == PILOT
+    assert pilots(fresh=True) == PILOT
+    desk.clone.replace("runners/fakes/runner.toml", 'title = "b, a fake"', 'title = "b, another"')
+    assert pilots() == PILOT  # both come from that folder
+
+
+def test_a_given_plans_counts_are_taken_and_only_new_cells_are_tried(desk: Desk) -> None:
+    desk.instant.paces = {"a": even(1100, "a"), "b": even(2200, "b")}
+    desk.run(mode="piloted", blocks=1, label="first")
+    first = desk.clone.latest()
+    desk.instant.paces = {"a": even(70_000, "a"), "b": even(90_000, "b")}
+    before = len(desk.instant.measured)
+    desk.run(mode="piloted", blocks=1, plan=first.path, fresh=True, label="second")
+    assert len(desk.instant.measured) == before + 2
+    assert counts(desk.clone.latest()) == counts(first)
+    assert {m.operations for m in desk.instant.measured[-2:]} == {5000}
+
+    desk.clone.runner("new")
+    before = len(desk.instant.measured)
+    desk.run(mode="piloted", blocks=1, plan=first.path, fresh=True, label="third")
+    assert [m.runner for m in desk.instant.measured[before:][:2]] == ["new", "new"]
+    assert len(desk.instant.measured) == before + 2 + 3
+    assert {name: counts(desk.clone.latest())[name] for name in "ab"} == counts(first)
+
+
+def test_a_cell_that_fails_in_the_pilot_is_a_failed_cell_and_stops_no_other(desk: Desk) -> None:
+    desk.instant.lies["b"] = lambda number: None if number else {}
+    assert desk.run(mode="piloted", blocks=2).exit == 4
+    assert desk.clone.outcomes() == {"a": "ok", "b": "failed"}
+    found = counts(desk.clone.latest())
+    assert (found["a"].operations, found["b"].operations) == (5000, 4)
+    assert [s.label for s in desk.clone.samples()].count("b") == 1
+    assert desk.clone.evidence() == ["get.b.measure.job.json", "get.b.measure.log"]
+    # nothing was learned, so it is tried again
+    desk.instant.lies.clear()
+    assert desk.run(mode="piloted", blocks=2, label="again").exit == 0
+    assert counts(desk.clone.latest())["b"].operations == 5000
+
+
+def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
+    desk.run(mode="piloted", time_budget_s=6.0)
+    plan = desk.clone.latest().plan()
+    seconds = block_seconds(plan.counts, plan.cells, "a")
+    assert plan.blocks == int(6.0 / seconds)
+    assert plan.blocks > 10
+    # what was predicted is what it took, within the jitter
+    spent = sum(s.wall_ns or 0 for s in desk.clone.samples()) / 1e9
+    assert spent == pytest.approx(plan.blocks * seconds, rel=0.05)
+
+
+def test_a_budget_too_small_for_a_block_gives_one(desk: Desk) -> None:
+    desk.run(mode="piloted", time_budget_s=0.001)
+    plan = desk.clone.latest().plan()
+    assert (plan.blocks, plan.canary) == (1, None)
+
+
+def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
+    desk.run(mode="piloted", blocks=12)
+    lines = desk.said().splitlines()
+    assert lines[0] == ("2 cells in 1 cases, 12 blocks of about TIME: done in about TIME")
+    assert lines[1].startswith("able to tell differences from a of about 0.")
+    assert lines[1].endswith("% in nine of ten (80 % power, corrected)")
+    desk.run(blocks=12, label="unpiloted", fresh=True)
+    assert desk.said().splitlines()[1] == (
+        "what differences it can tell is not known before it has run"
+    )
+
+
+def test_sessions_are_those_of_the_mode_where_blocks_divide(desk: Desk) -> None:
+    text = (desk.clone.root / "scenarios/modes.toml").read_text("utf-8")
+    long = text.split("[piloted]")[1].replace("blocks = 2", "blocks = 2\nsessions = 3")
+    desk.clone.write("scenarios/modes.toml", f"{text}\n[long]{long}")
+
+    def planned(**options: object) -> tuple[int, int]:
+        label = "-".join(map(str, options.values())) or "own"
+        assert desk.run(mode="long", label=label, **options).exit == 0
+        plan = desk.clone.latest().plan()
+        return plan.blocks, plan.sessions
+
+    assert planned() == (6, 3)
+    assert planned(blocks=9) == (9, 3)
+    assert planned(blocks=10) == (10, 1)

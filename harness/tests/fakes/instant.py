@@ -1,0 +1,184 @@
+"""A session within this process: no process is started, each job is answered at once.
+
+Every runner and the oracle give the same answer, so that all are right; times follow from what a
+test says, and a clock of their own goes by. For what the harness does between invocations; whether
+it starts and times processes is for the fakes that are processes.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from sqlitmus import bench, catalog, measure, paths, pilot, session
+from sqlitmus.execute import Timing
+from sqlitmus.progress import Progress
+from tests.fakes.clone import Clone
+
+PROBE_NS = 30_000_000
+START_NS = 50_000_000
+Pace = Callable[[int, int], float]
+Lie = Callable[[int], dict[str, Any] | None]
+
+
+def jitter(seed: str, number: int) -> float:
+    """A factor near 1 without chance: within 0.4 %, different for each `seed`."""
+    at = sum(seed.encode()) + 7 * number
+    return 1 + 0.004 * ((at * at % 101) / 50 - 1)
+
+
+def even(ns: float, seed: str = "") -> Pace:
+    """Operations of about `ns` each, with jitter from one invocation to the next."""
+    return lambda _operations, number: ns * jitter(seed, number)
+
+
+class Measured(NamedTuple):
+    """A measured invocation: whose, and what was asked of it."""
+
+    runner: str
+    operations: int
+    iterations: int
+    warmup_ns: int
+
+
+def alternate(time: int, count: int) -> list[int]:
+    """So many iterations of `time` ns, every other one longer by a ns: the clock's step."""
+    return [time + number % 2 for number in range(count)]
+
+
+@dataclass
+class Instant:
+    """Stands for hyperfine. `paces` says ns per operation from (operations, number of the runner's
+    measured invocation, from 1); `lies` what of a result is otherwise at that number (0: when
+    verified), None for a crash; `before` is called with each runner and number."""
+
+    paces: dict[str, Pace] = field(default_factory=dict[str, Pace])
+    lies: dict[str, Lie] = field(default_factory=dict[str, Lie])
+    before: Callable[[str, int], None] = lambda _name, _number: None
+    measured: list[Measured] = field(default_factory=list[Measured])
+    verified: list[str] = field(default_factory=list[str])
+    now_ns: int = 0
+
+    def execute(
+        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+    ) -> Timing:
+        """Answer the job; the exit code is 1 where a lie is None."""
+        del environment, timeout_s
+        job = json.loads(Path(command[-1]).read_bytes())
+        name = job["cell"].partition("/")[2]
+        log.write_text("")
+        if job["mode"] == "verify":
+            self.verified.append(name)
+            number = 0
+        else:
+            plan = job["measure"]
+            number = 1 + self.count(name)
+            self.measured.append(
+                Measured(
+                    name, plan["operations_per_iteration"], plan["iterations"], plan["warmup_ns"]
+                )
+            )
+            self.before(name, number)
+        result = self.answer(job, name, number)
+        lie = self.lies.get(name, lambda _number: {})(number)
+        spent = START_NS + sum(result["warmup_ns"]) + sum(result["iterations_ns"])
+        self.now_ns += spent
+        if lie is None:
+            log.write_text("gave up, says the fake\n")
+            return Timing(spent, spent, 0, 7)
+        Path(job["output"]).write_text(json.dumps({**result, **lie}))
+        return Timing(spent, spent // 2, spent // 4, 0)
+
+    def answer(self, job: dict[str, Any], name: str, number: int) -> dict[str, Any]:
+        """The right result, with the times of `name`."""
+        plan = job["measure"]
+        operations = plan["operations_per_iteration"]
+        pace = self.paces.get(name, even(1100, name))
+        time = round(operations * pace(operations, number))
+        warm = max(plan["warmup_iterations"], -(-plan["warmup_ns"] // max(time, 1)))
+        cold = job["database"] is None or job["mode"] == "verify"
+        return {
+            "contract": 1,
+            "cell": job["cell"],
+            "status": "ok",
+            "identity": {
+                "runner": name,
+                "runtime": {"name": "Fake", "version": "1"},
+                "driver": {"name": "fake", "version": "1"},
+                "architecture": "x86_64",
+            },
+            "effective": {"pragmas": dict(job["connection"]["pragmas"])},
+            "operations": operations,
+            "rows": operations,
+            "checksum": 5,
+            "readback": {"rows": 1, "checksum": 2} if job["readback"] else None,
+            "digest": "ab" * 32 if job["mode"] == "verify" else None,
+            "warmup_ns": [] if cold else alternate(time, warm),
+            "iterations_ns": [] if cold else alternate(time, plan["iterations"]),
+            "cpu_ns": {"user": 8 * time, "system": 2 * time},
+            "peak_rss_bytes": 40_000_000 + number % 3,
+        }
+
+    def kill(self) -> None:
+        """Nothing runs."""
+
+    def count(self, name: str) -> int:
+        """Measured invocations of `name` so far."""
+        return sum(found.runner == name for found in self.measured)
+
+
+@dataclass
+class Desk:
+    """A clone whose sessions run within this process."""
+
+    clone: Clone
+    instant: Instant
+    monkeypatch: pytest.MonkeyPatch
+    stderr: StringIO = field(default_factory=StringIO)
+
+    @classmethod
+    def make(cls, clone: Clone, monkeypatch: pytest.MonkeyPatch) -> "Desk":
+        """Put the stand-ins into their places."""
+        for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS", "SQLITMUS_LOCK"):
+            monkeypatch.setenv(name, clone.environment()[name])
+        instant = Instant()
+        root = clone.root
+        read = catalog.read
+        monkeypatch.setattr(paths, "RUNNERS", root / "runners")
+        monkeypatch.setattr(paths, "RESULTS", root / "results")
+        monkeypatch.setattr(bench, "Hyperfine", lambda *_: instant)
+        monkeypatch.setattr(measure, "probe", lambda: PROBE_NS)
+        clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
+        monkeypatch.setattr(pilot, "time", clock)
+        monkeypatch.setattr(
+            catalog, "load", lambda: read(root / "scenarios", root / "fixtures", root / "runners")
+        )
+        return cls(clone, instant, monkeypatch)
+
+    def run(self, **options: Any) -> session.Ended:
+        """A new run of size s, seed 3."""
+        asked = session.Options(**{"size": "s", "seed": 3, **options})
+        return session.run(asked, catalog.load(), paths.tools(), Progress(self.stderr))
+
+    def resume(self, path: Path) -> session.Ended:
+        """Go on with the run at `path`."""
+        told = Progress(self.stderr)
+        return session.resume(
+            path, session.Options(), catalog.load(), paths.tools(), told, force=False
+        )
+
+    def said(self) -> str:
+        """Progress since this was last asked, without times of day and durations."""
+        text = self.stderr.getvalue()
+        self.stderr.seek(0)
+        self.stderr.truncate()
+        return self.clone.plain(text)
+
+    def probe(self, slow: Callable[[], bool]) -> None:
+        """Let a probe take five times as long as usual whenever `slow` holds."""
+        self.monkeypatch.setattr(measure, "probe", lambda: 5 * PROBE_NS if slow() else PROBE_NS)
