@@ -107,7 +107,7 @@ def _confirm(
         return Compared(Exit.INTERRUPTED, second.directory, None)
     confirmed = gate(load(second.directory), new, request.gate, looks).alarmed
     withdrawn = [case for case in found.alarmed if case not in confirmed]
-    said = []
+    said: list[str] = []
     if withdrawn:
         said.append(f"gate {percent}: not confirmed by the second run: {', '.join(withdrawn)}")
     if confirmed:

@@ -31,34 +31,74 @@ export function paintCase(details, data, state) {
     const shown = reading(data, item, runner, reference, state);
     if (!shown) continue;
     row.className = shown.cls;
-    const [, own, glyph, against, verdict, over, cold, cpu] = row.cells;
+    const [, own, glyph, against, verdict, cold, cpu, , , over] = row.cells;
     pair(own, absolute(item, runner, state));
     const known = ratios[runner] ?? (runner === reference ? [1, 1, 1] : null);
     glyph.firstElementChild.replaceChildren(...forestMark(known, axis, data.margin));
     pair(against, ratios[runner] ? ratio(ratios[runner]) : ["", ""]);
-    const needs = shown.found?.needs ? `; needs about ${shown.found.needs} blocks` : "";
-    const word = shown.found
-      ? shown.found.verdict + needs
-      : shown.cls === "base"
-        ? "reference"
-        : "not compared";
-    verdict.replaceChildren(
-      ...(shown.symbol ? [el("i", { "aria-hidden": "true" }, shown.symbol), ` ${word}`] : [word]),
-    );
+    verdict.replaceChildren(...judged(shown, state));
+    for (const [cell, value] of [
+      [cold, item.cold[runner]],
+      [cpu, item.cpu[runner]],
+    ]) {
+      if (value != null) rewrite(cell, time([value, null, null], state.unit)[0]);
+    }
     const extra = triple(item.overhead, runner);
-    over.textContent = extra ? signedTime(extra, state.unit).join(" ") : "\u2013";
-    cold.textContent = quiet(item.cold[runner], state.unit);
-    cpu.textContent = quiet(item.cpu[runner], state.unit);
+    if (over && extra) {
+      const [text, bounds] = signedTime(extra, state.unit);
+      rewrite(over, text);
+      const words = over.querySelector(".v");
+      words.textContent = words.textContent.replace(/\[.*?\]/, bounds);
+    }
   }
+  tellSecondary(table, data, reference);
+}
+
+/** The verdict of a row: its symbol and words, what would resolve it, what the median says, and where
+ * one more session would lie. */
+function judged({ cls, symbol, found }, state) {
+  if (!found) return [cls === "base" ? "reference" : "not compared"];
+  const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
+  const parts = [el("i", { "aria-hidden": "true" }, symbol), ` ${found.verdict}${needs}`];
+  const shown = (triple) => ratio(state.as ? inverse(triple) : triple);
+  if (found.cross) {
+    const text = `but the median says ${shown(found.cross).join(" ")}`;
+    parts.push(" ", el("small", { class: "more" }, text));
+  }
+  if (found.next) {
+    parts.push(" ", el("small", { class: "more" }, `next session ${shown(found.next)[1]}`));
+  }
+  return parts;
+}
+
+/** Verdicts of cold, CPU and memory are known against the report's own reference only. */
+function tellSecondary(table, data, reference) {
+  const away = reference !== data.reference;
+  table.classList.toggle("away", away);
+  const place = table.parentElement;
+  const old = place.nextElementSibling;
+  if (old?.classList.contains("secondary")) old.remove();
+  if (!away || data.reference < 0) return;
+  const [own, other] = [data.reference, reference].map((runner) => data.runners[runner][0]);
+  place.after(
+    el(
+      "p",
+      { class: "dim secondary" },
+      `Verdicts of cold, CPU and memory are against ${own}; `,
+      el("code", {}, `./just report --reference ${other}`),
+      ` renders them against ${other}.`,
+    ),
+  );
+}
+
+/** Writes a figure before the verdict that follows it. */
+function rewrite(cell, text) {
+  cell.firstChild.nodeValue = cell.childNodes.length > 1 ? `${text} ` : text;
 }
 
 function pair(cell, [text, bounds]) {
   if (!text) return cell.replaceChildren();
   cell.replaceChildren(el("b", {}, text), " ", el("small", {}, bounds));
-}
-
-function quiet(value, unit) {
-  return value == null ? "unknown" : time([value, null, null], unit)[0];
 }
 
 /** Draws both charts of a case into `place` for the runners in `shown`. */

@@ -37,7 +37,14 @@ export function comparison(data, item, runner, reference) {
     decided: side !== "un",
     blocks: Array.isArray(item.blocks) ? item.blocks[pair] : item.blocks,
     needs: item.needs[pair] ?? null,
+    // A median that tells another story, and where one more session would lie.
+    cross: ends(item.cross[pair], turned),
+    next: item.next && ends([item.pairs[0][pair], item.next[0][pair], item.next[1][pair]], turned),
   };
+}
+
+function ends(logs, turned) {
+  return logs && logs[1] != null ? exp(turned ? turn(logs) : logs) : null;
 }
 
 /** Logarithms of the inverse: signs and bounds change places. */

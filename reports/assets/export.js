@@ -57,7 +57,7 @@ function cellsCsv(data) {
         ...(triple(item.overhead, runner) ?? none),
         item.cold[runner],
         item.cpu[runner],
-        item.rss[runner],
+        item.memory[runner],
       ]),
     );
   }

@@ -1,4 +1,5 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
+// An A/B comparison has no matrix, no other reference and no units to choose.
 import { drawPlots, light, paintCase } from "./cases.js";
 import { save } from "./export.js";
 import { paint, sentence, sort } from "./matrix.js";
@@ -13,14 +14,14 @@ const plain = JSON.stringify(defaults(data));
 const names = data.runners.map(([name]) => name);
 const values = (id) => [...($(id)?.querySelectorAll("button") ?? [])].map((one) => one.value);
 const choices = {
-  ref: [...$("ref").options].map((one) => one.value),
+  ref: [...($("ref")?.options ?? [])].map((one) => one.value),
   case: data.cases.map((item) => item.id),
   sort: ["case", ...names],
   group: values("chips-group"),
   profile: values("chips-profile"),
   runner: values("chips-runner"),
 };
-const keys = [...grid.tHead.querySelectorAll(".k")];
+const keys = [...document.querySelectorAll("#keys-of-runners .k")];
 const looks = keys.map((key) => ({
   hue: key.classList[1],
   shape: key.firstElementChild.getAttribute("href").slice(2),
@@ -45,7 +46,7 @@ function render() {
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     explain();
   }
-  sort(grid, data, state);
+  if (grid) sort(grid, data, state);
   selected = select(data, state);
   show(data, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
@@ -84,10 +85,8 @@ function freshen(details) {
 }
 
 function showControls() {
-  $("ref").value = state.ref;
-  $("unit").value = state.unit;
-  $("theme").value = state.theme;
-  $("decided").checked = state.decided;
+  for (const id of ["ref", "unit", "theme"]) if ($(id)) $(id).value = state[id];
+  if ($("decided")) $("decided").checked = state.decided;
   if ($("q").value !== state.q) $("q").value = state.q;
   const press = (id, on) => {
     for (const button of $(id)?.querySelectorAll("button") ?? []) {
@@ -159,15 +158,15 @@ async function copy(code, button) {
 
 function wireControls() {
   for (const id of ["ref", "unit", "theme"]) {
-    $(id).addEventListener("change", (event) => change({ [id]: event.target.value }));
+    $(id)?.addEventListener("change", (event) => change({ [id]: event.target.value }));
   }
-  $("decided").addEventListener("change", (event) => change({ decided: event.target.checked }));
+  $("decided")?.addEventListener("change", (event) => change({ decided: event.target.checked }));
   $("q").addEventListener("input", (event) => change({ q: event.target.value }, true));
   $("reset").addEventListener("click", () => change(defaults(data)));
   $("help-open").addEventListener("click", () => $("help").showModal());
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const id of ["view", "as"]) {
-    $(id).addEventListener("click", ({ target }) => {
+    $(id)?.addEventListener("click", ({ target }) => {
       if (target.tagName === "BUTTON") change({ [id]: target.value });
     });
   }
@@ -199,6 +198,9 @@ function wireGrid() {
     const row = cell?.closest("tr[data-c]");
     if (row) cell.title = sentence(data, data.cases[row.dataset.c], cell.cellIndex - 1, state);
   });
+}
+
+function wireLinks() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#c-"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -218,6 +220,8 @@ function wireCases() {
     rows.addEventListener("mouseover", ({ target }) => {
       const row = target.closest("tr");
       if (row) light(details, row.rowIndex - 1);
+      const mark = target.closest(".m");
+      if (mark) mark.title = mark.querySelector(".v").textContent.trim();
     });
     rows.addEventListener("mouseleave", () => light(details, null));
   }
@@ -228,7 +232,7 @@ function wireCases() {
 
 const SHORTCUTS = {
   "/": () => $("q").focus(),
-  r: () => $("ref").focus(),
+  r: () => $("ref")?.focus(),
   t: () => change({ theme: { "": "dark", dark: "light", light: "" }[state.theme] }),
   "?": () => $("help").showModal(),
 };
@@ -245,7 +249,8 @@ function wireKeys() {
 }
 
 wireControls();
-wireGrid();
+if (grid) wireGrid();
+wireLinks();
 wireCases();
 wireKeys();
 addCopyButtons($("method"));

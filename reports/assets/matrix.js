@@ -95,7 +95,8 @@ export function sentence(data, item, runner, state) {
   if (!found) return head;
   const exact = found.ratio.map((x) => (x == null ? "?" : x.toPrecision(5)));
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
-  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}`;
+  const cross = found.cross ? `\nbut the median says ${ratio(found.cross).join(" ")}` : "";
+  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}${cross}`;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

@@ -45,8 +45,8 @@ export function show(data, { cases, runners, hits }) {
       cell.classList.toggle("off", !hits[index].has(runner));
     }
   }
-  const heads = document.getElementById("grid").tHead.rows[0].cells;
-  for (const runner of every) heads[runner + 1].hidden = !runners.has(runner);
+  const heads = document.getElementById("grid")?.tHead.rows[0].cells;
+  if (heads) for (const runner of every) heads[runner + 1].hidden = !runners.has(runner);
   for (const details of document.querySelectorAll("details.case")) {
     details.hidden = !cases.has(Number(details.dataset.c));
     const rows = details.querySelector(".forest").tBodies[0].rows;
@@ -58,7 +58,7 @@ export function show(data, { cases, runners, hits }) {
   for (const group of document.querySelectorAll("#cases .group")) {
     group.hidden = !group.querySelector("details.case:not([hidden])");
   }
-  for (const fold of document.querySelectorAll("#overhead .fold")) {
+  for (const fold of document.querySelectorAll("#overhead .fold, #changes .fold")) {
     fold.hidden = !fold.querySelector("tr[data-c]:not([hidden])");
   }
 }
@@ -70,5 +70,6 @@ export function describe(data, { cases, runners, undecided, unknown }) {
   if (!cases.size && !undecided) return "Nothing matches the filter.";
   const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
   const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
-  return `${text}${hidden}. The summary covers all.`;
+  const means = data.kind === "compare" ? "Geometric means cover" : "The summary covers";
+  return `${text}${hidden}. ${means} all.`;
 }

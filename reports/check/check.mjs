@@ -133,7 +133,8 @@ async function look(one) {
 try {
   for (const one of LOOKS) await look(one);
   const page = await open({ scheme: "light", width: 1400, script: true });
-  for (const [name, expression] of interactions) {
+  const kind = await page.evaluate('JSON.parse(document.getElementById("data").textContent).kind');
+  for (const [name, expression] of interactions[kind]) {
     const before = page.problems.length;
     try {
       const said = await page.evaluate(expression);

@@ -1,5 +1,5 @@
-// What a reader does with the page, as [what, expression]; an expression answers "" or what went wrong.
-// They hold for any report with at least two timed runners; each puts the page back.
+// What a reader does with the page, by kind of report, as [what, expression]; an expression answers "" or
+// what went wrong. They hold for any report with at least two timed runners; each puts the page back.
 
 function steps(what, body) {
   return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
@@ -11,6 +11,8 @@ const data = JSON.parse($("data").textContent);
 const cellsText = () => [...document.querySelectorAll("#grid td")].map((c) => c.textContent).join("|");
 const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
 const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
+// A loaded machine may take long to deliver an event.
+const until = async (holds) => { for (let i = 0; i < 100 && !holds(); i++) await frame(); return holds(); };
 // The embedded numbers are rounded, so a repainted one may differ by one in its last place.
 const alike = (a, b) => {
 	const parts = (text) => text.split(/(\\d+(?:\\.\\d+)?)/);
@@ -24,7 +26,7 @@ const alike = (a, b) => {
 const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
 `;
 
-export const interactions = [
+const suite = [
   steps(
     "repainting the default view gives the text that was rendered",
     `const before = cellsText();
@@ -109,7 +111,7 @@ export const interactions = [
 		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
 		if (!body.closest("details").open) return "the case is closed";
-		if (!body.querySelector(".plots svg")) return "no charts drawn";
+		if (!(await until(() => body.querySelector(".plots svg")))) return "no charts drawn";
 		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
 		if (!body.querySelector(".copy + button") && body.querySelector(".copy")) return "no copy button";
 		$("reset").click();`,
@@ -118,12 +120,65 @@ export const interactions = [
     "a shared address restores the view; what is unknown is named",
     `const other = [...$("ref").options].find((o) => o.value !== $("ref").value).value;
 		location.hash = "ref=" + encodeURIComponent(other) + "&as=rate&theme=dark&nonsense=1"; await frame();
-		if ($("ref").value !== other) return "reference " + $("ref").value;
+		if (!(await until(() => $("ref").value === other))) return "reference " + $("ref").value;
 		if (document.documentElement.dataset.theme !== "dark") return "theme not applied";
 		if (!/nonsense=1/.test($("count").textContent)) return "unknown part not named: " + $("count").textContent;
 		$("reset").click();
 		if (document.documentElement.dataset.theme) return "theme stays";`,
   ),
+  steps(
+    "another reference takes away the verdicts that were against the first",
+    `const own = $("ref").value, other = [...$("ref").options].find((o) => o.value !== own).value;
+		const details = document.querySelector("details.case");
+		details.open = true; await frame();
+		const marks = () => [...details.querySelectorAll(".forest td:not(:nth-child(10)) .m")];
+		const shown = () => marks().filter((m) => getComputedStyle(m).display !== "none").length;
+		if (marks().length && !shown()) return "no verdict is shown for the report's own reference";
+		set("ref", other); await frame();
+		if (shown()) return shown() + " verdicts against " + own + " stay";
+		const note = details.querySelector(".secondary")?.textContent ?? "";
+		if (!note.includes("--reference " + other)) return "note: " + note;
+		set("ref", own); await frame();
+		if (details.querySelector(".secondary")) return "the note stays";
+		if (marks().length && !shown()) return "the verdicts do not come back";`,
+  ),
+];
+
+const compare = [
+  steps(
+    "rows without a difference are folded, counted and shown on request",
+    `const fold = document.querySelector("#changes .fold");
+		if (!fold) return "";
+		const said = [...fold.querySelector("summary").textContent.matchAll(/\\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
+		const held = fold.querySelectorAll("tbody tr").length;
+		if (said !== held) return said + " said, " + held + " folded";
+		if (fold.open) return "the fold is open";`,
+  ),
+  steps(
+    "the filter picks cases in every table and says how many",
+    `const mine = () => [...document.querySelectorAll("#change-0 tbody tr")];
+		const item = data.cases[0];
+		set("q", "scenario:" + item.scenario, "input");
+		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
+		const got = mine().filter((r) => !r.hidden).length;
+		if (got !== want) return got + " rows instead of " + want;
+		if (!$("count").textContent.startsWith(want + " of " + data.cases.length)) return "count: " + $("count").textContent;
+		set("q", "", "input");
+		if (mine().some((r) => r.hidden)) return "rows stay hidden";`,
+  ),
+  steps(
+    "a row's link opens its case with charts, and the address keeps it",
+    `const link = document.querySelector("#changes a[href^='#c-']");
+		link.click(); await frame();
+		const body = document.querySelector(link.getAttribute("href"));
+		if (!body.closest("details").open) return "the case is closed";
+		if (!(await until(() => body.querySelector(".plots svg")))) return "no charts drawn";
+		if (!location.hash.startsWith("#case=")) return "address: " + location.hash;
+		$("reset").click();`,
+  ),
+];
+
+const both = [
   steps(
     "keys: / goes to the filter, ? opens help",
     `const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -151,3 +206,8 @@ export const interactions = [
 		if (samples.split("\\n").length < 3) return "no samples";`,
   ),
 ];
+
+export const interactions = {
+  suite: [...suite, ...both],
+  compare: [...compare, ...both],
+};

@@ -10,6 +10,7 @@ from sqlitmus.report.model import (
     Comparison,
     Comparisons,
     Grade,
+    RateTest,
     Report,
     Verdict,
 )
@@ -26,6 +27,7 @@ from .noise import group_guards, letter, noise, told
 from .notices import cores, notices, plan_note
 from .outcomes import complete_blocks, judge, usable
 from .pairs import CANARY, Question, compare_all, compare_canary, comparisons
+from .rates import rates
 from .scaling import scaling
 from .secondary import measures
 from .standings import standings
@@ -67,10 +69,13 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     letters: list[Grade | None] = [None] * len(plan.cases)
     if grades:
         letters = [letter(name) for name in grades.names()]
+    rated: list[RateTest | None] = [None] * len(plan.cases)
+    if plan.kind == "compare" and len(names) == 2:
+        rated = rates(pairs, shown)
     cases = [
-        _case(case, proven(checks), row, columns, canary, grade)
-        for case, checks, row, columns, canary, grade in zip(
-            plan.cases, answers, cells, compared, canaries, letters, strict=True
+        _case(case, proven(checks), row, columns, canary, grade, rate)
+        for case, checks, row, columns, canary, grade, rate in zip(
+            plan.cases, answers, cells, compared, canaries, letters, rated, strict=True
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
@@ -151,6 +156,7 @@ def _case(
     compared: Comparisons,
     canary: Comparison | None,
     grade: Grade | None,
+    rate: RateTest | None,
 ) -> Case:
     differing = plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])
     return Case(
@@ -172,4 +178,5 @@ def _case(
         canary=canary,
         notes=case.notes + ([differing] if differing else []),
         grade=grade,
+        rate=rate,
     )

@@ -21,6 +21,7 @@ from .data import RunData
 from .noise import noise
 from .outcomes import judge, usable
 from .pairs import Question, compare_canary, comparisons, concluded
+from .rates import rates
 from .standings import standings
 from .words import listed
 
@@ -55,8 +56,11 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         _guard(base, new, ids) if controls else np.full(len(ids), np.inf),
     )
     old, fresh = (analyse(run, None) for run in (base, new))
-    rows = zip(ids, comparisons(pairs), strict=True)
-    cases = [_case(old, fresh, subject, names, case, columns) for case, columns in rows]
+    rows = zip(ids, comparisons(pairs), rates(pairs, names[0]), strict=True)
+    cases = [
+        replace(_case(old, fresh, subject, names, case, columns), rate=rate)
+        for case, columns, rate in rows
+    ]
     groups = list(dict.fromkeys(case.group for case in cases))
     ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
     return replace(

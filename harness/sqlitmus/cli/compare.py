@@ -72,6 +72,9 @@ def compare(
     format_: Annotated[
         str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
     ] = "text",
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="In text and md also rows without a difference.")
+    ] = False,
     timeout: Timeout = 60.0,
     fresh: Fresh = False,
     wait: Wait = False,
@@ -92,7 +95,7 @@ def compare(
             raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
         if gate:
             raise UsageError("--gate needs a measurement of its own; two finished runs have none")
-        write(text_of(of_runs(Path(base), Path(new), runner), format_), None)
+        write(text_of(of_runs(Path(base), Path(new), runner), format_, all_rows=all_rows), None)
         return
     if runner:
         raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")
@@ -122,7 +125,7 @@ def compare(
         raise typer.Exit(Exit.INTERRUPTED)
     assert done.directory is not None
     save_reports(done.report, done.directory)
-    write(text_of(done.report, format_), None)
+    write(text_of(done.report, format_, all_rows=all_rows), None)
     for line in done.said:
         progress.say(line, always=True)
     progress.say(f"report: {done.directory / 'report.html'}")

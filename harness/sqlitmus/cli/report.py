@@ -55,8 +55,8 @@ def _render(directory: Path, format_: str, reference: str | None) -> str:
     return text_of(analyse(load(directory), reference), format_)
 
 
-def text_of(report: "Report", format_: str) -> str:
-    """`report` in one of the formats."""
+def text_of(report: "Report", format_: str, *, all_rows: bool = False) -> str:
+    """`report` in one of the formats; `all_rows` of a comparison, not only the differences."""
     if format_ == "html":
         from sqlitmus.report import html
 
@@ -64,7 +64,7 @@ def text_of(report: "Report", format_: str) -> str:
     if format_ == "md":
         from sqlitmus.report import markdown
 
-        return markdown.render(report)
+        return markdown.render(report, all_rows=all_rows)
     if format_ == "json":
         from sqlitmus.report import data
 
@@ -81,6 +81,7 @@ def text_of(report: "Report", format_: str) -> str:
         width=shutil.get_terminal_size((100, 24)).columns,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         plain=not encoding.lower().startswith("utf"),
+        all_rows=all_rows,
     )
 
 

@@ -10,7 +10,7 @@ from sqlitmus.report.model import Curve, Interval, Scaling
 GLYPH_WIDTH = 88
 GLYPH_PAD = 4
 GLYPH_RATIO = 4.0
-FOREST_WIDTH = 240
+FOREST_WIDTH = 180
 FOREST_PAD = 16
 SUMMARY_WIDTH = 164
 LABEL_GAP = 34

@@ -7,23 +7,27 @@ Samples are integers that times 10^e give nanoseconds; positions are differences
 before.
 """
 
-import itertools
-from math import floor, isfinite, log, log10
+from math import floor, log10
 from typing import Any
 
-from sqlitmus.report import charts
-from sqlitmus.report.model import OPPOSITE, Case, Cell, Comparisons, Interval, Report, Verdict
+from sqlitmus.report import charts, columns
+from sqlitmus.report.model import (
+    OPPOSITE,
+    Case,
+    Cell,
+    Comparisons,
+    Interval,
+    Measure,
+    Report,
+    Verdict,
+)
 from sqlitmus.report.words import ABSENT, LEVELS, OUTCOMES, VERDICTS
 
-LOG_UNIT = 1e6
 SAMPLE_DIGITS = 5
 DRIFT_FLOOR = 0.02
 DRIFT_CEILING = 0.5
-WHOLE = 1e5
 NO_PAIR = " "
 CODES: dict[Verdict | None, str] = {None: NO_PAIR, **{v: w.code for v, w in VERDICTS.items()}}
-
-Column = list[float | int | None]
 
 
 def page_data(report: Report) -> dict[str, Any]:
@@ -31,6 +35,7 @@ def page_data(report: Report) -> dict[str, Any]:
     names = [runner.name for runner in report.runners]
     index = {name: place for place, name in enumerate(names)}
     return {
+        "kind": report.kind,
         "run": report.run,
         "title": report.title,
         "reference": index.get(report.reference, -1),
@@ -95,16 +100,19 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
         "time": intervals([cell.time if cell else None for cell in kept]),
         "overhead": intervals([cell.overhead if cell else None for cell in kept]),
-        "cold": [short(cell.cold_ns) if cell else None for cell in kept],
-        "cpu": [short(cell.cpu_ns) if cell else None for cell in kept],
-        "rss": [short(cell.peak_rss_bytes) if cell else None for cell in kept],
+        "cold": values([cell.cold if cell else None for cell in kept]),
+        "cpu": values([cell.cpu if cell else None for cell in kept]),
+        "memory": values([cell.memory if cell else None for cell in kept]),
         "exponents": exponents,
-        "samples": [scaled_samples(c, e) for c, e in zip(kept, exponents, strict=True)],
-        "positions": [differences(cell.positions) if cell else [] for cell in kept],
+        "samples": [
+            columns.scaled(cell.samples, exponent) if cell else []
+            for cell, exponent in zip(kept, exponents, strict=True)
+        ],
+        "positions": [columns.differences(cell.positions) if cell else [] for cell in kept],
         "drift": drift_range(kept),
     }
     if axis:
-        data["axis"] = [short(axis[0]), short(axis[1]), [short(tick) for tick in axis[2]]]
+        data["axis"] = [*columns.short(axis[:2]), columns.short(axis[2])]
     data.update(pair_columns(case.comparisons, index))
     return data
 
@@ -115,41 +123,39 @@ def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
         raise ValueError("a case compares other runners than the report has")
     same = set(pairs.blocks) - {0}
     return {
-        "pairs": [[log_of(value) for value in c] for c in (pairs.ratio, pairs.low, pairs.high)],
+        "pairs": [columns.logs(c) for c in (pairs.ratio, pairs.low, pairs.high)],
         "verdicts": "".join(CODES[verdict] for verdict in pairs.verdict),
         "blocks": same.pop() if len(same) == 1 else pairs.blocks,
         "needs": {at: number for at, number in enumerate(pairs.needs_blocks) if number},
+        "cross": {
+            at: columns.logs([pairs.median[at], pairs.median_low[at], pairs.median_high[at]])
+            for at, disagrees in enumerate(pairs.disagrees)
+            if disagrees
+        },
+        "next": [columns.logs(c) for c in (pairs.next_low, pairs.next_high)]
+        if any(pairs.next_low)
+        else None,
     }
 
 
-def log_interval(interval: Interval | None) -> tuple[int | None, int | None, int | None]:
+def log_interval(interval: Interval | None) -> columns.Integers:
     """The logarithms of a ratio and its bounds in units of 1e-6."""
     if interval is None:
-        return None, None, None
-    return log_of(interval.value), log_of(interval.low), log_of(interval.high)
+        return [None, None, None]
+    return columns.logs([interval.value, interval.low, interval.high])
 
 
-def log_of(value: float | None) -> int | None:
-    """ln(value) in units of 1e-6; None for what has no finite logarithm."""
-    if value is None or value <= 0 or not isfinite(value):
-        return None
-    return round(log(value) * LOG_UNIT)
+def values(measures: list[Measure | None]) -> columns.Numbers:
+    """Secondary figures without their comparisons, which hold for the report's reference only."""
+    return columns.short([measure.value if measure else None for measure in measures])
 
 
-def short(value: float | None) -> float | int | None:
-    """Thousandths below 100 µs or 100 KB, whole numbers from there: five significant digits or
-    more."""
-    if value is None or not isfinite(value):
-        return None
-    return round(value) if abs(value) >= WHOLE else round(value, 3)
-
-
-def intervals(values: list[Interval | None]) -> list[Column]:
+def intervals(found: list[Interval | None]) -> list[columns.Numbers]:
     """Columns value, low, high."""
     return [
-        [short(v.value) if v else None for v in values],
-        [short(v.low) if v else None for v in values],
-        [short(v.high) if v else None for v in values],
+        columns.short([one.value if one else None for one in found]),
+        columns.short([one.low if one else None for one in found]),
+        columns.short([one.high if one else None for one in found]),
     ]
 
 
@@ -158,21 +164,6 @@ def sample_exponent(cell: Cell | None) -> int:
     if cell is None or cell.time is None or cell.time.value <= 0:
         return 0
     return floor(log10(cell.time.value)) - SAMPLE_DIGITS + 1
-
-
-def scaled_samples(cell: Cell | None, exponent: int) -> list[int | None]:
-    """Samples as integers in units of 10^exponent ns."""
-    if cell is None:
-        return []
-    factor = 10.0**-exponent
-    return [None if value is None else round(value * factor) for value in cell.samples]
-
-
-def differences(positions: list[int]) -> list[int]:
-    """The first position, then each one minus the one before."""
-    if not positions:
-        return []
-    return [positions[0], *(b - a for a, b in itertools.pairwise(positions))]
 
 
 def drift_range(cells: list[Cell | None]) -> float:

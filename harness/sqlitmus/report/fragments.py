@@ -6,15 +6,27 @@ file is escaped where it enters. One string per cell instead of a dozen template
 keeps a page of ten thousand cells quick. End tags that HTML lets one omit are omitted.
 """
 
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
 from markupsafe import escape
 
 from sqlitmus.report import charts
 from sqlitmus.report import format as fmt
 from sqlitmus.report.look import Look
-from sqlitmus.report.model import Cell, Comparison, Interval
-from sqlitmus.report.words import ABSENT, OUTCOMES, VERDICTS, OutcomeWord
+from sqlitmus.report.model import Cell, Comparison, Grade, Interval, Measure, Steadiness, Verdict
+from sqlitmus.report.words import (
+    ABSENT,
+    GRADES,
+    OUTCOMES,
+    STEADINESS,
+    VERDICTS,
+    OutcomeWord,
+    amount,
+)
 
 DASH = "\u2013"
+TICKS = 18
 GLYPH_HEAD = '<svg class="g" viewBox="0 0 88 10" aria-hidden="true"><path class="z" d="M44 0v10"/>'
 
 Pair = tuple[str, str]
@@ -25,6 +37,53 @@ def runner_head(name: str, look: Look) -> str:
     return (
         f'<svg class="k {look.hue}" viewBox="-6 -6 12 12" aria-hidden="true">'
         f'<use href="#m{look.shape}"/></svg>{escape(name)}'
+    )
+
+
+def axes(pairs: Iterable[Pair]) -> str:
+    """Axes as name and value."""
+    return "".join(map(axis_tag, pairs))
+
+
+@lru_cache(maxsize=4096)
+def axis_tag(pair: Pair) -> str:
+    """One axis; a report has few different ones."""
+    return f'<span class="axis"><span>{escape(pair[0])}</span> {escape(pair[1])}</span>'
+
+
+def ticks(axis: charts.RatioAxis) -> str:
+    """The labelled ticks above a forest."""
+    return ticks_of(axis.low, axis.high, axis.width, axis.pad)
+
+
+@lru_cache(maxsize=1024)
+def ticks_of(low: float, high: float, width: int, pad: int) -> str:
+    """The same by the axis' definition; a report has few different ones."""
+    marks = "".join(
+        f'<path d="M{x} {TICKS - 4}v4"/><text x="{x}" y="{TICKS - 6}">{text}×</text>'
+        for x, text in charts.RatioAxis(low, high, width, pad).ticks()
+    )
+    return (
+        f'<svg class="ticks" viewBox="0 0 {width} {TICKS}" width="{width}" height="{TICKS}" '
+        f'aria-hidden="true">{marks}</svg>'
+    )
+
+
+def badge(grade: Grade) -> str:
+    """A case's grade, its meaning for a pointer and for a screen reader."""
+    meaning = GRADES[grade]
+    return (
+        f' <span class="grade g-{grade}" title="{meaning}">noise {grade}'
+        f'<span class="v">: {meaning}</span></span>'
+    )
+
+
+def commands(cells: Iterable[Cell]) -> str:
+    """The commands that run one cell again, as list items."""
+    return "\n".join(
+        f'<li><code class="copy">{escape(cell.command)}</code></li>'
+        for cell in cells
+        if cell.command
     )
 
 
@@ -90,12 +149,12 @@ def forest(frame: str, axis: charts.RatioAxis, ratio: Interval | None) -> str:
     )
 
 
-def outcome_tr(head: str, cell: Cell | None) -> str:
-    """A forest row without a time."""
+def outcome_tr(head: str, cell: Cell | None, columns: int) -> str:
+    """A forest row without a time, over `columns` after the runner's name."""
     word, reason = outcome(cell)
     return (
         f'<tr class="na x-{word.code}"><th scope="row">{head}'
-        f'<td class="na" colspan="8"><b>{word.label}</b> {reason}'
+        f'<td class="na" colspan="{columns}"><b>{word.label}</b> {reason}'
     )
 
 
@@ -103,29 +162,81 @@ def forest_tr(
     style: str, head: str, cell: Cell, drawn: str, ratio: str, said: str, time: Pair
 ) -> str:
     """A forest row: time, interval, ratio, verdict, then what is secondary."""
-    over = " ".join(fmt.signed_time(cell.overhead)) if cell.overhead else DASH
+    cold = measured_td(cell.cold, fmt.duration) if cell.cold else f"<td>{DASH}"
     return (
         f'<tr class="{style}"><th scope="row">{head}<td>{pair(time)}<td>{drawn}<td>{ratio}'
-        f"<td>{said}<td>{over}<td>{fmt.duration(cell.cold_ns)}<td>{fmt.duration(cell.cpu_ns)}"
-        f"<td>{fmt.size(cell.peak_rss_bytes)}"
+        f"<td>{said}{cold}{measured_td(cell.cpu, fmt.duration, amount)}"
+        f"{measured_td(cell.memory, fmt.size, amount)}{steadiness_td(cell.steadiness)}"
+    )
+
+
+def measured_td(
+    measure: Measure | None,
+    written: Callable[[float], str],
+    worded: Callable[[Verdict], str] = str,
+) -> str:
+    """A secondary figure with its ratio to the report's reference and the verdict on that."""
+    if measure is None:
+        return "<td>unknown"
+    if measure.ratio is None or measure.verdict is None:
+        return f"<td>{written(measure.value)}"
+    ratio, bounds = fmt.ratio(measure.ratio)
+    word = VERDICTS[measure.verdict]
+    return (
+        f'<td>{written(measure.value)} <span class="m {word.side}"><i aria-hidden="true">'
+        f"{word.symbol}</i> {ratio}"
+        f'<span class="v"> {worded(measure.verdict)} {bounds}</span></span>'
+    )
+
+
+def steadiness_td(kind: Steadiness | None) -> str:
+    """How the times moved during the pilot; what puts a time in doubt stands out."""
+    if kind is None:
+        return f"<td>{DASH}"
+    return f"<td><b>! {kind}</b>" if STEADINESS[kind].bad else f"<td>{kind}"
+
+
+def above_floor_td(cell: Cell) -> str:
+    """Time above the floor, and whether that is a difference."""
+    if cell.overhead is None:
+        return f"<td>{DASH}"
+    text, bounds = fmt.signed_time(cell.overhead)
+    return f"<td>{text}{against_floor(cell.overhead_verdict, bounds)}"
+
+
+def against_floor(verdict: Verdict | None, bounds: str) -> str:
+    """The verdict of a cell against the floor, and in words the interval of its overhead."""
+    if verdict is None:
+        return f'<span class="v"> {bounds}</span>'
+    word = VERDICTS[verdict]
+    return (
+        f' <span class="m {word.side}"><i aria-hidden="true">{word.symbol}</i>'
+        f'<span class="v"> {bounds} against the floor: {verdict}</span></span>'
     )
 
 
 def verdict_words(comparison: Comparison) -> str:
-    """The verdict of a forest row, and what would resolve it."""
-    needs = comparison.needs_blocks
+    """The verdict of a forest row, what would resolve it, a cross-check that says otherwise, and
+    where another session would lie."""
+    needs, median, further = comparison.needs_blocks, comparison.median, comparison.next
     more = "" if needs is None else f"; needs about {needs:d} blocks"
+    if comparison.disagrees and median is not None:
+        more += f' <small class="more">but the median says {" ".join(fmt.ratio(median))}</small>'
+    if further is not None:
+        more += f' <small class="more">next session {fmt.ratio(further)[1]}</small>'
     symbol = VERDICTS[comparison.verdict].symbol
     return f'<i aria-hidden="true">{symbol}</i> {comparison.verdict}{more}'
 
 
-def overhead_td(hue: str, text_and_bounds: Pair, ends: tuple[float, float, float]) -> str:
-    """An overhead: its number, and a bar to `ends[0]` with a whisker from `ends[1]` to `ends[2]`,
-    in px."""
+def overhead_td(
+    hue: str, text_and_bounds: Pair, ends: tuple[float, float, float], verdict: Verdict | None
+) -> str:
+    """An overhead: its number and verdict, and a bar to `ends[0]` with a whisker from `ends[1]` to
+    `ends[2]`, in px."""
     text, bounds = text_and_bounds
     value, left, right = ends
     return (
-        f'<td>{text}<span class="v"> {bounds}</span><svg class="h {hue}" viewBox="0 0 80 6" '
+        f'<td>{text}{against_floor(verdict, bounds)}<svg class="h {hue}" viewBox="0 0 80 6" '
         f'aria-hidden="true"><path d="M0 3H{value:g}"/>'
         f'<path class="e" d="M{left:g} 3H{right:g}"/></svg>'
     )

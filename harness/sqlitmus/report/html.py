@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic_core import to_json
 
-from sqlitmus.report import charts, embed, fragments, sections, view, words
+from sqlitmus.report import changeview, charts, embed, fragments, noise, sections, view, words
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
 
@@ -40,6 +40,7 @@ def render(report: Report) -> str:
     """The page for `report`."""
     first, main = script("theme"), bundle()
     runners = view.runner_views(report)
+    compare = report.kind == "compare"
     return (
         environment()
         .get_template("report.html.j2")
@@ -52,7 +53,14 @@ def render(report: Report) -> str:
             },
             groups=view.group_views(report),
             profiles=sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
-            summary=sections.summary(report),
+            summary=[] if compare else sections.summary(report),
+            changed=changeview.changed(report) if compare else None,
+            noise=noise.noise(report),
+            correction=words.correction(report),
+            selftest=words.selftest(report),
+            grades=words.GRADES,
+            badges={grade: view.safe(fragments.badge(grade)) for grade in words.GRADES},
+            steadiness=words.STEADINESS,
             scaling=sections.scaling(report),
             overhead=sections.overhead(report),
             provenance=sections.provenance(report),

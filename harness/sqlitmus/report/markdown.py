@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlitmus.report import changes, table, words
 from sqlitmus.report import format as fmt
-from sqlitmus.report import table, words
 from sqlitmus.report.model import Report, Standing
 
 LIMIT = 1024 * 1024
@@ -14,10 +14,16 @@ SPACE = re.compile(r"\s+")
 BACKTICKS = re.compile(r"`+")
 
 
-def render(report: Report) -> str:
-    """The report; when it would pass 1 MiB the last parts go, and the text says how many."""
-    parts = [head(report), summary(report)]
-    parts += [group_table(report, name, rows) for name, rows in table.rows(report)]
+def render(report: Report, *, all_rows: bool = False) -> str:
+    """The report; when it would pass 1 MiB the last parts go, and the text says how many. Of an A/B
+    comparison the rows without a difference are named in one line, unless `all_rows`."""
+    parts = [head(report)]
+    if report.kind == "compare":
+        parts += [changed(report, one, all_rows=all_rows) for one in changes.tables(report)]
+        parts.append(means(report))
+    else:
+        parts.append(summary(report))
+        parts += [group_table(report, name, rows) for name, rows in table.rows(report)]
     parts += [problem_list(report), provenance(report), foot(report)]
     return joined([part for part in parts if part])
 
@@ -65,8 +71,43 @@ def head(report: Report) -> str:
     lines += [f"> {text(line)}" for line in report.notices]
     blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
     facts = f"suite {text(report.suite)} · {blocks} · reference {code(report.reference)}"
-    lines += ["", f"{facts} · {text(report.canary_summary)}"]
+    trust = [report.noise.summary, report.noise.consequence, report.canary_summary]
+    lines += ["", facts, "", " ".join(text(line) for line in trust if line)]
     return "\n".join(lines)
+
+
+def changed(report: Report, found: changes.Table, *, all_rows: bool) -> str:
+    """One figure of an A/B comparison: what differs as a table, the rest as a line."""
+    base, new = changes.subjects(report)
+    rows = found.rows + found.folded if all_rows else found.rows
+    parts = [f"## {found.title}"]
+    if rows:
+        head = ["case", code(base), code(new), "Δ [95 %]", "verdict", "blocks"]
+        head = head if rows[0].blocks is not None else head[:-1]
+        parts.append(grid(head, [change_line(row)[: len(head)] for row in rows]))
+    if found.folded and not all_rows:
+        names = ", ".join(code(row.name) for row in found.folded)
+        parts.append(f"<details><summary>{found.count()}</summary>\n\n{names}\n\n</details>")
+    return "\n\n".join(parts)
+
+
+def change_line(row: changes.Row) -> list[str]:
+    """One row: a change in bold when it is decided."""
+    if row.verdict is None:
+        return [code(row.name), row.base, row.new, row.change, text(row.said), ""]
+    change = f"**{row.change}**" if row.verdict in changes.DECIDED else row.change
+    verdict = f"{words.VERDICTS[row.verdict].symbol} {row.said}"
+    blocks = "" if row.blocks is None else str(row.blocks)
+    return [code(row.name), row.base, row.new, f"{change} {row.bounds}".rstrip(), verdict, blocks]
+
+
+def means(report: Report) -> str:
+    """The geometric means at the foot of an A/B comparison."""
+    found = changes.means(report)
+    if not found:
+        return ""
+    lines = [[text(m.group), str(m.cases), f"{m.change} {m.bounds}".rstrip()] for m in found]
+    return f"## Geometric means\n\n{grid(['group', 'cases', 'Δ [95 %]'], lines)}"
 
 
 def summary(report: Report) -> str:
@@ -141,10 +182,14 @@ def provenance(report: Report) -> str:
 
 
 def foot(report: Report) -> str:
-    """How to read it, and how to run it again."""
+    """How to read it, what the self-test said, and how to run it again."""
+    what = "Numbers are time over the reference's time"
+    if report.kind == "compare":
+        what = "Δ is the change from the base"
     marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
-    return (
-        f"{marks}. Numbers are time over the reference's time; brackets are 95 % intervals.\n\n"
-        f"Run again: {code(report.rerun)}\n\nsqlitmus {text(report.sqlitmus_version)} · "
-        f"run {code(report.run)} · seed {report.seed}"
+    reading = f"{marks}. {what}; brackets are 95 % intervals. {words.correction(report)}"
+    selftest = " ".join(text(line) for line in words.selftest(report))
+    named = (
+        f"sqlitmus {text(report.sqlitmus_version)} · run {code(report.run)} · seed {report.seed}"
     )
+    return "\n\n".join([reading, f"Run again: {code(report.rerun)}", selftest, named])

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Literal
 
-VERSION = 1
+VERSION = 2
 
 Outcome = Literal["ok", "unsupported", "wrong", "failed", "missing"]
+Grade = Literal["A", "B", "C"]
+Kind = Literal["suite", "compare"]
+Correction = Literal["none", "holm", "bh"]
+Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Verdict = Literal[
     "materially faster",
     "faster",
@@ -48,7 +52,11 @@ class Interval:
 class Comparison:
     """`runner` against `reference` in one case, from `blocks` paired blocks.
 
-    `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere.
+    `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
+    is that of no difference, two-sided, and `adjusted` the same after the report's correction.
+    `median` is the ratio's median with the sign test's interval, a cross-check; `disagrees` where
+    it tells another story than `ratio`. `next` is where the ratio of one more session would lie;
+    None for fewer than three sessions.
     """
 
     runner: str
@@ -57,6 +65,11 @@ class Comparison:
     verdict: Verdict
     blocks: int
     needs_blocks: int | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    median: Interval | None = None
+    disagrees: bool = False
+    next: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +87,40 @@ class Comparisons:
     verdict: list[Verdict | None]
     blocks: list[int]
     needs_blocks: list[int | None]
+    p: list[float | None]
+    adjusted: list[float | None]
+    median: list[float | None]
+    median_low: list[float | None]
+    median_high: list[float | None]
+    disagrees: list[bool]
+    next_low: list[float | None]
+    next_high: list[float | None]
 
     def of(self, runner: str, reference: str) -> Comparison | None:
         """`runner` against `reference`; None if one of them is not here or they share no block."""
         if runner == reference or runner not in self.runners or reference not in self.runners:
             return None
         over, under = self.runners.index(runner), self.runners.index(reference)
-        at = place(min(over, under), max(over, under))
-        value, low, high, verdict = self.ratio[at], self.low[at], self.high[at], self.verdict[at]
-        if value is None or verdict is None:
+        at, turned = place(min(over, under), max(over, under)), over < under
+        ratio = _interval(self.ratio[at], self.low[at], self.high[at], turned=turned)
+        verdict = self.verdict[at]
+        if ratio is None or verdict is None:
             return None
-        if over < under:
-            value, verdict = 1 / value, OPPOSITE[verdict]
-            low, high = (None if end is None else 1 / end for end in (high, low))
-        ratio = Interval(value, low, high)
-        return Comparison(runner, reference, ratio, verdict, self.blocks[at], self.needs_blocks[at])
+        return Comparison(
+            runner,
+            reference,
+            ratio,
+            OPPOSITE[verdict] if turned else verdict,
+            self.blocks[at],
+            self.needs_blocks[at],
+            self.p[at],
+            self.adjusted[at],
+            _interval(self.median[at], self.median_low[at], self.median_high[at], turned=turned),
+            self.disagrees[at],
+            _interval(self.ratio[at], self.next_low[at], self.next_high[at], turned=turned)
+            if self.next_low[at] is not None
+            else None,
+        )
 
     def against(self, reference: str) -> dict[str, Comparison]:
         """All that can be compared with `reference`, by runner."""
@@ -106,13 +138,39 @@ def place(i: int, j: int) -> int:
     return j * (j - 1) // 2 + i
 
 
+def _interval(
+    value: float | None, low: float | None, high: float | None, *, turned: bool
+) -> Interval | None:
+    """A ratio, or its inverse."""
+    if value is None:
+        return None
+    if not turned:
+        return Interval(value, low, high)
+    low, high = (None if end is None else 1 / end for end in (high, low))
+    return Interval(1 / value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A secondary figure of a cell: its median over the blocks, and its ratio to that of the
+    report's reference with a verdict of its own; both None for the reference itself and where one
+    of the two was not recorded."""
+
+    value: float
+    ratio: Interval | None = None
+    verdict: Verdict | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One runner in one case.
 
     `time` is None unless `outcome` is ok. `samples` holds one steady (or cold) value per block in
     block order, None where that invocation failed. `positions` is the place of each of those
-    invocations in the run (0 = first), for the drift strip. `overhead` is time minus the floor.
+    invocations in the run (0 = first), for the drift strip. `overhead` is time minus the floor,
+    with the verdict of the cell against the floor. `cold` and `cpu` are ns, `memory` bytes; `cold`
+    is None where it is the primary figure. `steadiness` is how its times moved while the pilot
+    warmed it up, None without a pilot; `operations` and `iterations` what the plan gave it.
     """
 
     runner: str
@@ -122,12 +180,27 @@ class Cell:
     samples: list[float | None] = field(default_factory=list[float | None])
     positions: list[int] = field(default_factory=list[int])
     overhead: Interval | None = None
-    cold_ns: float | None = None
-    cpu_ns: float | None = None
-    peak_rss_bytes: float | None = None
+    overhead_verdict: Verdict | None = None
+    cold: Measure | None = None
+    cpu: Measure | None = None
+    memory: Measure | None = None
+    steadiness: Steadiness | None = None
+    operations: int = 0
+    iterations: int = 0
     plans: list[list[str]] = field(default_factory=list[list[str]])
     command: str = ""
     log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RateTest:
+    """The new runner's rate over the base's: its 95, 99 and 99.9 % intervals around one value, p of
+    no difference, and p after Holm's correction over the cases that have one; None where too few
+    blocks give any."""
+
+    intervals: list[Interval]
+    p: float | None
+    holm: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +209,7 @@ class Case:
 
     `comparisons` holds every pair of runners that are ok: any of them can be the reference.
     `checks` says in words what was proven equal (rows, affected rows, checksum, read-back).
+    `rate` is there in a report of kind `compare` where both subjects are ok.
     """
 
     id: str
@@ -155,6 +229,8 @@ class Case:
     comparisons: Comparisons
     canary: Comparison | None
     notes: list[str] = field(default_factory=list[str])
+    grade: Grade | None = None
+    rate: RateTest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +305,53 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """How noisy the run was. `grade` is None without a canary; `summary` and `consequence` are
+    sentences."""
+
+    grade: Grade | None
+    summary: str
+    consequence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What was read of the machine around a block, in the order in which blocks were measured.
+
+    `number` is the block's (0 = first); a block `repeated` was disturbed, and its samples are not
+    used. `probe_ns` is the time of the fixed work before it; shares are of the block's wall time,
+    None where the system does not tell.
+    """
+
+    number: int
+    repeated: bool
+    probe_ns: int | None
+    steal: float | None
+    cpu_pressure: float | None
+    io_pressure: float | None
+    load: float | None
+    throttled: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The last self-test on this machine, as sentences: when, what was found, whether it holds."""
+
+    created: str
+    lines: list[str]
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything a renderer needs. `headline` is the verdict strip: sentences, best first."""
+    """Everything a renderer needs. `headline` is the verdict strip: sentences, best first.
+
+    A report of kind `compare` has two subjects: `reference` is the base and the other runner the
+    new one. `sessions` is how many sittings its blocks are divided into.
+    """
 
     version: int
+    kind: Kind
     title: str
     run: str
     label: str
@@ -242,12 +361,17 @@ class Report:
     seed: int
     blocks_planned: int
     blocks_complete: int
+    sessions: int
     margin: float
+    correction: Correction
     reference: str
     floor: str | None
     headline: list[str]
     notices: list[str]
     canary_summary: str
+    noise: Noise
+    blocks: list[Block]
+    selftest: SelfTest | None
     runners: list[Runner]
     groups: list[str]
     standings: list[Standing]

@@ -23,7 +23,7 @@ class SummaryGroup:
     name: str
     title: str
     cases: int
-    axis: charts.RatioAxis
+    ticks: Markup
     rows: list[tuple[Any, ...]]
 
 
@@ -40,7 +40,7 @@ def summary(report: Report) -> list[SummaryGroup]:
         mine.sort(key=lambda s: s.ratio.value if s.ratio else float("inf"))
         cases = max(s.cases for s in mine)
         rows = [standing_row(s, axis) for s in mine]
-        found.append(SummaryGroup(group, sentence(group), cases, axis, rows))
+        found.append(SummaryGroup(group, sentence(group), cases, safe(fragments.ticks(axis)), rows))
     return found
 
 
@@ -86,7 +86,7 @@ class ScalingView:
     """One parallel scenario: its panels and the same numbers as a table."""
 
     scaling: Scaling
-    axes: list[tuple[str, str]]
+    axes: Markup
     panels: list[charts.Panel]
     workers: list[int]
     rows: list[tuple[str, list[tuple[str, str]]]]
@@ -105,7 +105,9 @@ def scaling(report: Report) -> list[ScalingView]:
         for curve in item.curves:
             rates = {point.workers: fmt.rate(point.rate) for point in curve.points}
             rows.append((curve.runner, [rates.get(count, ("\u2013", "")) for count in workers]))
-        views.append(ScalingView(item, list(item.axes.items()), panels, workers, rows))
+        views.append(
+            ScalingView(item, safe(fragments.axes(item.axes.items())), panels, workers, rows)
+        )
     return views
 
 
@@ -115,7 +117,7 @@ class OverheadRow:
 
     index: int
     case: Case
-    axes: list[tuple[str, str]]
+    axes: Markup
     floor: str
     cells: Markup
 
@@ -134,7 +136,9 @@ def overhead(report: Report) -> tuple[list[str], list[tuple[str, list[OverheadRo
         if base is None or base.time is None or not any(known):
             continue
         top = max(max(o.value, o.high or o.value) for o in known if o)
-        axes = [(name, case.axes[name]) for name in varying[case.scenario] if name in case.axes]
+        axes = safe(
+            fragments.axes((n, case.axes[n]) for n in varying[case.scenario] if n in case.axes)
+        )
         row = [overhead_td(cells.get(name), top, style[name].hue) for name in runners]
         view = OverheadRow(index, case, axes, fmt.time(base.time)[0], safe("".join(row)))
         groups.setdefault(case.group, []).append(view)
@@ -151,7 +155,7 @@ def overhead_td(cell: Cell | None, top: float, hue: str) -> str:
         return round(OVERHEAD_WIDTH * min(max(number / top, 0.0), 1.0), 1) if top > 0 else 0.0
 
     ends = (place(value), place(value if low is None else low), place(high or value))
-    return fragments.overhead_td(hue, fmt.signed_time(cell.overhead), ends)
+    return fragments.overhead_td(hue, fmt.signed_time(cell.overhead), ends, cell.overhead_verdict)
 
 
 @dataclass(frozen=True, slots=True)

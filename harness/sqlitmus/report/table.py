@@ -1,6 +1,6 @@
 """What the Markdown and the terminal report share: one short text per cell of the matrix."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.report import format as fmt
@@ -29,20 +29,25 @@ class Row:
     entries: list[Entry]
 
 
+def names(cases: Sequence[Case]) -> list[str]:
+    """A short name of each case: its scenario and the axes that vary within that."""
+    varying = varying_axes(cases)
+    return [
+        " ".join([c.scenario, *(f"{a}={c.axes[a]}" for a in varying[c.scenario] if a in c.axes)])
+        for c in cases
+    ]
+
+
 def rows(report: Report) -> Iterator[tuple[str, list[Row]]]:
     """All cases by group, in report order."""
-    varying = varying_axes(report.cases)
     groups: dict[str, list[Row]] = {group: [] for group in report.groups}
-    for case in report.cases:
-        axes = [f"{name}={case.axes[name]}" for name in varying[case.scenario] if name in case.axes]
+    for case, name in zip(report.cases, names(report.cases), strict=True):
         cells = {cell.runner: cell for cell in case.cells}
         against = case.comparisons.against(report.reference)
         entries = [
             entry(cells.get(runner.name), against.get(runner.name)) for runner in report.runners
         ]
-        groups.setdefault(case.group, []).append(
-            Row(case, " ".join([case.scenario, *axes]), entries)
-        )
+        groups.setdefault(case.group, []).append(Row(case, name, entries))
     yield from ((name, found) for name, found in groups.items() if found)
 
 

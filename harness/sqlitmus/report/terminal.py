@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from sqlitmus.report import changes, table, words
 from sqlitmus.report import format as fmt
-from sqlitmus.report import table, words
 from sqlitmus.report.model import Report
 from sqlitmus.report.sections import side
 
@@ -17,10 +17,25 @@ STYLES = {"f": "blue", "s": "yellow", "eq": "", "un": "dim"}
 NAME_WIDTH = 40
 CELL_WIDTH = 13
 MIN_CELLS = 2
+CASE_WIDTH = 20
+ASCII = {
+    "×": "x",
+    "µ": "u",
+    fmt.THIN: " ",
+    fmt.MINUS: "-",
+    "\u2013": "-",
+    "\u00b7": ".",
+    "\N{GREEK CAPITAL LETTER DELTA}": "change",
+}
 
 
-def render(report: Report, width: int, *, color: bool, plain: bool = False) -> str:
-    """The report in `width` columns; `plain` keeps to ASCII symbols for terminals that need it."""
+def render(
+    report: Report, width: int, *, color: bool, plain: bool = False, all_rows: bool = False
+) -> str:
+    """The report in `width` columns; `plain` keeps to ASCII symbols for terminals that need it.
+
+    Of an A/B comparison the rows without a difference are named in one line, unless `all_rows`.
+    """
     out = StringIO()
     console = Console(
         file=out,
@@ -32,35 +47,106 @@ def render(report: Report, width: int, *, color: bool, plain: bool = False) -> s
         emoji=False,
         markup=False,
     )
-    console.print(renderable(report, width, plain=plain))
+    console.print(renderable(report, width, plain=plain, all_rows=all_rows))
     return ascii_only(out.getvalue()) if plain else out.getvalue()
 
 
-def renderable(report: Report, width: int, *, plain: bool = False) -> RenderableType:
+def renderable(
+    report: Report, width: int, *, plain: bool = False, all_rows: bool = False
+) -> RenderableType:
     """The same as a Rich renderable."""
     parts: list[RenderableType] = [Text(one_line(report.title), style="bold"), Text()]
     parts += [Text(one_line(line)) for line in report.headline]
     parts += [Text(f"! {one_line(line)}", style="yellow") for line in report.notices]
-    parts += [Text(one_line(report.canary_summary), style="dim"), Text(), summary(report)]
-    parts += [Text(), Text(f"Time relative to {report.reference}; below 1 is faster", style="bold")]
-    for name, rows in table.rows(report):
-        parts += [Text(), Text(one_line(name), style="bold")]
-        parts += strips(report, rows, width, plain=plain)
+    trust = [report.noise.summary, report.noise.consequence, report.canary_summary]
+    parts += [Text(one_line(line), style="dim") for line in trust if line]
+    if report.kind == "compare":
+        parts += changed(report, plain=plain, all_rows=all_rows)
+    else:
+        parts += [Text(), summary(report)]
+        heading = f"Time relative to {report.reference}; below 1 is faster"
+        parts += [Text(), Text(heading, style="bold")]
+        for name, rows in table.rows(report):
+            parts += [Text(), Text(one_line(name), style="bold")]
+            parts += strips(report, rows, width, plain=plain)
+    parts += missing(report)
+    parts += problems(report)
+    legend = ", ".join(
+        f"{w.ascii if plain else w.symbol} {verdict}" for verdict, w in words.VERDICTS.items()
+    )
+    parts += [Text(), Text(legend, style="dim"), Text(words.correction(report), style="dim")]
+    parts.append(Text(one_line(" ".join(words.selftest(report))), style="dim"))
+    parts.append(Text(f"Run again: {one_line(report.rerun)}"))
+    return Group(*parts)
+
+
+def missing(report: Report) -> list[RenderableType]:
+    """Runners that are not on this machine, and the hint."""
+    parts: list[RenderableType] = []
     for runner in report.runners:
         if runner.missing:
             line = one_line(f"{runner.name} is not here. {runner.missing}")
             parts += [Text(), Text(line, style="yellow")]
-    problems = list(table.problems(report))
-    if problems:
-        parts += [Text(), Text("Wrong or failed", style="bold")]
-    for case, runner, what, reason in problems:
+    return parts
+
+
+def problems(report: Report) -> list[RenderableType]:
+    """Wrong and failed cells with their reasons."""
+    found = list(table.problems(report))
+    parts: list[RenderableType] = [Text(), Text("Wrong or failed", style="bold")] if found else []
+    for case, runner, what, reason in found:
         line = one_line(f"{runner} in {case}: {what}. {reason}")
         parts.append(Padding(Text(line, style="red"), (0, 0, 0, 2)))
-    legend = ", ".join(
-        f"{w.ascii if plain else w.symbol} {verdict}" for verdict, w in words.VERDICTS.items()
-    )
-    parts += [Text(), Text(legend, style="dim"), Text(f"Run again: {one_line(report.rerun)}")]
-    return Group(*parts)
+    return parts
+
+
+def changed(report: Report, *, plain: bool, all_rows: bool) -> list[RenderableType]:
+    """An A/B comparison: a table per figure, what is folded, the geometric means."""
+    base, new = changes.subjects(report)
+    parts: list[RenderableType] = [Text(), Text(one_line(f"base {base}, new {new}"))]
+    for found in changes.tables(report):
+        parts += [Text(), Text(found.title, style="bold")]
+        rows = found.rows + found.folded if all_rows else found.rows
+        if rows:
+            grid = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+            grid.add_column("case", overflow="fold", min_width=CASE_WIDTH)
+            for name in ("base", "new", "\N{GREEK CAPITAL LETTER DELTA} [95 %]"):
+                grid.add_column(name, justify="right", overflow="fold")
+            grid.add_column("verdict", overflow="fold")
+            if rows[0].blocks is not None:
+                grid.add_column("blocks", justify="right")
+            for row in rows:
+                grid.add_row(*change_cells(row, plain=plain)[: len(grid.columns)])
+            parts.append(grid)
+        if found.folded and not all_rows:
+            names = ", ".join(one_line(row.name) for row in found.folded)
+            parts.append(Text(f"{found.count()}: {names}", style="dim"))
+    means = changes.means(report)
+    if means:
+        parts += [Text(), Text("Geometric means", style="bold")]
+    for mean in means:
+        line = f"{mean.group} ({fmt.counted(mean.cases, 'case')}): {mean.change} {mean.bounds}"
+        parts.append(Text(one_line(line.rstrip())))
+    return parts
+
+
+def change_cells(row: changes.Row, *, plain: bool) -> list[Text]:
+    """One row of an A/B comparison."""
+    if row.verdict is None:
+        style = "red" if changes.rank(row)[0] < 0 else "dim"
+        shown = (row.name, row.base, row.new, row.change, row.said, "")
+        return [Text(one_line(text), style=style) for text in shown]
+    word = words.VERDICTS[row.verdict]
+    symbol, style = word.ascii if plain else word.symbol, STYLES[word.side]
+    blocks = "" if row.blocks is None else str(row.blocks)
+    return [
+        Text(one_line(row.name)),
+        Text(row.base),
+        Text(row.new),
+        Text(f"{row.change} {row.bounds}".rstrip(), style=style),
+        Text(f"{symbol} {row.said}", style=style),
+        Text(blocks),
+    ]
 
 
 def one_line(text: str) -> str:
@@ -70,7 +156,7 @@ def one_line(text: str) -> str:
 
 def ascii_only(text: str) -> str:
     """ASCII for what this module writes; "?" for any other character."""
-    for old, new in (("×", "x"), ("µ", "u"), (fmt.THIN, " "), (fmt.MINUS, "-"), ("–", "-")):
+    for old, new in ASCII.items():
         text = text.replace(old, new)
     return text.encode("ascii", "replace").decode()
 

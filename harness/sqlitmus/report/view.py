@@ -1,6 +1,7 @@
 """The page as the templates see it: every text formatted, every coordinate known, nothing left to
 compute."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -20,16 +21,18 @@ class CaseView:
 
     index: int
     case: Case
-    axes: list[tuple[str, str]]
+    axes: Markup
+    settings: Markup
     tally: str
     matrix: Markup
-    axis: charts.RatioAxis
+    ticks: Markup
     rows: Markup
     plans: list[tuple[str, list[str]]]
     plans_differ: bool
-    commands: list[str]
+    commands: Markup
     evidence: list[tuple[str, str, str, str]]
     canary: str
+    unsteady: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def group_views(report: Report) -> list[GroupView]:
     return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
 
 
-def varying_axes(cases: list[Case]) -> dict[str, list[str]]:
+def varying_axes(cases: Sequence[Case]) -> dict[str, list[str]]:
     """Per scenario, the axes with more than one value in this report."""
     values: dict[str, dict[str, set[str]]] = {}
     for case in cases:
@@ -89,15 +92,16 @@ def case_view(
         cell, compared = cells.get(name), against.get(name)
         if cell is None or cell.outcome != "ok" or cell.time is None:
             matrix.append(fragments.outcome_td(cell))
-            rows.append(fragments.outcome_tr(head, cell))
+            rows.append(fragments.outcome_tr(head, cell, 9 if report.floor else 8))
             continue
         time = fmt.time(cell.time)
+        above = fragments.above_floor_td(cell) if report.floor else ""
         if compared is None:
             own = name == report.reference
             style, said = ("base", "reference") if own else ("un", "not compared")
             drawn = fragments.forest(frame, axis, UNITY if own else None)
             matrix.append(fragments.plain_td(style, time[0], said))
-            rows.append(fragments.forest_tr(style, head, cell, drawn, "", said, time))
+            rows.append(fragments.forest_tr(style, head, cell, drawn, "", said, time) + above)
             continue
         style, ratio = (
             words.shade(compared.verdict, compared.ratio.value),
@@ -107,26 +111,32 @@ def case_view(
         said = fragments.verdict_words(compared)
         matrix.append(fragments.compared_td(style, compared, ratio))
         rows.append(
-            fragments.forest_tr(style, head, cell, drawn, fragments.pair(ratio), said, time)
+            fragments.forest_tr(style, head, cell, drawn, fragments.pair(ratio), said, time) + above
         )
     plans = plan_groups(case.cells)
     return CaseView(
         index,
         case,
-        [(name, case.axes[name]) for name in varying if name in case.axes],
+        safe(fragments.axes((name, case.axes[name]) for name in varying if name in case.axes)),
+        safe(fragments.axes(case.axes.items())),
         tally(list(against.values())),
         safe("".join(matrix)),
-        axis,
+        safe(fragments.ticks(axis)),
         safe("\n".join(rows)),
         plans,
         len(plans) > 1,
-        [cell.command for cell in case.cells if cell.command],
+        safe(fragments.commands(case.cells)),
         [
             (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
             for cell in case.cells
             if cell.outcome in {"wrong", "failed"}
         ],
         words.phrase(case.canary) if case.canary else "",
+        [
+            (cell.runner, cell.steadiness, words.STEADINESS[cell.steadiness].meaning)
+            for cell in case.cells
+            if cell.steadiness and words.STEADINESS[cell.steadiness].bad
+        ],
     )
 
 

@@ -1,4 +1,4 @@
-"""Verdicts and outcomes as symbols, words and style classes: one table for every renderer.
+"""Verdicts, outcomes, grades and steadiness as symbols, words and style classes: one table for all.
 
 A ratio is time over the reference's time, so below 1 is faster. Shade steps say how far a ratio is
 from 1 (the larger of r and 1/r); only a decided verdict is shaded.
@@ -8,7 +8,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from sqlitmus.report import format as fmt
-from sqlitmus.report.model import Comparison, Outcome, Verdict
+from sqlitmus.report.model import Comparison, Grade, Outcome, Report, Steadiness, Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
 
@@ -28,22 +28,20 @@ class Word:
 
 VERDICTS: dict[Verdict, Word] = {
     "materially faster": Word(
-        "F", "▲", "++", "f", True, "the whole interval is on the faster side, beyond the margin"
+        "F", "▲", "++", "f", True, "the gain is resolved, and it is larger than the margin"
     ),
     "faster": Word(
-        "f", "△", "+", "f", False, "the interval excludes 1; the gain may be inside the margin"
+        "f", "△", "+", "f", False, "the gain is resolved; it may be smaller than the margin"
     ),
-    "equivalent": Word(
-        "e", "≈", "=", "eq", False, "the 90 % interval lies wholly inside the margin around 1"
-    ),
+    "equivalent": Word("e", "≈", "=", "eq", False, "any difference is smaller than the margin"),
     "slower": Word(
-        "s", "▽", "-", "s", False, "the interval excludes 1; the loss may be inside the margin"
+        "s", "▽", "-", "s", False, "the loss is resolved; it may be smaller than the margin"
     ),
     "materially slower": Word(
-        "S", "▼", "--", "s", True, "the whole interval is on the slower side, beyond the margin"
+        "S", "▼", "--", "s", True, "the loss is resolved, and it is larger than the margin"
     ),
     "not resolved": Word(
-        "n", "?", "?", "un", False, "the interval contains 1: this run cannot tell them apart"
+        "n", "?", "?", "un", False, "this run cannot tell them apart: that is not “the same”"
     ),
     "not testable": Word("t", "·", ".", "un", False, "too few blocks for any verdict"),
 }
@@ -64,6 +62,39 @@ OUTCOMES: dict[Outcome, OutcomeWord] = {
     "wrong": OutcomeWord("w", "wrong answer", "answers differ from the oracle, so no time is kept"),
     "failed": OutcomeWord("f", "failed", "crash, time-out or unreadable result"),
     "missing": OutcomeWord("m", "not installed", "the runner is not on this machine"),
+}
+AMOUNTS: dict[Verdict, str] = {
+    "materially faster": "materially less",
+    "faster": "less",
+    "slower": "more",
+    "materially slower": "materially more",
+}
+GRADES: dict[Grade, str] = {
+    "A": "the reference against itself is known to within 1 %",
+    "B": "the reference against itself is known to within 2.5 %",
+    "C": "the reference against itself is known less well, or differs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyWord:
+    """What a class of steadiness means; `bad` where it puts a steady time in doubt."""
+
+    meaning: str
+    bad: bool
+
+
+STEADINESS: dict[Steadiness, SteadyWord] = {
+    "flat": SteadyWord("as fast in its first iteration as in its last", bad=False),
+    "warm-up": SteadyWord(
+        "it grew faster, then steady; the slow iterations are left out", bad=False
+    ),
+    "slowdown": SteadyWord(
+        "it grew slower, then steady: its first work is not its lasting speed", bad=True
+    ),
+    "no steady state": SteadyWord(
+        "it never settled: its time depends on how long it runs", bad=True
+    ),
 }
 ABSENT = OutcomeWord("a", "not planned", "this run's plan does not hold that cell")
 
@@ -93,3 +124,35 @@ def phrase(comparison: Comparison) -> str:
     if bounds:
         text = f"{text} {bounds}"
     return f"{text}: {comparison.verdict}"
+
+
+def amount(verdict: Verdict) -> str:
+    """A verdict on CPU or memory: less or more, not faster or slower."""
+    return AMOUNTS.get(verdict, verdict)
+
+
+def correction(report: Report) -> str:
+    """What was done about the number of comparisons, as a sentence."""
+    if report.correction == "none":
+        return (
+            "Verdicts are not corrected for the number of comparisons: each difference has a "
+            "5 % chance of being a false alarm."
+        )
+    count = sum(p is not None for case in report.cases for p in case.comparisons.p)
+    how = {
+        "bh": "Benjamini\u2013Hochberg (5 % false among differences)",
+        "holm": "Holm (5 % any false alarm)",
+    }[report.correction]
+    return f"Verdicts are corrected for {fmt.counted(count, 'comparison')} by {how}."
+
+
+def selftest(report: Report) -> list[str]:
+    """The last self-test on this machine, in lines."""
+    found = report.selftest
+    if found is None:
+        return ["No self-test on this machine yet: `./just selftest`."]
+    result = "passed" if found.passed else "FAILED"
+    return [
+        f"Self-test of {found.created.replace('T', ' ').replace('Z', ' UTC')}: {result}.",
+        *found.lines,
+    ]

@@ -10,3 +10,9 @@ from tests.report import synthetic
 def small() -> Report:
     """Fourteen cases, ten runners: every outcome occurs."""
     return synthetic.build(cases=14, blocks=12)
+
+
+@pytest.fixture(scope="session")
+def ab() -> Report:
+    """An A/B comparison in twenty-four cases; every verdict occurs."""
+    return synthetic.build_compare(cases=24, blocks=12)

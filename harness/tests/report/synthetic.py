@@ -3,24 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations, product
-from math import exp, log, sqrt
+from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
 from sqlitmus.report.model import (
+    VERSION,
+    Block,
     Case,
     Cell,
     Comparison,
     Comparisons,
     Curve,
     Fact,
+    Grade,
     Interval,
+    Measure,
+    Noise,
     Outcome,
     Point,
+    RateTest,
     Report,
     Runner,
     Scaling,
+    SelfTest,
     Standing,
+    Steadiness,
     Verdict,
 )
 
@@ -28,6 +36,23 @@ REFERENCE = "node"
 FLOOR = "rust-ffi"
 MARGIN = 0.02
 CORES = 2
+NOISE = Noise(
+    "B",
+    "Grade B: the reference differs from itself by at most 1.8 % in nine of ten cases.",
+    "Differences below that are within this machine's noise.",
+)
+SELFTEST = SelfTest(
+    "2026-01-01T10:00:00Z",
+    [
+        "Two identical programs differed in 3.9 % of 1000 comparisons.",
+        "A slowdown of 3 % was found.",
+    ],
+    passed=True,
+)
+# Factors on the time of an A/B comparison's new subject.
+EFFECTS = (1.0, 1.5, 0.6, 1.12, 0.98, 1.0, 0.9, 1.0)
+GRADES: tuple[Grade, ...] = ("A", "B", "A", "C", "A")
+STEADY: tuple[Steadiness, ...] = ("flat", "warm-up", "flat", "slowdown", "no steady state")
 
 
 class Make(NamedTuple):
@@ -65,6 +90,8 @@ RUNNERS = (
     Make("dotnet", "dotnet", "Microsoft.Data.Sqlite", "runner", 1.62),
     Make("python", "python", "sqlite3", "oracle", 2.3),
 )
+BASE = Make("node@24.11.0", "node", "node:sqlite", "runner", 1.0)
+NEW = Make("node@26.10.0", "node", "node:sqlite", "runner", 1.0)
 KINDS = (
     Kind("startup-noop", "Start and stop", "start-up", "process", "start", 38e6),
     Kind("startup-first-row", "First row from a cold start", "start-up", "process", "start", 44e6),
@@ -89,17 +116,20 @@ KINDS = (
 )
 
 
-def build(*, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1) -> Report:
+def build(
+    *, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1, sessions: int = 1
+) -> Report:
     """A report with that many cases, runners and blocks; some cells have no time."""
     chosen = RUNNERS[:runners]
     random = Random(seed)
     built = [
-        build_case(i, kind, axes, chosen, blocks, random)
+        build_case(i, kind, axes, chosen, blocks, random, sessions)
         for i, (kind, axes) in enumerate(points(cases))
     ]
     groups = list(dict.fromkeys(case.group for case in built))
     return Report(
-        version=1,
+        version=VERSION,
+        kind="suite",
         title="Five runtimes, one SQLite workload",
         run="2026-01-02T03-04-05-synthetic",
         label="synthetic",
@@ -109,7 +139,9 @@ def build(*, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1
         seed=seed,
         blocks_planned=blocks,
         blocks_complete=blocks,
+        sessions=sessions,
         margin=MARGIN,
+        correction="bh",
         reference=REFERENCE,
         floor=FLOOR,
         headline=[
@@ -119,6 +151,9 @@ def build(*, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1
         ],
         notices=["SQLite differs between runners: 3.50.4 in bun, 3.51.0 in the others."],
         canary_summary="node against itself: not resolved in 23 of 24 cases.",
+        noise=NOISE,
+        blocks=machine_blocks(blocks),
+        selftest=None,
         runners=[build_runner(make) for make in chosen],
         groups=groups,
         standings=standings(built, groups, [row[0] for row in chosen]),
@@ -132,6 +167,67 @@ def build(*, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1
         ],
         rerun="sqlitmus run --suite full --seed 1",
     )
+
+
+def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions: int = 3) -> Report:
+    """An A/B comparison of two builds: of each verdict something, and one cell goes wrong."""
+    whole = build(cases=cases, runners=2, blocks=blocks, seed=seed, sessions=sessions)
+    random = Random(seed)
+    built: list[Case] = []
+    for number, (kind, axes) in enumerate(points(cases)):
+        factor = EFFECTS[number % len(EFFECTS)]
+        subjects = (BASE, NEW._replace(factor=factor))
+        case = build_case(number, kind, axes, subjects, blocks, random, sessions)
+        if number == 8:
+            wrong = Cell(NEW.name, "wrong", "row 3, column score: 0.5 instead of 0.25")
+            case = replace(case, cells=[case.cells[0], wrong])
+            case = replace(case, comparisons=pairs(case.cells, sessions))
+        built.append(replace(case, rate=rate_test(case.comparisons)))
+    names = [BASE.name, NEW.name]
+    return replace(
+        whole,
+        kind="compare",
+        title="node 24.11.0 against node 26.10.0",
+        suite="compare",
+        correction="holm",
+        reference=BASE.name,
+        floor=None,
+        headline=["node@26.10.0 is materially slower in 4 cases and faster in 6 of 23."],
+        notices=[],
+        canary_summary="node@24.11.0 against itself: not resolved in 23 of 24 cases.",
+        selftest=SELFTEST,
+        runners=[build_runner(make) for make in (BASE, NEW)],
+        standings=standings(built, whole.groups, names),
+        cases=built,
+        scaling=[],
+        provenance=provenance(names),
+        rerun="sqlitmus compare node@24.11.0 node@26.10.0 --seed 1",
+    )
+
+
+def rate_test(found: Comparisons) -> RateTest | None:
+    """Intervals of the rate as multiples of the 95 % one; Holm over four cases alike."""
+    one = found.of(NEW.name, BASE.name)
+    if one is None:
+        return None
+    if one.ratio.low is None or one.ratio.high is None:
+        return RateTest([], None, None)
+    centre, half = -log(one.ratio.value), log(one.ratio.high / one.ratio.value)
+    ends = [half * width for width in (1.0, 1.41, 2.01)]
+    intervals = [Interval(exp(centre), exp(centre - h), exp(centre + h)) for h in ends]
+    return RateTest(intervals, one.p, None if one.p is None else min(1.0, one.p * 4))
+
+
+def machine_blocks(count: int) -> list[Block]:
+    """A quiet machine, one disturbed block that was repeated, and no throttle counter."""
+    found: list[Block] = []
+    for number in range(count):
+        steal, load = 0.001 * (number % 3), 0.4 + 0.05 * (number % 5)
+        probe = 41_000_000 + 90_000 * (number % 4)
+        if number == 3:
+            found.append(Block(number, True, probe + 5_000_000, 0.12, 0.2, 0.01, 1.9, None))
+        found.append(Block(number, False, probe, steal, 0.01, None, load, None))
+    return found
 
 
 def points(count: int) -> list[tuple[Kind, dict[str, str]]]:
@@ -174,9 +270,11 @@ def build_case(
     chosen: Sequence[Make],
     blocks: int,
     random: Random,
+    sessions: int,
 ) -> Case:
-    """One case with its cells and all ordered pairs of those that are ok."""
+    """One case with its cells and all pairs of those that are ok; the first is the reference."""
     scenario, title, group, bound, unit, base, *_ = kind
+    cold = group == "start-up"
     spread = 0.01 + 0.02 * random.random()
     shared = [random.gauss(0, spread) for _ in range(blocks)]
     cells: list[Cell] = []
@@ -196,9 +294,12 @@ def build_case(
                 time=interval(samples),
                 samples=list(samples),
                 positions=positions,
-                cold_ns=3.9e7 * factor,
-                cpu_ns=5.1e7 * factor,
-                peak_rss_bytes=6.4e7 * factor,
+                cold=None if cold else measure(3.9e7, factor, spread, first=place == 0),
+                cpu=measure(5.1e7, factor, spread, first=place == 0),
+                memory=measure(6.4e7, factor**0.5, spread / 2, first=place == 0),
+                steadiness=STEADY[(number + place) % len(STEADY)] if number % 4 else None,
+                operations=4096,
+                iterations=20,
                 plans=plan,
             )
         elif outcome in {"failed", "wrong"}:
@@ -213,17 +314,26 @@ def build_case(
         group=group,
         bound_by=bound,
         axes=axes,
-        metric="cold" if group == "start-up" else "steady",
+        metric="cold" if cold else "steady",
         unit=unit,
         sql=["SELECT id, email, name, score FROM users WHERE id = ?"],
         pragmas=[("journal_mode", "wal"), ("synchronous", "1"), ("cache_size", "-16000")],
         operations=4096,
         checks="1 row and checksum 0x1b2c3d4e in every runner; pragmas read back",
         cells=cells,
-        comparisons=pairs(cells),
+        comparisons=pairs(cells, sessions),
         canary=canary(cells, random),
         notes=["Two workers share two cores here."] if group == "parallel" else [],
+        grade=GRADES[number % len(GRADES)],
     )
+
+
+def measure(base: float, factor: float, spread: float, *, first: bool) -> Measure:
+    """A secondary figure; the first cell is the reference and has no comparison."""
+    if first:
+        return Measure(base * factor)
+    ratio = Interval(factor, factor * exp(-spread), factor * exp(spread))
+    return Measure(base * factor, ratio, verdict_of(ratio))
 
 
 def outcome_of(number: int, name: str) -> tuple[Outcome, str | None]:
@@ -260,18 +370,22 @@ def with_overhead(cells: list[Cell]) -> list[Cell]:
             own = (cell.time.high - cell.time.low) / 2
             half = sqrt(own**2 + ((floor.high - floor.low) / 2) ** 2)
             value = cell.time.value - floor.value
-            cell = replace(cell, overhead=Interval(value, value - half, value + half))  # noqa: PLW2901
+            over = Interval(value, value - half, value + half)
+            verdict = verdict_of(interval([t / floor.value for t in cell.samples if t]))
+            cell = replace(cell, overhead=over, overhead_verdict=verdict)  # noqa: PLW2901
         found.append(cell)
     return found
 
 
-def pairs(cells: list[Cell]) -> Comparisons:
+def pairs(cells: list[Cell], sessions: int) -> Comparisons:
     """Every pair of timed cells, in columns."""
     found: list[Comparison | None] = []
     for j, cell in enumerate(cells):
         for reference in cells[:j]:
             timed = cell.outcome == reference.outcome == "ok"
-            found.append(compare(cell, reference) if timed else None)
+            one = compare(cell, reference) if timed else None
+            further = wider(one.ratio) if one and sessions > 2 else None
+            found.append(replace(one, next=further) if one else None)
     return Comparisons(
         [cell.runner for cell in cells],
         [c and c.ratio.value for c in found],
@@ -280,16 +394,54 @@ def pairs(cells: list[Cell]) -> Comparisons:
         [c and c.verdict for c in found],
         [c.blocks if c else 0 for c in found],
         [c and c.needs_blocks for c in found],
+        [c and c.p for c in found],
+        [c and c.adjusted for c in found],
+        [c and c.median and c.median.value for c in found],
+        [c and c.median and c.median.low for c in found],
+        [c and c.median and c.median.high for c in found],
+        [c is not None and c.disagrees for c in found],
+        [c and c.next and c.next.low for c in found],
+        [c and c.next and c.next.high for c in found],
     )
 
 
 def compare(cell: Cell, reference: Cell) -> Comparison:
     """One runner against another from their paired samples."""
     both = zip(cell.samples, reference.samples, strict=True)
-    ratio = interval([a / b for a, b in both if a and b])
+    found = sorted(a / b for a, b in both if a and b)
+    ratio = interval(found)
     verdict = verdict_of(ratio)
     needs = 40 if verdict == "not resolved" else None
-    return Comparison(cell.runner, reference.runner, ratio, verdict, len(cell.samples), needs)
+    p = None
+    if ratio.low is not None:
+        p = erfc(abs(log(ratio.value)) / log(ratio.value / ratio.low) * 1.96 / sqrt(2))
+    median = Interval(found[len(found) // 2], None, None)
+    if len(found) >= 6:
+        median = replace(median, low=found[len(found) // 5], high=found[-1 - len(found) // 5])
+    return Comparison(
+        cell.runner,
+        reference.runner,
+        ratio,
+        verdict,
+        len(cell.samples),
+        needs,
+        p,
+        p and min(1.0, p * 4),
+        median,
+        holds_one(ratio) != holds_one(median),
+    )
+
+
+def wider(ratio: Interval) -> Interval | None:
+    """Where another session would lie; twice as wide as the interval."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    return Interval(ratio.value, ratio.low**2 / ratio.value, ratio.high**2 / ratio.value)
+
+
+def holds_one(interval: Interval) -> bool:
+    """Whether an interval contains 1; one without bounds might."""
+    return (interval.low or 0) <= 1 <= (interval.high or inf)
 
 
 def verdict_of(ratio: Interval) -> Verdict:
@@ -310,8 +462,8 @@ def verdict_of(ratio: Interval) -> Verdict:
 
 def canary(cells: list[Cell], random: Random) -> Comparison | None:
     """The reference against a jittered copy of itself."""
-    own = next((cell for cell in cells if cell.runner == REFERENCE and cell.time), None)
-    if own is None:
+    own = cells[0]
+    if own.time is None:
         return None
     again = [value * exp(random.gauss(0, 0.01)) if value else None for value in own.samples]
     return replace(compare(replace(own, samples=again), own), runner="canary")

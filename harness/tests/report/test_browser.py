@@ -14,9 +14,13 @@ NO_CHROMIUM = 3
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not on PATH; it drives the browser")
-def test_the_page_works_in_chromium(small: Report, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_the_page_works_in_chromium(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    report: Report = request.getfixturevalue(kind)
     page = tmp_path / "report.html"
-    page.write_text(html.render(small), encoding="utf-8")
+    page.write_text(html.render(report), encoding="utf-8")
     assert NODE is not None
     done = subprocess.run(
         [NODE, str(html.REPORTS / "check" / "check.mjs"), str(page)],

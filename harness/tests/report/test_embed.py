@@ -1,11 +1,14 @@
 import json
 from dataclasses import replace
+from itertools import accumulate
 from math import exp
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sqlitmus.report import embed, words
+from sqlitmus.report import columns, embed, words
 from sqlitmus.report.model import OPPOSITE, Report
 
 
@@ -38,6 +41,21 @@ def test_every_ordered_pair_can_be_read_back(small: Report) -> None:
             assert ratio == pytest.approx(own, rel=2e-6)
             seen += 1
     assert seen > 500
+
+
+def test_only_medians_that_disagree_are_embedded(small: Report) -> None:
+    data = embed.page_data(small)
+    found = 0
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        pairs = case.comparisons
+        crossed: dict[int, list[int]] = stored["cross"]
+        assert set(crossed) == {i for i, told in enumerate(pairs.disagrees) if told}
+        for at, logs in crossed.items():
+            ours = (pairs.median[at], pairs.median_low[at], pairs.median_high[at])
+            assert tuple(exp(x / 1e6) for x in logs) == pytest.approx(ours, rel=2e-6)
+            found += 1
+        assert stored["next"] is None
+    assert found
 
 
 def test_a_case_that_compares_other_runners_is_refused(small: Report) -> None:
@@ -73,7 +91,22 @@ def test_codes_are_unique_and_opposites_mutual() -> None:
 
 
 def test_a_number_that_is_none_stays_none() -> None:
-    assert embed.log_of(0.0) is None
-    assert embed.log_of(float("inf")) is None
-    assert embed.short(float("nan")) is None
-    assert embed.short(812.34567) == 812.346
+    assert columns.logs([0.0, float("inf"), None, 1.0]) == [None, None, None, 0]
+    assert columns.short([float("nan"), 812.34567, 123456.7, None]) == [None, 812.346, 123457, None]
+    assert columns.scaled([1.26, None], -1) == [13, None]
+    assert columns.differences([]) == []
+
+
+@given(st.lists(st.floats(min_value=1e-3, max_value=1e12), max_size=9))
+def test_columns_round_as_their_units_say(values: list[float]) -> None:
+    assert [exp(x / 1e6) for x in columns.logs(values) if x is not None] == pytest.approx(
+        values, rel=1e-6
+    )
+    for value, short in zip(values, columns.short(values), strict=True):
+        assert short == pytest.approx(value, abs=0.00051 if value < columns.WHOLE else 0.51)
+        assert isinstance(short, int) == (value >= columns.WHOLE)
+
+
+@given(st.lists(st.integers(0, 10**6)))
+def test_positions_come_back_from_their_differences(positions: list[int]) -> None:
+    assert list(accumulate(columns.differences(positions))) == positions

@@ -36,6 +36,23 @@ def test_ratio(interval: Interval, text: tuple[str, str]) -> None:
     assert fmt.ratio(interval) == text
 
 
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(1.042, 1.031, 1.053), ("+4 %", "[+3, +5]")),
+        (Interval(1.0421, 1.0391, 1.0451), ("+4.2 %", "[+3.9, +4.5]")),
+        (Interval(0.5, 0.4991, 0.5009), ("\u221250.00 %", "[\u221250.09, \u221249.91]")),
+        (Interval(1.003, 0.953, 1.053), ("0 %", "[\u22125, +5]")),
+        (Interval(3.0, 1.0, 5.0), ("+200 %", "[0, +400]")),
+        (Interval(1.5, None, None), ("+50.0 %", "")),
+    ],
+)
+def test_a_change_has_a_sign_and_no_more_digits_than_its_interval_supports(
+    interval: Interval, text: tuple[str, str]
+) -> None:
+    assert fmt.change(interval) == text
+
+
 def test_differences_carry_their_sign() -> None:
     assert fmt.signed_time(Interval(412.0, 400.0, 424.0))[0] == "+412\u202fns"
     assert fmt.signed_time(Interval(-12.0, -20.0, -4.0)) == (

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.report import html, view
-from sqlitmus.report.model import Case, Cell, Fact, Report, Runner
+from sqlitmus.report import changes, html, view
+from sqlitmus.report.model import Case, Cell, Fact, Noise, Report, Runner, SelfTest
 from tests.report import synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
@@ -68,7 +68,7 @@ def poisoned(report: Report) -> Report:
             question=HOSTILE,
             group=one.group + HOSTILE,
             bound_by=HOSTILE,
-            axes={**one.axes, HOSTILE: HOSTILE},
+            axes={**one.axes, HOSTILE: HOSTILE + one.id},
             unit=HOSTILE,
             sql=[HOSTILE],
             pragmas=[(HOSTILE, HOSTILE)],
@@ -101,11 +101,39 @@ def poisoned(report: Report) -> Report:
         machine={HOSTILE: HOSTILE},
         method=[HOSTILE],
         rerun=HOSTILE,
+        noise=Noise("C", HOSTILE, HOSTILE),
+        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
     )
 
 
-def test_hostile_texts_never_become_markup(small: Report) -> None:
-    text = html.render(poisoned(small))
+def poisoned_comparison(report: Report) -> Report:
+    """The same for an A/B comparison, whose subjects are named by whoever runs it."""
+    poison = poisoned(report)
+
+    def named(name: str) -> str:
+        return HOSTILE if name == synthetic.NEW.name else name
+
+    cases = [
+        replace(
+            case,
+            cells=[replace(cell, runner=named(cell.runner)) for cell in case.cells],
+            comparisons=replace(
+                case.comparisons, runners=[named(name) for name in case.comparisons.runners]
+            ),
+        )
+        for case in poison.cases
+    ]
+    runners = [replace(runner, name=named(runner.name)) for runner in poison.runners]
+    standings = [
+        replace(s, runner=named(s.runner), reference=named(s.reference), group=s.group + HOSTILE)
+        for s in report.standings
+    ]
+    return replace(poison, cases=cases, runners=runners, standings=standings)
+
+
+@pytest.mark.parametrize("kind", ["suite", "compare"])
+def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str) -> None:
+    text = html.render(poisoned(small) if kind == "suite" else poisoned_comparison(ab))
     page = parse(text)
     assert not [tag for tag, _ in page.elements if tag == "img"]
     assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
@@ -114,8 +142,9 @@ def test_hostile_texts_never_become_markup(small: Report) -> None:
     assert "49" not in "".join(w for w in page.words if "7*7" in w).replace("{{7*7}}", "")
 
 
-def test_nothing_refers_to_another_place(small: Report) -> None:
-    text = html.render(small)
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureRequest) -> None:
+    text = html.render(request.getfixturevalue(kind))
     outside = {"http://www.w3.org/2000/svg"}
     assert set(re.findall(r"https?://[^\s\"'<)]+", text)) <= outside
     for _, attrs in parse(text).elements:
@@ -123,8 +152,11 @@ def test_nothing_refers_to_another_place(small: Report) -> None:
             assert (attrs.get(name) or "#").startswith(("#", "data:,"))
 
 
-def test_every_id_is_unique_and_every_link_arrives(small: Report) -> None:
-    elements = parse(html.render(small)).elements
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_every_id_is_unique_and_every_link_arrives(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    elements = parse(html.render(request.getfixturevalue(kind))).elements
     ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     links = {
@@ -156,13 +188,76 @@ def test_tables_are_complete_without_a_script(small: Report) -> None:
         assert word in body
 
 
-def test_every_table_has_a_caption_and_scoped_heads(small: Report) -> None:
-    text = html.render(small)
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_every_table_has_a_caption_and_scoped_heads(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    text = html.render(request.getfixturevalue(kind))
     tables = re.findall(r"<table.*?</table>", text, flags=re.DOTALL)
     assert len(tables) > 10
     for table in tables:
         assert "<caption" in table
         assert not re.search(r"<th(?![^>]*scope=)[ >]", table)
+
+
+def forest(text: str, case: int) -> list[str]:
+    """The rows of a case's table."""
+    place = text.index(f'<table class="forest" data-c="{case}"')
+    return text[place : text.index("</tbody>", place)].split("<tr class=")[1:]
+
+
+def test_secondary_figures_say_their_verdict_in_words(small: Report) -> None:
+    text = html.render(small)
+    index = next(i for i, case in enumerate(small.cases) if case.scenario == "get-pk")
+    rows = dict(zip([r.name for r in small.runners], forest(text, index), strict=True))
+    assert re.search(r"▲</i> 0\.44\d?×<span class=\"v\"> materially faster \[", rows["rust"])
+    assert "materially less" in rows["rust"]
+    assert "against the floor: materially slower" in rows["node"]
+    # The reference has figures and nothing to compare them with.
+    assert "materially faster" not in rows["node"]
+    assert rows["node"].count('class="m') == 1
+
+
+def test_what_puts_a_time_in_doubt_stands_out(small: Report) -> None:
+    text = html.render(small)
+    for index, case in enumerate(small.cases):
+        rows = "".join(forest(text, index))
+        for kind in ("slowdown", "no steady state"):
+            there = sum(cell.steadiness == kind for cell in case.cells)
+            assert rows.count(f"<b>! {kind}</b>") == there
+        disagreeing = [c for c in case.comparisons.against("node").values() if c.disagrees]
+        assert rows.count("but the median says") == len(disagreeing)
+        assert f'noise {case.grade}<span class="v">' in text
+
+
+def test_the_page_says_how_verdicts_were_corrected_and_what_the_self_test_said(
+    small: Report, ab: Report
+) -> None:
+    count = sum(p is not None for case in small.cases for p in case.comparisons.p)
+    for report, correction, selftest in (
+        (small, f"for {count} comparisons by Benjamini\u2013Hochberg (5 % false among", "yet:"),
+        (ab, "for 23 comparisons by Holm (5 % any false alarm)", "passed."),
+        (replace(small, correction="none"), "not corrected", "yet:"),
+        (replace(ab, selftest=replace(synthetic.SELFTEST, passed=False)), "Holm", "FAILED."),
+    ):
+        text = html.render(report)
+        assert correction in text
+        foot = text[text.index("<footer") :]
+        assert selftest in foot[: foot.index("</footer>")]
+
+
+def test_a_comparison_folds_what_does_not_differ_and_counts_it(ab: Report) -> None:
+    text = html.render(ab)
+    assert 'id="grid"' not in text
+    assert 'id="summary"' not in text
+    for number, table in enumerate(changes.tables(ab)):
+        place = text.index(f'id="change-{number}"')
+        part = text[place : text.find('<div class="change"', place)]
+        open_, _, folded = part.partition('<details class="fold">')
+        assert open_.count("<tr data-c=") == len(table.rows)
+        assert folded.split("</details>")[0].count("<tr data-c=") == len(table.folded)
+        assert f"<summary>{table.count()}: show</summary>" in folded
+    assert "Geometric mean, reads" in text
 
 
 def test_a_reference_that_failed_leaves_times_in_its_place(small: Report) -> None:
@@ -193,6 +288,8 @@ def test_an_empty_report_renders(small: Report) -> None:
         runners=[],
         method=[],
         floor=None,
+        blocks=[],
+        noise=Noise(None, "No canary ran.", ""),
     )
     assert "This run holds no comparison." in html.render(empty)
 
@@ -215,6 +312,13 @@ def test_golden_fragments(snapshot: SnapshotAssertion) -> None:
     assert between('<details class="case" data-c="7">', "</details>\n") == snapshot(name="case")
     assert between('<table class="standing"', "</table>") == snapshot(name="standing")
     assert between('<figure class="panel"', "</figure>") == snapshot(name="scaling panel")
+    assert between('<section id="noise"', "</section>") == snapshot(name="noise")
+
+
+def test_golden_comparison(snapshot: SnapshotAssertion) -> None:
+    text = html.render(synthetic.build_compare(cases=9, blocks=8))
+    place = text.index('<div class="change" id="change-0"')
+    assert text[place : text.index('id="change-1"')] == snapshot
 
 
 @pytest.mark.parametrize("name", html.SCRIPTS)

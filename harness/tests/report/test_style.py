@@ -36,7 +36,14 @@ def contrast(one: str, two: str) -> float:
     ("text", "ground"),
     [("ink", g) for g in ("paper", "sheet", "sunk", "warn-fill", *FILLS)]
     + [("dim", g) for g in ("paper", "sheet", "sunk", "hatch")]
-    + [("warn", "paper"), ("warn", "warn-fill"), ("warn", "hatch"), ("link", "paper")],
+    + [("fast-text", "paper"), ("slow-text", "paper"), ("fast-text", "sunk"), ("slow-text", "sunk")]
+    + [
+        ("warn", "paper"),
+        ("warn", "warn-fill"),
+        ("warn", "hatch"),
+        ("warn", "sheet"),
+        ("link", "paper"),
+    ],
 )
 def test_text_reaches_4_5_to_1(text: str, ground: str, theme: int) -> None:
     assert contrast(colours(text)[theme], colours(ground)[theme]) >= 4.5

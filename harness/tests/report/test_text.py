@@ -6,8 +6,8 @@ from pydantic import ValidationError
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.report import data, markdown, terminal
-from sqlitmus.report.model import Report
+from sqlitmus.report import changes, data, markdown, terminal
+from sqlitmus.report.model import Noise, Report, SelfTest
 from tests.report import synthetic
 
 HOSTILE = "a|b `c` <img src=x> *d* @team\n# head \x1b[31m"
@@ -16,9 +16,19 @@ HOSTILE = "a|b `c` <img src=x> *d* @team\n# head \x1b[31m"
 def hostile(report: Report) -> Report:
     case = report.cases[0]
     cells = [replace(c, outcome="failed", reason=HOSTILE, time=None) for c in case.cells]
-    bad = replace(case, id=HOSTILE, scenario=HOSTILE, cells=cells)
+    pairs = case.comparisons
+    without = replace(pairs, verdict=[None for _ in pairs.verdict])
+    bad = replace(case, id=HOSTILE, scenario=HOSTILE, cells=cells, comparisons=without)
+    fine = replace(report.cases[-1], scenario=HOSTILE)
     return replace(
-        report, title=HOSTILE, headline=[HOSTILE], notices=[HOSTILE], cases=[bad], rerun=HOSTILE
+        report,
+        title=HOSTILE,
+        headline=[HOSTILE],
+        notices=[HOSTILE],
+        cases=[bad, fine],
+        rerun=HOSTILE,
+        noise=Noise("C", HOSTILE, HOSTILE),
+        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
     )
 
 
@@ -31,8 +41,26 @@ def test_terminal_golden(snapshot: SnapshotAssertion) -> None:
     assert terminal.render(report, 80, color=False) == snapshot
 
 
-def test_markdown_tables_keep_their_columns(small: Report) -> None:
-    for report in (small, hostile(small)):
+def test_comparison_golden(ab: Report, snapshot: SnapshotAssertion) -> None:
+    assert terminal.render(ab, 110, color=False) == snapshot(name="terminal")
+    assert markdown.render(ab) == snapshot(name="markdown")
+
+
+def test_all_rows_are_shown_on_request(ab: Report) -> None:
+    folded = changes.tables(ab)[0].folded
+    assert folded
+    for text in (markdown.render(ab), terminal.render(ab, 200, color=False)):
+        assert f"{len(folded)} not resolved" in text
+        assert "? not resolved  " not in text
+    for row in folded:
+        whole = terminal.render(ab, 200, color=False, all_rows=True)
+        assert re.search(rf"^{re.escape(row.name)} .*\? not resolved", whole, re.MULTILINE)
+        line = markdown.change_line(row)
+        assert f"| {' | '.join(line)} |" in markdown.render(ab, all_rows=True)
+
+
+def test_markdown_tables_keep_their_columns(small: Report, ab: Report) -> None:
+    for report in (small, hostile(small), ab, hostile(ab)):
         width = None
         for line in markdown.render(report).splitlines():
             if not line.startswith("|"):
@@ -43,8 +71,9 @@ def test_markdown_tables_keep_their_columns(small: Report) -> None:
             width = cells
 
 
-def test_markdown_reads_no_markup_from_data(small: Report) -> None:
-    text = markdown.render(hostile(small))
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_markdown_reads_no_markup_from_data(kind: str, request: pytest.FixtureRequest) -> None:
+    text = markdown.render(hostile(request.getfixturevalue(kind)))
     outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
     assert not re.search(r"(?<!\\)<img", outside_code)
     assert not re.search(r"(?<!\\)@team", outside_code)
@@ -59,19 +88,25 @@ def test_markdown_says_what_it_leaves_out(small: Report, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
-def test_terminal_keeps_to_its_width(small: Report, width: int) -> None:
-    text = terminal.render(small, width, color=False)
-    assert max(cell_len(line) for line in text.splitlines()) <= width
-    assert "\x1b" not in text
+def test_terminal_keeps_to_its_width(small: Report, ab: Report, width: int) -> None:
+    for report in (small, ab, hostile(ab)):
+        text = terminal.render(report, width, color=False, all_rows=True)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+        assert "\x1b" not in text
 
 
-def test_terminal_colour_and_plain(small: Report) -> None:
-    assert "\x1b[34m" in terminal.render(small, 100, color=True)
-    terminal.render(small, 100, color=False, plain=True).encode("ascii")
+def test_terminal_colour_and_plain(small: Report, ab: Report) -> None:
+    for report in (small, ab):
+        assert "\x1b[34m" in terminal.render(report, 100, color=True)
+        plain = terminal.render(report, 100, color=False, plain=True)
+        # "?" stands for not resolved, and for what ASCII cannot say: nothing of ours.
+        assert plain.isascii()
+        assert not re.search(r"\w\?|\?\w", plain)
 
 
-def test_terminal_is_not_driven_by_data(small: Report) -> None:
-    assert "\x1b" not in terminal.render(hostile(small), 100, color=False)
+def test_terminal_is_not_driven_by_data(small: Report, ab: Report) -> None:
+    for report in (small, ab):
+        assert "\x1b" not in terminal.render(hostile(report), 100, color=False)
 
 
 def test_every_cell_appears_in_the_terminal(small: Report) -> None:
@@ -81,8 +116,9 @@ def test_every_cell_appears_in_the_terminal(small: Report) -> None:
         assert word in text
 
 
-def test_json_comes_back_as_it_was(small: Report) -> None:
-    assert data.load(data.render(small)) == small
+def test_json_comes_back_as_it_was(small: Report, ab: Report) -> None:
+    for report in (small, ab):
+        assert data.load(data.render(report)) == report
 
 
 def test_bad_json_names_the_place(small: Report) -> None:
