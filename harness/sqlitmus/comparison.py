@@ -12,6 +12,7 @@ from sqlitmus.progress import Progress
 from sqlitmus.report.model import Report
 from sqlitmus.resolve import resolve
 from sqlitmus.session import Options
+from sqlitmus.store import point_latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,8 @@ def _confirm(
     found = gate(load(first.directory), new, request.gate, looks)
     if not found.alarmed:
         left = f"; {len(found.open)} of {len(report.cases)} are not resolved" if found.open else ""
-        said = f"gate {percent}: no case is slower by more{left}"
-        return Compared(first.exit, first.directory, report, [said])
+        answer = f"gate {percent}: no case is slower by more{left}"
+        return Compared(first.exit, first.directory, report, [answer])
     progress.say(
         f"gate {percent}: {', '.join(found.alarmed)} slower by more; measuring again to confirm"
     )
@@ -103,6 +104,7 @@ def _confirm(
         options, cases=found.alarmed, filters=[], seed=None, label=f"{options.label}-confirm"
     )
     second = _run(again, catalog, tools, progress, request.gate, looks)
+    point_latest(first.directory)
     if second.directory is None or second.exit == Exit.INTERRUPTED:
         return Compared(Exit.INTERRUPTED, second.directory, None)
     confirmed = gate(load(second.directory), new, request.gate, looks).alarmed

@@ -179,6 +179,8 @@ def _claim(pid: int, started: float) -> bytes:
         _claim(2**70, float("inf")),
         b"x" * 10_000_000,
     ],
+    # a process id differs between the workers of xdist, which must agree on names
+    ids=map(str, range(10)),
 )
 def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
     with holding("night"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -177,6 +178,21 @@ def test_a_run_cut_anywhere_in_a_repeated_block_goes_on_where_it_was(
     assert analyse(load(run.path)).blocks_complete == 12
 
 
+def test_a_disturbed_block_that_no_repeat_was_left_for_is_final(desk: Desk) -> None:
+    slow_at_end(desk, 9 * EACH, 11 * EACH, 13 * EACH)
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == 13 * EACH + 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    assert desk.run(blocks=12).exit == 130
+    run = desk.clone.latest()
+    assert desk.resume(run.path).exit == 0
+    assert passes(run)[-2:] == [(10, 0, True, False), (11, 0, False, False)]
+    assert len(done(run)) == 14 * EACH
+
+
 def refuse(*_: Any, **__: Any) -> Any:
     raise OSError("not on this system")
 
@@ -213,3 +229,97 @@ def test_counts_of_the_plan_reach_every_invocation(desk: Desk) -> None:
         time = cell(run, name).time
         assert time is not None
         assert time.value == pytest.approx(per_unit, rel=0.005)
+
+
+# accidents --------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_stands_still_fails_the_cell(desk: Desk) -> None:
+    desk.instant.lies["b"] = lambda n: {"iterations_ns": [4400, 0, 4400]} if n == 3 else {}
+    assert desk.run(blocks=12).exit == 4
+    found = cell(desk.clone.latest(), "b")
+    assert found.outcome == "failed"
+    assert found.reason == (
+        "failed in 1 invocation of 3, first in block 3: its result has an iteration of 0 ns: its "
+        "clock stood still"
+    )
+
+
+@pytest.mark.parametrize("jumped", [1, 10**15])
+def test_a_clock_that_jumps_in_one_block_decides_nothing(desk: Desk, jumped: int) -> None:
+    desk.instant.lies["b"] = lambda n: {"iterations_ns": [jumped] * 3} if n == 3 else {}
+    assert desk.run(blocks=12).exit == 0
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert found.ratio.value == pytest.approx(1, abs=0.01)
+    assert found.verdict in ("equivalent", "not resolved")
+    # it is not hidden
+    assert cell(desk.clone.latest(), "b").samples[2] == jumped / 4
+
+
+def test_an_iteration_that_jumps_does_not_move_its_invocation(desk: Desk) -> None:
+    iterations = [4400, 10**15, 4400]
+    desk.instant.lies["b"] = lambda _: {"iterations_ns": iterations}
+    assert desk.run(blocks=2).exit == 0
+    assert cell(desk.clone.latest(), "b").samples == [1100, 1100]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "0", "-4400", '"4400"'])
+def test_a_tampered_sample_fails_its_cell_and_no_other(desk: Desk, value: str) -> None:
+    desk.run(blocks=12)
+    run = desk.clone.latest()
+    file = run.path / "samples.jsonl"
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    (at,) = (n for n, line in enumerate(lines) if '"block":4' in line and '"label":"b"' in line)
+    lines[at] = re.sub(r'"steady_ns":[0-9.]+', f'"steady_ns":{value}', lines[at])
+    file.write_text("".join(lines), "utf-8")
+    found = cell(run, "b")
+    assert found.outcome == "failed"
+    assert found.reason is not None
+    assert found.reason.startswith("impossible figures in 1 invocation of 12, first in block 5: ")
+    assert cell(run, "a").outcome == "ok"
+
+
+def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
+    desk.instant.paces = {"a": lambda _, __: 1000, "b": lambda _, __: 1500}
+    desk.run(blocks=12)
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert (found.ratio.value, found.verdict) == (pytest.approx(1.5), "not testable")
+    assert report.noise.grade == "C"
+    (notice,) = (text for text in report.notices if "had the same ratio" in text)
+    assert notice.startswith("1 comparison had the same ratio in most blocks, so no interval can")
+
+
+def test_one_block_says_who_works_and_not_who_is_faster(desk: Desk) -> None:
+    desk.instant.paces["b"] = lambda _, __: 9000
+    desk.run(blocks=1)
+    report = analyse(load(desk.clone.latest().path))
+    assert list(report.cases[0].comparisons) == []
+    (told,) = report.headline
+    assert told == (
+        "With 1 complete block this run says who works, not who is faster: verdicts need at least "
+        "10 blocks."
+    )
+    assert "1 complete block: fewer than 10 never give a verdict" in report.notices[0]
+
+
+def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Desk) -> None:
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == 11 * EACH + 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    desk.instant.paces["b"] = even(1650, "b")
+    assert desk.run(blocks=20).exit == 130
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert (report.blocks_complete, found.blocks) == (11, 11)
+    assert found.verdict == "materially slower"
+    assert report.notices[0] == (
+        "The run was not finished: 11 of 20 blocks are complete. Comparisons use only blocks in "
+        "which both runners have a value."
+    )

@@ -105,6 +105,7 @@ class Plan(Record):
     seed: int
     blocks: int = Field(ge=1)
     sessions: int = Field(default=1, ge=1)
+    looks: int = Field(default=1, ge=1)
     correction: Literal["none", "holm", "bh"]
     reference: str
     canary: str | None = None

@@ -66,6 +66,8 @@ def _integrity(run: RunData, complete: int) -> Iterable[str]:
             f"The run was not finished: {complete} of {planned} blocks are complete. "
             "Comparisons use only blocks in which both runners have a value."
         )
+    elif complete in {planned * look // run.plan.looks for look in range(1, run.plan.looks)}:
+        yield f"The run was settled at the planned look after {complete} of {planned} blocks."
     elif complete < planned:
         yield f"Only {complete} of {planned} blocks are complete, although the run was finished."
     if run.truncated:

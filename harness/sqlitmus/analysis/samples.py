@@ -114,6 +114,8 @@ class _Reader:
         if not isinstance(line, dict):
             return False
         where = cast("Line", line)
+        if where.get("outcome") in ("failed", "wrong"):
+            return False  # the cell was given up, so that the next take does not hold it
         block, take = where.get("block"), where.get("take")
         return any((block, take) == gone for gone in self._cells.superseded)
 

@@ -36,8 +36,8 @@ def measures(
         None
         if value is None
         else Measure(value)
-        if ratio is None or place % shape[1] == own
+        if ratio is None
         else Measure(value, Interval(ratio, below, above), verdict)
-        for place, (value, ratio, below, above, verdict) in enumerate(zip(*columns, strict=True))
+        for value, ratio, below, above, verdict in zip(*columns, strict=True)
     ]
     return [flat[c * shape[1] : (c + 1) * shape[1]] for c in range(shape[0])]

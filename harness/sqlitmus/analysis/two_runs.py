@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlitmus.errors import UsageError
 from sqlitmus.report.model import Case, Cell, Comparisons, Fact, Measure, Report, Runner
@@ -34,6 +35,8 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     None takes the only runner that changed. Raises UsageError for runs of different machines or
     fixtures, and where it is not clear which runner is meant.
     """
+    if base.plan.run == new.plan.run:
+        raise UsageError("both are the same run; name two")
     _same_machine(base, new)
     subject, controls = _subject(base, new, runner)
     ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]
@@ -41,9 +44,8 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
     _same_cases(base, new, ids)
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
-    if names[0] == names[1]:
-        raise UsageError("both are the same run; name two")
-    samples = [_relative(run, subject, controls, ids) for run in (base, new)]
+    steady = _steady(base, new, controls, ids)
+    samples = [_relative(run, subject, controls, steady, ids) for run in (base, new)]
     logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
     none = np.full(len(ids), np.nan)
     pairs = concluded(
@@ -53,7 +55,7 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         names,
         len(ids),
         Question(new.plan.margin, "holm"),
-        _guard(base, new, ids) if controls else np.full(len(ids), np.inf),
+        np.where(steady.any(axis=1), _guard(base, new, ids), np.inf),
     )
     old, fresh = (analyse(run, None) for run in (base, new))
     rows = zip(ids, comparisons(pairs), rates(pairs, names[0]), strict=True)
@@ -149,14 +151,33 @@ def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list
     return wanted, [name for name in common if name not in changed and name != wanted]
 
 
-def _relative(run: RunData, subject: str, controls: Sequence[str], ids: Sequence[str]) -> Array:
-    """Log times of the subject less those of the controls in the same block; cases x blocks."""
+def _steady(
+    base: RunData, new: RunData, controls: Sequence[str], ids: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Cases x controls: whether the control is ok in both runs."""
+    both = np.ones((len(ids), len(controls)), dtype=np.bool_)
+    for run in (base, new):
+        names = [runner.name for runner in run.plan.runners]
+        both &= judge(run).ok[_order(run, ids)][:, [names.index(name) for name in controls]]
+    return both
+
+
+def _relative(
+    run: RunData,
+    subject: str,
+    controls: Sequence[str],
+    steady: NDArray[np.bool_],
+    ids: Sequence[str],
+) -> Array:
+    """Log times of the subject less the mean of the controls' that are `steady` in that case, in
+    the same block; cases x blocks. Of a case without one they stand as they are."""
     names = [runner.name for runner in run.plan.runners]
     logs = np.log(usable(run.samples.time, judge(run)))[_order(run, ids)]
     own = logs[:, names.index(subject)]
-    if not controls:
-        return own
-    return own - logs[:, [names.index(name) for name in controls]].mean(axis=1)
+    theirs = logs[:, [names.index(name) for name in controls]]
+    count = steady.sum(axis=1)[:, None]
+    total = np.where(steady[:, :, None], theirs, 0.0).sum(axis=1)
+    return own - np.where(count > 0, total / np.maximum(count, 1), 0.0)
 
 
 def _guard(base: RunData, new: RunData, ids: Sequence[str]) -> Array:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from sqlitmus.cli.run import (
     Suite,
     Timeout,
     Wait,
+    check_label,
     seconds,
 )
 from sqlitmus.errors import Exit, UsageError
@@ -88,14 +90,17 @@ def compare(
 
     if format_ not in FORMATS:
         raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_label(label)
     progress = Progress(quiet=quiet)
+    rerun = f"./just compare {shlex.join(sys.argv[2:])}"
     if _is_run(base) or _is_run(new):
         if not (_is_run(base) and _is_run(new)):
             other = new if _is_run(base) else base
             raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
         if gate:
             raise UsageError("--gate needs a measurement of its own; two finished runs have none")
-        write(text_of(of_runs(Path(base), Path(new), runner), format_, all_rows=all_rows), None)
+        found = replace(of_runs(Path(base), Path(new), runner), rerun=rerun)
+        write(text_of(found, format_, all_rows=all_rows), None)
         return
     if runner:
         raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")
@@ -116,7 +121,7 @@ def compare(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=f"./just compare {shlex.join(sys.argv[2:])}",
+        rerun=rerun,
     )
     asked = Request(base, new, options, gate / 100 if gate else None)
     done = measure(asked, catalog.load(), paths.tools(), progress)

@@ -93,8 +93,7 @@ def run(
         fresh=fresh,
         wait=wait,
     )
-    if re.search(r"[^\w.@+-]", label):
-        raise UsageError(f"--label {label!r}: use letters, digits and . _ @ + - only")
+    check_label(label)
     known, tools = catalog.load(), paths.tools()
     named = RunDirectory.open(resume).plan().subjects if resume else runners or []
     if any(name not in known.runners for name in named):
@@ -112,6 +111,12 @@ def run(
     elif ended.directory:
         render_into(ended.directory, progress)
     raise typer.Exit(ended.exit)
+
+
+def check_label(label: str) -> None:
+    """Raise UsageError for a label that cannot be part of a folder's name."""
+    if re.search(r"[^\w.@+-]", label):
+        raise UsageError(f"--label {label!r}: use letters, digits and . _ @ + - only")
 
 
 def seconds(text: str) -> float:

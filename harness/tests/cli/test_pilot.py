@@ -78,7 +78,7 @@ def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says
 def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
     desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
     warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
-    desk.instant.paces["b"] = lambda *_: 1_250_000
+    desk.instant.paces["b"] = lambda _, __: 1_250_000
     desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
     desk.run(mode="piloted", blocks=1)
     windows = [m.warmup_ns // 10**6 for m in desk.instant.measured if m.runner == "b"]
@@ -128,6 +128,7 @@ def test_a_cell_that_fails_in_the_pilot_is_a_failed_cell_and_stops_no_other(desk
     found = counts(desk.clone.latest())
     assert (found["a"].operations, found["b"].operations) == (5000, 4)
     assert [s.label for s in desk.clone.samples()].count("b") == 1
+    assert desk.instant.count("b") == 2  # once in the pilot, once in the run
     assert desk.clone.evidence() == ["get.b.measure.job.json", "get.b.measure.log"]
     # nothing was learned, so it is tried again
     desk.instant.lies.clear()
@@ -166,7 +167,11 @@ def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
 
 def test_sessions_are_those_of_the_mode_where_blocks_divide(desk: Desk) -> None:
     text = (desk.clone.root / "scenarios/modes.toml").read_text("utf-8")
-    long = text.split("[piloted]")[1].replace("blocks = 2", "blocks = 2\nsessions = 3")
+    long = (
+        text.split("[piloted]")[1]
+        .split("[gate]")[0]
+        .replace("blocks = 2", "blocks = 2\nsessions = 3")
+    )
     desk.clone.write("scenarios/modes.toml", f"{text}\n[long]{long}")
 
     def planned(**options: object) -> tuple[int, int]:

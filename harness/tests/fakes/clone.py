@@ -160,6 +160,16 @@ pilot = 2
 iterations = [3, 20]
 warmup_iterations = 1
 warmup_ms = [1, 4]
+
+[gate]
+title = "Gate"
+summary = "with looks"
+blocks = 30
+looks = 3
+pilot = 0
+iterations = [3, 3]
+warmup_iterations = 0
+warmup_ms = [0, 0]
 """
 
 RUNNER = """

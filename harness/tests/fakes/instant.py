@@ -6,8 +6,9 @@ it starts and times processes is for the fakes that are processes.
 """
 
 import json
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,10 +16,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sqlitmus import bench, catalog, measure, paths, pilot, session
+from sqlitmus import bench, catalog, cli, measure, paths, pilot, session
 from sqlitmus.execute import Timing
 from sqlitmus.progress import Progress
-from tests.fakes.clone import Clone
+from tests.fakes.clone import Clone, Done
 
 PROBE_NS = 30_000_000
 START_NS = 50_000_000
@@ -86,7 +87,8 @@ class Instant:
             self.before(name, number)
         result = self.answer(job, name, number)
         lie = self.lies.get(name, lambda _number: {})(number)
-        spent = START_NS + sum(result["warmup_ns"]) + sum(result["iterations_ns"])
+        spent = round(START_NS * jitter(f"start of {name}", number))
+        spent += sum(result["warmup_ns"]) + sum(result["iterations_ns"])
         self.now_ns += spent
         if lie is None:
             log.write_text("gave up, says the fake\n")
@@ -151,7 +153,11 @@ class Desk:
         read = catalog.read
         monkeypatch.setattr(paths, "RUNNERS", root / "runners")
         monkeypatch.setattr(paths, "RESULTS", root / "results")
-        monkeypatch.setattr(bench, "Hyperfine", lambda *_: instant)
+
+        def executor(_path: str, _scratch: Path) -> Instant:
+            return instant
+
+        monkeypatch.setattr(bench, "Hyperfine", executor)
         monkeypatch.setattr(measure, "probe", lambda: PROBE_NS)
         clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
         monkeypatch.setattr(pilot, "time", clock)
@@ -162,7 +168,7 @@ class Desk:
 
     def run(self, **options: Any) -> session.Ended:
         """A new run of size s, seed 3."""
-        asked = session.Options(**{"size": "s", "seed": 3, **options})
+        asked = replace(session.Options(size="s", seed=3), **options)
         return session.run(asked, catalog.load(), paths.tools(), Progress(self.stderr))
 
     def resume(self, path: Path) -> session.Ended:
@@ -171,6 +177,16 @@ class Desk:
         return session.resume(
             path, session.Options(), catalog.load(), paths.tools(), told, force=False
         )
+
+    def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
+        """The command line, within this process."""
+        self.monkeypatch.setenv("COLUMNS", "100")
+        self.monkeypatch.setenv("TERM", "dumb")
+        self.monkeypatch.setattr(sys, "argv", ["sqlitmus", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = map(self.clone.plain, capsys.readouterr())
+        return Done(int(ended.value.code or 0), out, err)
 
     def said(self) -> str:
         """Progress since this was last asked, without times of day and durations."""

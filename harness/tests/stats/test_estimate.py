@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sqlitmus.stats import estimate
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from tests.stats.oracle import scipy_stats
 
@@ -46,10 +45,10 @@ def test_interval_is_yuens(count: int, level: float) -> None:
 
 @pytest.mark.parametrize(("count", "left"), [(2, 2), (10, 6), (15, 9), (30, 18)])
 def test_the_error_is_yuens_widened_for_few_values(
-    count: int, left: int, monkeypatch: pytest.MonkeyPatch
+    count: int, left: int, request: pytest.FixtureRequest
 ) -> None:
     ours = trimmed_means(sample(count)).error
-    monkeypatch.setattr(estimate, "widened", lambda _left: 1.0)
+    request.getfixturevalue("plain_yuen")
     assert ours == pytest.approx(trimmed_means(sample(count)).error * (1 + 0.5 / left), rel=1e-12)
 
 

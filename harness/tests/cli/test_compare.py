@@ -1,0 +1,404 @@
+"""`compare` as a whole: what it prints, writes and returns, of one run or of two finished ones."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+
+from sqlitmus.report import data
+from sqlitmus.report.format import THIN
+from sqlitmus.store import RunDirectory
+from tests.cli.test_interrupt import let_go, under_way
+from tests.fakes.clone import Clone, Done, measured_order, planned_order
+from tests.fakes.instant import Desk, even
+
+OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for name in ("base", "new"):
+        clone.runner(name)
+    made = Desk.make(clone, monkeypatch)
+    made.instant.paces["new"] = even(1210, "new")
+    return made
+
+
+@pytest.fixture
+def compare(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Call:
+    return lambda *arguments: desk.sqlitmus(capsys, "compare", *arguments)
+
+
+# one interleaved run ----------------------------------------------------------------------------
+
+TEXT = """\
+new against base
+
+Reads (1 case): base is fastest; against base, new takes 1.099 [1.094, 1.104] times as long.
+Noise grade A: A in 1 of 1 case; differences of about 1 % can be believed.
+Every verdict stands as it is.
+Canary: base against itself differs in 0 of 1 case (chance alone gives about 0.1); the ratio
+furthest from 1 is 1.000 [0.998, 1.002].
+
+base base, new new
+
+Time
+case                     base      new             Δ [95 %] verdict             blocks
+get                  1.099 µs 1.207 µs +9.9 % [+9.4, +10.4] ▼ materially slower     12
+
+Cold: the whole process
+1 equivalent: get
+
+CPU time
+case                    base     new             Δ [95 %] verdict
+get                  3.66 µs 4.02 µs +9.9 % [+9.4, +10.4] ▼ materially more
+
+Peak memory
+1 equivalent: get
+
+Geometric means
+reads (1 case): +9.9 % [+9.4, +10.4]
+
+▲ materially faster, △ faster, ≈ equivalent, ▽ slower, ▼ materially slower, ? not resolved, · not
+testable
+Verdicts are corrected for 1 comparison by Holm (5 % any false alarm).
+No self-test on this machine yet: `./just selftest`.
+Run again: ./just compare base new --size s --seed 3 --blocks 12
+"""
+
+PROGRESS = """\
+2 cells in 1 cases, 12 blocks of about TIME: done in about TIME
+what differences it can tell is not known before it has run
+"""
+
+
+def test_the_whole_of_a_comparison(desk: Desk, compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS)
+    lines = [line.rstrip() for line in done.out.replace(THIN, " ").splitlines()]
+    assert lines == TEXT.splitlines()
+    assert done.code == 0
+    assert done.err.startswith(PROGRESS)
+    assert done.err.endswith(
+        "36 invocations in TIME\nreport: CLONE/results/STAMP-compare/report.html\n"
+    )
+    written = sorted(file.name for file in desk.clone.latest().path.iterdir())
+    assert written == [
+        "blocks.jsonl",
+        "iterations.jsonl",
+        "logs",
+        "machine.json",
+        "plan.json",
+        "report.html",
+        "samples.jsonl",
+        "summary.json",
+        "verify.jsonl",
+    ]
+
+
+def test_the_form_of_nodes_own_tool(compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS, "--format", "node", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == dedent("""\
+            confidence improvement accuracy (*)   (**)  (***) after Holm
+        get        ***     -8.99 %       ±0.40% ±0.59% ±0.92%        ***
+
+        Be aware that when doing many comparisons the risk of a false-positive
+        result increases. In this case, there are 1 comparisons, you can thus
+        expect the following amount of false-positive results:
+          0.05 false positives, when considering a   5% risk acceptance (*, **, ***),
+          0.01 false positives, when considering a   1% risk acceptance (**, ***),
+          0.00 false positives, when considering a 0.1% risk acceptance (***)
+
+        1 of 1 with a star keep one after Holm's correction for all 1, which
+        holds the risk of any false positive to the same levels.
+    """)
+
+
+def test_other_formats_hold_the_same_report(desk: Desk, compare: Call) -> None:
+    as_json = compare("base", "new", *OPTIONS, "--format", "json", "--label", "one")
+    assert as_json.code == 0
+    folder = desk.clone.latest().path
+    assert as_json.out == desk.clone.plain((folder / "summary.json").read_text("utf-8"))
+    summary = data.load((folder / "summary.json").read_bytes())
+    found = summary.cases[0].comparisons.of("new", "base")
+    assert found is not None
+    assert (found.verdict, found.ratio.value) == ("materially slower", pytest.approx(1.1, rel=0.01))
+
+    html = compare("base", "new", *OPTIONS, "--format", "html", "--label", "two")
+    page = (desk.clone.latest().path / "report.html").read_text("utf-8")
+    assert html.out == desk.clone.plain(page)
+    assert html.out.lower().startswith("<!doctype html>")
+
+    markdown = compare("base", "new", *OPTIONS, "--format", "md", "--label", "three")
+    (row,) = (x for x in markdown.out.splitlines() if x.endswith("▼ materially slower | 12 |"))
+    assert row.startswith("| `get` | 1.099")
+
+
+def test_a_finished_comparison_is_rendered_again_in_each_format(
+    desk: Desk, compare: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for form in ("text", "md", "node", "json"):
+        first = compare("base", "new", *OPTIONS, "--format", form, "--label", form)
+        again = desk.sqlitmus(capsys, "report", "--format", form)
+        assert (again.code, again.out) == (0, first.out)
+
+
+def test_a_run_of_a_suite_has_no_form_of_nodes(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.clone.runner("third")
+    desk.run(blocks=2)
+    done = desk.sqlitmus(capsys, "report", "--format", "node")
+    assert (done.code, done.out) == (2, "")
+    assert "is no comparison of two subjects: it holds 3 runners" in done.err
+
+
+def test_a_label_names_the_folder(desk: Desk, compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS, "--label", "try-1")
+    assert done.err.endswith("report: CLONE/results/STAMP-try-1/report.html\n")
+    assert desk.clone.latest().plan().label == "try-1"
+
+
+def test_a_label_that_is_no_name_is_refused(desk: Desk, compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS, "--label", "../try")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == ("sqlitmus: --label '../try': use letters, digits and . _ @ + - only\n")
+    assert desk.instant.verified == []
+
+
+def test_the_run_can_be_asked_for_again_as_it_was(desk: Desk, compare: Call) -> None:
+    compare("base", "new", *OPTIONS, "--margin", "5", "--label", "a b".replace(" ", "-"))
+    assert desk.clone.latest().plan().rerun == (
+        "./just compare base new --size s --seed 3 --blocks 12 --margin 5 --label a-b"
+    )
+    assert desk.clone.latest().plan().margin == 0.05
+
+
+def test_a_gate_tells_its_answer_last_even_if_quiet(compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet")
+    first, second = done.err.splitlines()
+    assert done.code == 1
+    assert first == "gate 5 %: slower by more in both runs: get"
+    assert second == "second run: CLONE/results/STAMP-compare-confirm"
+    passed = compare("base", "new", *OPTIONS, "--gate", "50", "--quiet", "--label", "wide")
+    assert (passed.code, passed.err) == (0, "gate 50 %: no case is slower by more\n")
+
+
+def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> None:
+    desk.instant.lies["new"] = lambda _: {"checksum": 6}
+    done = compare("base", "new", *OPTIONS, "--format", "node")
+    assert done.code == 5
+    done = compare("base", "new", *OPTIONS, "--label", "text")
+    assert "new in get: wrong answer. checksum: 6; the oracle has 5" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["base", "base"], "base is named twice; a comparison needs different subjects"),
+        (["base", "nwe"], "'nwe': there is no runner 'nwe'; did you mean new"),
+        (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of text, md"),
+        (["base", "new", "-r", "new"], "-r chooses among the runners of two finished runs"),
+        (["base", "new=/no/such"], "new=/no/such: there is no file /no/such; name the executable"),
+        (["base", "new", "--mode", "fast"], "there is no mode 'fast'; did you mean gate?"),
+    ],
+    ids=lambda value: value[-1],
+)
+def test_what_cannot_be_compared_is_told(
+    desk: Desk, compare: Call, arguments: list[str], message: str
+) -> None:
+    done = compare(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"sqlitmus: {message}")
+    assert desk.instant.verified == []
+
+
+pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+
+
+@pipes
+def test_an_interrupted_comparison_of_two_programs_is_resumed(clone: Clone) -> None:
+    for name in ("one", "two"):
+        program = clone.write(f"builds/{name}/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"')
+        program.chmod(0o755)
+    clone.runner("waits", "waits=3")
+    subjects = [f"waits={clone.root}/builds/{name}/bin/python" for name in ("one", "two")]
+    process = under_way(clone, "compare", *subjects, *OPTIONS[:4], "--blocks", "2")
+    process.send_signal(signal.SIGINT)
+    let_go(clone)
+    done = clone.finish(process)
+    assert (done.code, done.out) == (130, "")
+    run = clone.latest()
+    where = f"CLONE/results/{clone.plain(run.path.name)}"
+    assert done.err.endswith(f"interrupted; go on with: ./just run --resume {where}\n")
+    assert len(measured_order(run)) == 3
+    labels = [f"waits=…/{name}/bin/python" for name in ("one", "two")]
+    assert [r.name for r in run.plan().runners if r.role == "runner"] == labels
+
+    clone.state("waits").with_suffix(".gate").unlink()
+    resumed = clone.sqlitmus("run", "--resume", str(run.path))
+    assert resumed.code == 0, resumed.err
+    assert measured_order(run) == planned_order(run)
+    assert run.complete()
+    assert f"base {labels[0]}, new {labels[1]}" in resumed.out
+
+
+# two finished runs ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runs(desk: Desk) -> list[RunDirectory]:
+    """A run, and one in which runner `new` is of another version and slower."""
+    desk.instant.paces["new"] = even(1100, "new")
+    found: list[RunDirectory] = []
+    for label in ("old", "fresh"):
+        desk.run(blocks=12, label=label, seed=len(label))
+        found.append(desk.clone.latest())
+        desk.instant.paces["new"] = even(1320, "new")
+    edit(found[1], "plan.json", '"version": "', '"version": "0.', runner="new")
+    return found
+
+
+def edit(run: RunDirectory, name: str, old: str, new: str, runner: str | None = None) -> None:
+    """Change a file of a run, or in its plan the entry of one runner."""
+    file = run.path / name
+    if runner is None:
+        text = file.read_text("utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new), "utf-8")
+        return
+    plan = json.loads(file.read_text("utf-8"))
+    (entry,) = (r for r in plan["runners"] if r["name"] == runner)
+    text = json.dumps(entry["description"])
+    assert old in text
+    entry["description"] = json.loads(text.replace(old, new, 1))
+    file.write_text(json.dumps(plan), "utf-8")
+
+
+def told(done: Done) -> str:
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("sqlitmus: ")
+    return done.err.removeprefix("sqlitmus: ").rstrip("\n")
+
+
+def paths(runs: list[RunDirectory]) -> list[str]:
+    return [str(run.path) for run in runs]
+
+
+def test_two_runs_with_a_control_give_a_verdict(
+    desk: Desk, compare: Call, runs: list[RunDirectory]
+) -> None:
+    before = len(desk.instant.measured)
+    done = compare(*paths(runs))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("new: STAMP-fresh against STAMP-old\n")
+    text = " ".join(done.out.split())
+    assert "taken out by base, which did not change between them." in text
+    assert "base new in STAMP-old, new new in STAMP-fresh" in text
+    assert "▼ materially slower 12" in text
+    assert len(desk.instant.measured) == before
+    as_json = compare(*paths(runs), "--format", "json")
+    (case,) = json.loads(as_json.out)["cases"]
+    assert case["comparisons"]["ratio"][0] == pytest.approx(1.2, rel=0.01)
+
+
+def test_two_runs_without_a_control_give_figures(compare: Call, runs: list[RunDirectory]) -> None:
+    edit(runs[1], "plan.json", '"version": "', '"version": "0.', runner="base")
+    done = compare(*paths(runs), "-r", "new")
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert "so there are no verdicts" in text
+    assert "1 not resolved: get" in text
+    as_json = compare(*paths(runs), "-r", "new", "--format", "json")
+    (case,) = json.loads(as_json.out)["cases"]
+    assert case["comparisons"]["verdict"] == ["not resolved"]
+    assert case["comparisons"]["ratio"][0] == pytest.approx(1.2, rel=0.01)
+
+
+def test_two_runs_in_the_form_of_nodes_own_tool(compare: Call, runs: list[RunDirectory]) -> None:
+    done = compare(*paths(runs), "--format", "node")
+    assert done.code == 0
+    assert done.out.splitlines()[1].split()[:3] == ["get", "***", "-16.80"]
+
+
+def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:
+    one = str(runs[0].path)
+    assert told(compare(one, one, "-r", "new")) == "both are the same run; name two"
+    assert told(compare(one, one)) == "both are the same run; name two"
+
+
+def test_runs_of_different_machines(compare: Call, runs: list[RunDirectory]) -> None:
+    edit(runs[1], "machine.json", '"cores": "', '"cores": "9')
+    message = told(compare(*paths(runs)))
+    assert message.startswith("the runs are of different machines: cores is ")
+    assert message.endswith("Times of different machines are not compared; measure both on one.")
+
+
+def test_runs_of_different_sizes(desk: Desk, compare: Call, runs: list[RunDirectory]) -> None:
+    desk.run(blocks=2, size="m", label="larger")
+    message = told(compare(str(runs[0].path), str(desk.clone.latest().path), "-r", "new"))
+    assert message == ("the runs used fixtures of sizes s and m; compare runs of the same size")
+
+
+def test_runs_without_a_common_runner(desk: Desk, compare: Call) -> None:
+    found: list[RunDirectory] = []
+    for name in ("base", "new"):
+        desk.run(blocks=2, runners=[name], label=name)
+        found.append(desk.clone.latest())
+    assert told(compare(*paths(found))) == (
+        "which runner is meant is not clear: none changed; choose with -r one of none (no runner "
+        "is in both)"
+    )
+
+
+def test_runs_without_a_common_case(desk: Desk, compare: Call, runs: list[RunDirectory]) -> None:
+    desk.run(blocks=2, cases=["all"], label="other")
+    message = told(compare(str(runs[0].path), str(desk.clone.latest().path), "-r", "new"))
+    assert message == "the two runs have no case in common; compare runs of the same suite"
+
+
+def test_runs_written_by_another_version_are_refused(
+    compare: Call, runs: list[RunDirectory]
+) -> None:
+    edit(runs[0], "samples.jsonl", '{"schema":2,', '{"schema":1,')
+    message = told(compare(*paths(runs)))
+    assert message == (
+        "samples.jsonl line 1: schema 1, this version reads 2; use the sqlitmus that wrote the run"
+    )
+
+
+def test_a_run_and_a_runner_are_not_two_of_a_kind(compare: Call, runs: list[RunDirectory]) -> None:
+    one = str(runs[0].path)
+    message = "'base' is no run directory, and the other is: name two of a kind"
+    assert told(compare(one, "base")) == told(compare("base", one)) == message
+
+
+def test_two_finished_runs_have_no_gate(compare: Call, runs: list[RunDirectory]) -> None:
+    assert told(compare(*paths(runs), "--gate", "5")) == (
+        "--gate needs a measurement of its own; two finished runs have none"
+    )
+
+
+def test_the_way_to_do_it_again_works(
+    desk: Desk,
+    compare: Call,
+    capsys: pytest.CaptureFixture[str],
+    runs: list[RunDirectory],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(desk.clone.root)
+    first = compare(*paths(runs), "--format", "json")
+    words = json.loads(first.out)["rerun"].split()
+    assert words[:2] == ["./just", "compare"]
+    stamps = {desk.clone.plain(run.path.name): run.path.name for run in runs}
+    real = [w.replace("CLONE", str(desk.clone.root)) for w in words[1:]]
+    for stamp, name in stamps.items():
+        real = [w.replace(stamp, name) for w in real]
+    again = desk.sqlitmus(capsys, *real, "--format", "json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["cases"] == json.loads(first.out)["cases"]
