@@ -29,8 +29,15 @@ function converters(integers, blob) {
       integers === "bigint" || typeof value === "string" ? BigInt(value) : value,
     real: (value) => value,
     text: (value) => value,
-    blob: (value) => blob(Uint8Array.fromHex(value)),
+    blob: (value) => blob(unhex(value)),
   };
+}
+
+/** Bytes of checked hexadecimal text; Uint8Array.fromHex is not in Node 24. */
+export function unhex(text) {
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
 }
 
 /** Operations of worker w of k: from floor(N*w/k) up to, not including, floor(N*(w+1)/k). */
