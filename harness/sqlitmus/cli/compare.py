@@ -92,7 +92,7 @@ def compare(
         raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
     check_label(label)
     progress = Progress(quiet=quiet)
-    rerun = f"./just compare {shlex.join(sys.argv[2:])}"
+    rerun = f"./just compare {shlex.join(_lasting(sys.argv[2:]))}"
     if _is_run(base) or _is_run(new):
         if not (_is_run(base) and _is_run(new)):
             other = new if _is_run(base) else base
@@ -135,6 +135,13 @@ def compare(
         progress.say(line, always=True)
     progress.say(f"report: {done.directory / 'report.html'}")
     raise typer.Exit(done.exit)
+
+
+def _lasting(arguments: list[str]) -> list[str]:
+    """The arguments without where the results went, which another run chooses anew."""
+    before = ["", *arguments]
+    pairs = zip(before, arguments, strict=False)
+    return [now for last, now in pairs if "--out" not in (last, now) and now[:6] != "--out="]
 
 
 def _is_run(text: str) -> bool:
