@@ -12,7 +12,6 @@ from sqlitmus.progress import Progress
 from sqlitmus.report.model import Report
 from sqlitmus.resolve import resolve
 from sqlitmus.session import Options
-from sqlitmus.store import point_latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,6 @@ def _confirm(
         options, cases=found.alarmed, filters=[], seed=None, label=f"{options.label}-confirm"
     )
     second = _run(again, catalog, tools, progress, request.gate, looks)
-    point_latest(first.directory)
     if second.directory is None or second.exit == Exit.INTERRUPTED:
         return Compared(Exit.INTERRUPTED, second.directory, None)
     confirmed = gate(load(second.directory), new, request.gate, looks).alarmed

@@ -21,7 +21,8 @@ from sqlitmus.progress import Progress
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")
 
 PROGRAM = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run unattended
 from sqlitmus import lock
 from sqlitmus.progress import Progress
 with lock.hold(sys.argv[1], wait="--wait" in sys.argv, progress=Progress()):

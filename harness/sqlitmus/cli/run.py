@@ -96,7 +96,7 @@ def run(
     check_label(label)
     known, tools = catalog.load(), paths.tools()
     named = RunDirectory.open(resume).plan().subjects if resume else runners or []
-    if any(name not in known.runners for name in named):
+    if any(set("@=+") & set(name) for name in named):
         found = resolve(named, known, tools)
         known, tools = found.catalog, found.tools
         options = replace(options, runners=found.labels)
