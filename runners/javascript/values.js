@@ -36,7 +36,8 @@ function converters(integers, blob) {
 /** Bytes of checked hexadecimal text; Uint8Array.fromHex is not in Node 24. */
 export function unhex(text) {
   const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
   return bytes;
 }
 
