@@ -79,10 +79,11 @@ class Measuring:
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
         """One block, done again if the machine was disturbed and a repeat is left."""
         for take in range(2):
-            if any((b.block, b.take) == (block, take) for b in self._blocks):
-                if self._is_final(block, take):
-                    return True
+            known = next((b for b in self._blocks if (b.block, b.take) == (block, take)), None)
+            if known and known.repeated:
                 continue
+            if known:
+                return True
             before = self._look()
             for number, slot in enumerate(self._to_do(slots, take)):
                 if self._bench.stop.requested:
@@ -105,9 +106,6 @@ class Measuring:
             )
             remaining.more(sum(map(self._seconds, slots)))
         return True
-
-    def _is_final(self, block: int, take: int) -> bool:
-        return not any(b.repeated for b in self._blocks if (b.block, b.take) == (block, take))
 
     def _look(self) -> conditions.Conditions:
         """The machine between two blocks."""

@@ -56,6 +56,11 @@ class Counts(Model):
     steady_from_ms: float | None = None
     deviation: float | None = None
 
+    def of(self, case: Case) -> Case:
+        """`case` done that often."""
+        wanted = ("operations", "iterations", "warmup_iterations", "warmup_ms")
+        return case.model_copy(update={name: getattr(self, name) for name in wanted})
+
 
 PlannedCounts = dict[str, dict[str, Counts]]  # by case id, then runner
 
@@ -108,7 +113,4 @@ class Plan(Model):
     def counted(self, case: Case, runner: str) -> Case:
         """`case` with the counts of this runner's cell."""
         counts = self.counts.get(case.id, {}).get(runner)
-        if counts is None:
-            return case
-        wanted = ("operations", "iterations", "warmup_iterations", "warmup_ms")
-        return case.model_copy(update={name: getattr(counts, name) for name in wanted})
+        return case if counts is None else counts.of(case)

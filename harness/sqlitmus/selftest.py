@@ -26,7 +26,6 @@ SPARE = 1  # one slot more, so that labels can fall in more ways
 BLOCKS = 30
 SLOWER = 1.03
 LIMIT = 0.07
-CASE = "get-pk@transaction=read"
 FILE = "selftest.json"
 
 
@@ -71,11 +70,7 @@ def record(
             found = answers.records[case.id, runner]
             raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
         counts = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id][runner]
-        planned = case.model_copy(
-            update=counts.model_dump(
-                include={"operations", "iterations", "warmup_iterations", "warmup_ms"}
-            )
-        )
+        planned = counts.of(case)
         slower = planned.model_copy(update={"operations": round(planned.operations * SLOWER)})
         if slower.operations == planned.operations:
             raise UsageError(f"{case_id} has too few operations to repeat 3 % of them")

@@ -218,11 +218,15 @@ def _bench(
         yield bench
 
 
+def _among(bench: Bench, cells: Cells) -> list[str]:
+    """The runners of `cells`, in the catalogue's order."""
+    return [name for name in bench.installed if any(name in names for names in cells.values())]
+
+
 def _reference(options: Options, bench: Bench, cells: Cells, fit: Cells) -> str:
-    named = [name for name in bench.installed if any(name in names for names in cells.values())]
-    there = [name for name in named if any(name in names for names in fit.values())]
+    there = _among(bench, fit)
     return options.reference or next(
-        (name for name in [PREFERRED_REFERENCE, *there] if name in there), named[0]
+        (name for name in [PREFERRED_REFERENCE, *there] if name in there), _among(bench, cells)[0]
     )
 
 
@@ -239,8 +243,6 @@ def _freeze(
     from sqlitmus.counts import block_seconds
 
     name, mode = mode_of(bench.catalog, options.suite, options.mode)
-    named = [n for n in bench.installed if any(n in names for names in cells.values())]
-    there = [n for n in named if any(n in names for names in fit.values())]
     canary_s = block_seconds(counts, fit, reference)
     sessions = mode.sessions
     blocks = options.blocks or mode.blocks * sessions
@@ -272,9 +274,11 @@ def _freeze(
         correction=options.correction,
         reference=reference,
         canary=canary,
-        floor=next((n for n in there if bench.catalog.runners[n].role == "floor"), None),
+        floor=next(
+            (n for n in _among(bench, fit) if bench.catalog.runners[n].role == "floor"), None
+        ),
         margin=options.margin,
-        runners=[bench.installed[n].planned() for n in named],
+        runners=[bench.installed[n].planned() for n in _among(bench, cells)],
         cases=cases,
         cells=cells,
         counts=counts,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, exp, inf
+from math import exp, inf
 
 from sqlitmus.report.model import Case, Comparison, Interval, Runner, Standing
+from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from .words import SHOWN, counted, listed, sentence, some, times
@@ -64,13 +65,9 @@ def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> 
         f"(chance alone gives about {_ALPHA * len(tested):.1f}); the ratio furthest from 1 is "
         f"{times(furthest.ratio)}."
     )
-    if alarms and _at_least(alarms, len(tested)) < _SUSPICIOUS:
+    if alarms and binomial_tail(alarms, len(tested), _ALPHA) < _SUSPICIOUS:
         text += " That is more than chance explains: do not trust small differences in this run."
     return text
-
-
-def _at_least(alarms: int, tests: int) -> float:
-    return 1 - sum(comb(tests, k) * _ALPHA**k * (1 - _ALPHA) ** (tests - k) for k in range(alarms))
 
 
 def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[str]:
