@@ -132,7 +132,7 @@ class _Pair:
             output=output,
         )
         file = self._folder / "job.json"
-        file.write_text(job.model_dump_json(), encoding="utf-8")
+        file.write_text(job.text(), encoding="utf-8")
         done = invoke(
             self._executor,
             [*self._commands[which], "--job", str(file)],

@@ -4,6 +4,7 @@ These models are the source of the JSON Schemas in `runners/contract/`; the word
 in `runners/contract/CONTRACT.md`.
 """
 
+import json
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -28,6 +29,7 @@ Type = Literal["integer", "real", "text", "blob"]
 Value = int | float | str | None
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
 Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
 
 
@@ -64,14 +66,23 @@ class Parameters(Model):
 class Step(Model):
     """One statement of an operation."""
 
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
-    sql: str
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    sql: str = ""
     parameters: Parameters | None = None
     columns: list[Column] = []
     repeat: Positive = 1
+    fails: Positive | None = None
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if (self.operation == "in-transaction") != (not self.sql):
+            raise ValueError("every operation but in-transaction needs sql, and that one has none")
+        if self.fails is not None and self.operation != "run":
+            raise ValueError("only run can be expected to fail")
+        return self
 
 
 class Readback(Model):
@@ -82,30 +93,69 @@ class Readback(Model):
 
 
 class Database(Model):
-    """The database file; `uri` holds URI parameters such as `immutable=1`."""
+    """The database file, or `:memory:` for one of each connection's own.
+
+    `uri` holds URI parameters such as `immutable=1`, `flags` those of `sqlite3_open_v2`.
+    """
 
     path: str
     mode: Literal["readwrite", "readonly"] = "readwrite"
     uri: dict[str, str] = {}
+    flags: list[Flag] = []
 
 
 class Connection(Model):
-    """How each connection is set up: pragmas in order, engine options, pragmas of workers."""
+    """How each connection is set up: pragmas in order, engine options, pragmas of workers, and
+    SQL that is run before statements are prepared.
+
+    With `per_operation`, each operation takes a connection from the driver's pool and returns it.
+    """
 
     pragmas: list[tuple[str, str | int]] = []
     engine: dict[str, str | int] = {}
     worker_pragmas: list[tuple[str, str | int]] = []
+    setup: list[str] = []
+    per_operation: bool = False
+
+
+class Share(Model):
+    """Which of `of` workers in all processes are this process's: `first` and those after it."""
+
+    first: Natural
+    of: Positive
 
 
 class Measure(Model):
-    """Counts: operations are per iteration, over all workers; warm-up meets both minima."""
+    """Counts: operations are per iteration, over all workers; warm-up meets both minima.
+
+    `rate` is operations per second and worker at planned times; without one, each follows the last.
+    """
 
     operations_per_iteration: Natural
     warmup_iterations: Natural = 0
     warmup_ns: Natural = 0
     iterations: Positive = 1
     workers: Positive = 1
-    rate: float | None = None
+    rate: Annotated[float, Field(gt=0)] | None = None
+    latencies: bool = False
+    tolerate_busy: bool = False
+    barrier: bool = False
+    share: Share | None = None
+
+    @model_validator(mode="after")
+    def _shared(self) -> Self:
+        if self.share and self.share.first + self.workers > self.share.of:
+            raise ValueError(f"workers {self.share.first} and following are not {self.share.of}")
+        return self
+
+
+class Writer(Model):
+    """A writer beside the workers, with a connection of its own; `rate` in operations a second."""
+
+    steps: Annotated[list[Step], Field(min_length=1)]
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    operations: Positive
+    rate: Annotated[float, Field(gt=0)] | None = None
 
 
 class Job(Model):
@@ -118,6 +168,7 @@ class Job(Model):
     connection: Connection = Connection()
     steps: list[Step] = []
     transaction: Literal["none", "deferred", "immediate", "read"] = "none"
+    writer: Writer | None = None
     reset: list[str] = []
     readback: list[Readback] = []
     inspect: bool = True
@@ -129,6 +180,11 @@ class Job(Model):
         if self.steps and self.database is None:
             raise ValueError("steps need a database")
         return self
+
+    def text(self) -> str:
+        """The job as a file holds it: what differs from the defaults."""
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return json.dumps({"contract": self.contract, **fields}, ensure_ascii=False)
 
 
 class Versioned(Model):
@@ -166,6 +222,7 @@ class Features(Model):
     statements: list[str]
     transactions: list[str]
     engine: list[str] = []
+    flags: list[str] = []
 
 
 class Description(Model):
@@ -216,13 +273,40 @@ class Cpu(Model):
     system: Natural
 
 
+class Switches(Model):
+    """Context switches of all threads during the measured iterations."""
+
+    voluntary: Natural
+    involuntary: Natural
+
+
+class Histogram(Model):
+    """How many of the measured operations took how long: pairs of a bucket and its count.
+
+    Bucket b holds the nanoseconds v with e * 128 + (v >> e) = b, e = max(0, floor(log2 v) - 7):
+    single ones below 256, above them 128 of each power of two, so that none is wider than 1/128.
+    """
+
+    buckets: list[tuple[Natural, Positive]]
+
+
 class Worker(Model):
-    """One worker's share: per iteration its operations, rows and checksum; nanoseconds of each."""
+    """One worker's share: per iteration its operations, rows and checksum; nanoseconds of each.
+
+    `spans_us` are start and end of each measured iteration in microseconds of Unix time. `pacing`
+    is how late operations started for which the worker waited. `busy` counts operations that ended
+    with SQLITE_BUSY.
+    """
 
     operations: Natural
     rows: Natural
     checksum: Uint32
     iterations_ns: list[Natural]
+    role: Literal["worker", "writer"] = "worker"
+    spans_us: list[tuple[float, float]] = []
+    latencies: Histogram | None = None
+    pacing: Histogram | None = None
+    busy: Natural = 0
 
 
 class Result(Model):
@@ -249,6 +333,7 @@ class Result(Model):
     cpu_ns: Cpu | None = None
     peak_rss_bytes: Natural | None = None
     workers: list[Worker] = []
+    switches: Switches | None = None
     histogram: None = None
 
     @model_validator(mode="after")

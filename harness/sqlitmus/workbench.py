@@ -143,7 +143,7 @@ class Workbench:
             job = jobs.question(job)
         file = self._scratch / f"{name}.job.json"
         try:
-            file.write_text(job.model_dump_json(), encoding="utf-8")
+            file.write_text(job.text(), encoding="utf-8")
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
