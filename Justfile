@@ -1,6 +1,8 @@
 # The only door to sqlitmus. Run as ./just RECIPE (Windows: just RECIPE): it sets up what the recipe needs first.
 
 set positional-arguments
+# recipes work in this folder: relative paths that the user writes are looked up from there
+export SQLITMUS_CALLED_FROM := invocation_directory_native()
 
 _list:
     @"{{ just_executable() }}" --justfile "{{ justfile() }}" --list --unsorted
@@ -36,6 +38,10 @@ run *ARGS:
 compare *ARGS:
     @python -m sqlitmus compare "$@"
 
+# Measure again what others published, such as: claims keys; --list tells which
+claims *ARGS:
+    @python -m sqlitmus claims "$@"
+
 # How often equal things are called different on this machine; about five minutes
 selftest *ARGS:
     @python -m sqlitmus selftest "$@"
@@ -53,6 +59,10 @@ bench-harness *ARGS:
     @python harness/benchmarks/invocation.py "$@"
     @python harness/benchmarks/analysis.py
     @python harness/benchmarks/report.py
+
+# What the launcher of several processes adds: skew of the start, time from end to end
+bench-launcher *ARGS:
+    @python harness/benchmarks/launcher.py "$@"
 
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:

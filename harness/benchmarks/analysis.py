@@ -20,6 +20,7 @@ import numpy as np
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.report import html
+from sqlitmus.store import SCHEMA, Sample
 
 R = TypeVar("R")
 
@@ -86,7 +87,7 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
     series = [*((name, name) for name in names), (plan["canary"], "canary")]
     pragmas = {f"pragma{i}": i for i in range(11)}
     checks = [
-        json.dumps(
+        line(
             {
                 "case": case["id"],
                 "runner": name,
@@ -97,13 +98,14 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
                 "digest": "0" * 64,
                 "plans": [["SEARCH users USING INTEGER PRIMARY KEY (rowid=?)"]],
                 "pragmas": pragmas,
+                "engine": {},
                 "command": f"runner --job {case['id']}",
             }
-        ).encode()
+        )
         for case in plan["cases"]
         for name in names
     ]
-    samples = [json.dumps({"schema": 2, "run": plan["run"]}).encode()]
+    samples = [line({"schema": SCHEMA, "run": plan["run"], "columns": list(Sample.model_fields)})]
     position = 0
     for block in range(plan["blocks"]):
         noise = rng.normal(0, 0.03, (len(plan["cases"]), len(series), ITERATIONS))
@@ -111,24 +113,29 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
             for s, (name, label) in enumerate(series):
                 slower = 1 + names.index(name) / 20
                 times = (5e6 * slower * np.exp(noise[c, s])).astype(int).tolist()
-                line = {
-                    "block": block,
-                    "case": case["id"],
-                    "runner": name,
-                    "label": label,
-                    "position": position,
-                    "outcome": "ok",
-                    "wall_ns": 2 * sum(times),
-                    "user_ns": sum(times),
-                    "system_ns": 1_000_000,
-                    "rss_bytes": 50_000_000,
-                    "steady_ns": sorted(times)[ITERATIONS // 2],
-                    "steady_cpu_ns": sum(times) / ITERATIONS,
-                }
-                samples.append(json.dumps(line).encode())
+                sample = Sample(
+                    block=block,
+                    position=position,
+                    case=case["id"],
+                    runner=name,
+                    label=label,
+                    outcome="ok",
+                    wall_ns=2 * sum(times),
+                    user_ns=sum(times),
+                    system_ns=1_000_000,
+                    rss_bytes=50_000_000,
+                    steady_ns=sorted(times)[ITERATIONS // 2],
+                    steady_cpu_ns=sum(times) / ITERATIONS,
+                )
+                samples.append(line(list(sample.model_dump().values())))
                 position += 1
-    samples.append(b'{"complete": true}')
+    samples.append(line({"complete": True}))
     return checks, samples
+
+
+def line(item: object) -> bytes:
+    """As the store writes it."""
+    return json.dumps(item, separators=(",", ":")).encode() + b"\n"
 
 
 def timed(name: str, work: Callable[[], R], rounds: int) -> R:
@@ -161,8 +168,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.json").write_text(json.dumps(plan))
-        (folder / "verify.jsonl").write_bytes(b"".join(line + b"\n" for line in checks))
-        (folder / "samples.jsonl").write_bytes(b"".join(line + b"\n" for line in samples))
+        (folder / "verify.jsonl").write_bytes(b"".join(checks))
+        (folder / "samples.jsonl").write_bytes(b"".join(samples))
         del checks, samples
         gc.disable()  # as the command does
         run = timed("load", lambda: load(folder), sizes.rounds)

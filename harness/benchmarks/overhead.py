@@ -42,12 +42,12 @@ def main(
 ) -> None:
     """Print one line per runner and workload."""
     known, tools = catalog.load(), paths.tools()
-    names = runner or list(known.runners)
+    names = runner or [name for name, spec in known.runners.items() if spec.handwritten]
     above = False
     print(f"{'runner':22} {'workload':34} {'by hand':>12} {'ratio':>7}  95 % interval   limit")
     for installed in runners.discover(known, names, tools):
         spec = installed.spec
-        if installed.missing or not spec.handwritten:
+        if installed.missing or not spec.handwritten:  # named, but there is nothing to compare
             print(f"{spec.name:22} {installed.missing or 'nothing written by hand'}")
             continue
         for case_id in case or CASES:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.commands import Commands, StepError
@@ -19,9 +19,9 @@ DOTNET_SOURCES = {".cs", ".csproj", ".props", ".targets", ".json", ".config"}
 DOTNET_NOT_BUILT = {"bin", "obj", "tests"}
 
 
-def cargo_target(context: Context) -> Path:
-    """Cargo's work folder, shared by clones so that dependencies compile once."""
-    return context.toolchain / "work" / "cargo"
+def cargo_target(context: Context, name: str) -> Path:
+    """Cargo's work folder for a build, shared by clones so that dependencies compile once."""
+    return context.toolchain / "work" / ("cargo" if name == "rust" else f"cargo-{name}")
 
 
 def dotnet_artifacts(context: Context) -> Path:
@@ -97,17 +97,34 @@ def _rust_facts(context: Context) -> Mapping[str, str]:
     }
 
 
-def _make_rust(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
+def install_rust(
+    context: Context,
+    folder: Path,
+    commands: Commands,
+    *,
+    name: str,
+    options: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+) -> str:
+    """Compile the runner of build `name` into `folder`; the binary's path in it."""
     crate = context.clone / "runners" / "rust"
-    environ = {**context.environ, "CARGO_TARGET_DIR": str(cargo_target(context))}
+    own = {
+        "CARGO_TARGET_DIR": str(cargo_target(context, name)),
+        "SQLITMUS_VARIANT": name.removeprefix("rust"),
+    }
+    environ = {**context.environ, **own, **(environ or {})}
     environ.pop("CARGO_BUILD_TARGET", None)  # a runner is for this machine
     # install, not build: it also puts the hand-written comparison beside the runner
     install = ["cargo", "install", "--path", ".", "--locked", "--no-track", "--root", folder]
-    commands.run(context.logs / "rust.log", install, crate, environ)
-    name = f"bin/sqlitmus-rust{EXE}"
-    if not (folder / name).is_file():
-        raise StepError(f"cargo install made no {name}; the crate must have a binary of that name")
-    return {"rust": Entry(name)}
+    commands.run(context.logs / f"{name}.log", [*install, *options], crate, environ)
+    path = f"bin/sqlitmus-rust{EXE}"
+    if not (folder / path).is_file():
+        raise StepError(f"cargo install made no {path}; the crate must have a binary of that name")
+    return path
+
+
+def _make_rust(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
+    return {"rust": Entry(install_rust(context, folder, commands, name="rust"))}
 
 
 def _no_dotnet(context: Context) -> str | None:

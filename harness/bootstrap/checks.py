@@ -102,7 +102,7 @@ def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) 
     environ = {
         **context.environ,
         # keeps build output out of the clone
-        "CARGO_TARGET_DIR": str(cargo_target(context)),
+        "CARGO_TARGET_DIR": str(cargo_target(context, "rust")),
         "ArtifactsPath": str(dotnet_artifacts(context)),
         "UseSharedCompilation": "false",
     }

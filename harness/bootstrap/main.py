@@ -15,10 +15,15 @@ from bootstrap.paths import just_environ, link_modules, write_paths
 from bootstrap.progress import Progress
 from bootstrap.python_steps import PYTHON, PYTHON_DEV
 from bootstrap.step import State, Step, look
+from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
 
 # in the order of starting: what everything waits for, then the longest
 STEPS: dict[str, Step] = {
-    step.name: step for step in (PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV)
+    step.name: step
+    for step in (
+        *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
+        *(RUST_VARIANTS, RUST_SYSTEM),
+    )
 }
 EXIT_NOT_FIT = 3
 EXIT_INTERRUPTED = 130

@@ -19,10 +19,12 @@ ENTRIES = {
     "deno": ("npm", "deno"),
     "hyperfine": ("hyperfine", "hyperfine"),
     "rust": ("rust", "rust"),
+    "rust-threadsafe2": ("rust-variants", "rust-threadsafe2"),
+    "rust-no-overflow-stats": ("rust-variants", "rust-no-overflow-stats"),
+    "rust-system": ("rust-system", "rust-system"),
     "dotnet": ("dotnet", "dotnet"),
     "npm_modules": ("npm", "npm-modules"),
 }
-NOT_SET_UP = "not set up yet; run ./just setup"
 
 
 def entry(states: Mapping[str, State], step: str, name: str) -> dict[str, str]:
@@ -30,7 +32,9 @@ def entry(states: Mapping[str, State], step: str, name: str) -> dict[str, str]:
     state = states[step]
     path = state.path(name)
     if path is None:
-        absent = f"no package for this platform provides {name}" if state.ready else NOT_SET_UP
+        absent = f"no package for this platform provides {name}"
+        if not state.ready:
+            absent = f"not set up yet; run ./just {state.step.recipe}"
         return {"missing": state.missing or absent}
     known = (state.entries or {})[name].version
     return {"path": str(path)} | ({"version": known} if known else {})

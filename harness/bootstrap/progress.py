@@ -25,20 +25,20 @@ class Progress:
 
     def start(self, step: str, title: str) -> None:
         """A step begins."""
-        self.say(f"  {step:<11}{title} ...")
+        self.say(f"  {step:<14}{title} ...")
 
     def done(self, step: str, seconds: float) -> None:
         """A step is complete."""
-        self.say(f"  {step:<11}{self._paint('done')} in {seconds:.1f} s")
+        self.say(f"  {step:<14}{self._paint('done')} in {seconds:.1f} s")
 
     def missing(self, step: str, reason: str) -> None:
         """A step cannot be done on this machine."""
-        self.say(f"  {step:<11}{self._paint('missing')}: {reason}")
+        self.say(f"  {step:<14}{self._paint('missing')}: {reason}")
 
     def failed(self, step: str, reason: str, log: Path, lines: Iterable[str]) -> None:
         """A step went wrong; the end of its log follows."""
-        text = [f"  {step:<11}{self._paint('failed')}: {reason}; log: {log}"]
-        self.say("\n".join([*text, *(f"  {'':<11}| {line}" for line in lines)]))
+        text = [f"  {step:<14}{self._paint('failed')}: {reason}; log: {log}"]
+        self.say("\n".join([*text, *(f"  {'':<14}| {line}" for line in lines)]))
 
     def _paint(self, word: str) -> str:
         return f"\x1b[{_COLOURS[word]}m{word}\x1b[0m" if self._colour else word

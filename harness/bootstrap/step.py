@@ -33,7 +33,7 @@ class Entry:
 class Step:
     """What to make, from what: `facts` are the inputs, `make` fills the folder.
 
-    `blocker` says what is absent on this machine, or None.
+    `blocker` says what is absent on this machine, or None. `recipe` is the one to run to have it.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Step:
     blocker: Callable[[Context], str | None]
     facts: Callable[[Context], Mapping[str, str]]
     make: Callable[[Context, Path, Commands], dict[str, Entry]]
+    recipe: str = "setup"
 
 
 @dataclass(frozen=True)

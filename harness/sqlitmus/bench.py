@@ -11,6 +11,7 @@ from sqlitmus.catalog import Catalog
 from sqlitmus.errors import NotFit
 from sqlitmus.execute import Hyperfine
 from sqlitmus.interrupt import Stop
+from sqlitmus.launch import Launcher
 from sqlitmus.plan import Case, Cells
 from sqlitmus.progress import Progress
 from sqlitmus.runners import Installed
@@ -44,9 +45,10 @@ class Bench:
         parts = [f"{name}:{i.fingerprint}" for name, i in sorted(self.installed.items())]
         for case in cases:
             scenario = self.catalog.scenarios[case.scenario]
-            parts += [case.model_dump_json(), scenario.model_dump_json()]
-            if scenario.fixture:
-                parts.append(self.catalog.fixtures[scenario.fixture].model_dump_json())
+            asked = case.model_dump_json(exclude={"database_bytes"})
+            parts += [asked, scenario.model_dump_json()]
+            if case.fixture:
+                parts.append(self.catalog.fixtures[case.fixture].model_dump_json())
         parts.append(machine.identity())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -61,6 +63,7 @@ def opened(
     size: str,
     timeout_s: float,
     fresh: bool,
+    pins: list[int] | None = None,
 ) -> Generator[Bench]:
     """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
     hyperfine = tools.need("hyperfine")
@@ -77,11 +80,19 @@ def opened(
         raise NotFit("no runner is present; run ./just setup and read what it reports")
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
-    stop = Stop(executor)
+    launcher = Launcher(scratch)
+    stop = Stop(executor, launcher)
     logs = scratch / "logs"
     logs.mkdir()
     workbench = Workbench(
-        catalog, executor, size=size, timeout_s=timeout_s, scratch=scratch, logs=logs
+        catalog,
+        executor,
+        size=size,
+        timeout_s=timeout_s,
+        scratch=scratch,
+        logs=logs,
+        launcher=launcher,
+        pins=pins,
     )
     kept = memory.Memory(fresh=fresh)
     try:

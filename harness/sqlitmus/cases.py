@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from sqlitmus.catalog import Catalog, Mode, Scenario, Step, Suite
+from sqlitmus.catalog import Catalog, Mode, Scenario, Step, Suite, Variant
 from sqlitmus.errors import UsageError
 from sqlitmus.names import unknown
 from sqlitmus.plan import Case
@@ -41,7 +41,14 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
             operations = override.operations
             break
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
+    variant = _variant(spec, axes)
+    set_by_profile = profile.pragmas if profile else []
+    own = {name for name, _ in variant.pragmas}
     cold = spec.metric == "cold"
+    unwarmed = cold or spec.fixed
+    warmup_iterations = spec.warmup_iterations
+    if warmup_iterations is None:
+        warmup_iterations = mode.warmup_iterations
     return Case(
         id=case_id(name, axes, spec),
         scenario=name,
@@ -56,18 +63,37 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         operations=operations,
         most_operations=spec.most_operations,
         iterations=1 if cold else spec.iterations or mode.iterations[0],
-        warmup_iterations=0 if cold else mode.warmup_iterations,
-        warmup_ms=0 if cold else mode.warmup_ms[0],
+        warmup_iterations=0 if cold else warmup_iterations,
+        warmup_ms=0 if unwarmed else mode.warmup_ms[0],
+        fixed=spec.fixed,
+        fixture=variant.fixture or spec.fixture,
         workers=int(axes.get("workers", "1")),
+        processes=int(axes["processes"]) if "processes" in axes else None,
         sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
-        pragmas=profile.pragmas if profile else [],
+        pragmas=[(n, v) for n, v in set_by_profile if n not in own] + variant.pragmas,
+        variant=variant,
         notes=spec.notes,
     )
 
 
+def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
+    """What the axis values together change."""
+    together = Variant()
+    for axis, values in spec.variants.items():
+        if axes[axis] in values:
+            together = together.also(values[axes[axis]])
+    return together
+
+
 def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
     """The scenario's steps that apply to these axis values."""
-    return [s for s in spec.steps if all(axes.get(a) == v for a, v in s.only.items())]
+    return [
+        step
+        for step in spec.steps
+        if all(
+            axes.get(axis) in ([v] if isinstance(v, str) else v) for axis, v in step.only.items()
+        )
+    ]
 
 
 def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[Case]:

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from sqlitmus import paths
-from sqlitmus.contract import Model, Type
+from sqlitmus.contract import Flag, Model, Type
 from sqlitmus.errors import UsageError
 
 M = TypeVar("M", bound=Model)
 
+Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
 Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
 
 
@@ -25,6 +26,7 @@ class Generator(Model):
     max: Bound | float = 0
     offset: int = 0
     scale: int = 1
+    every: int = Field(default=1, ge=1)
     pattern: str = "{}"
     alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
     nulls: float = Field(default=0.0, ge=0, le=1)
@@ -45,6 +47,7 @@ class Parameter(Model):
     alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
     nulls: float = 0.0
     plus: int | float = 0
+    every: int = Field(default=1, ge=1)
     step: int = 0
     position: int = 0
 
@@ -58,13 +61,14 @@ def _power_of_two(length: int) -> int:
 class Step(Model):
     """One statement; `only` restricts it to cases with these axis values."""
 
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
-    sql: str
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    sql: str = ""
     columns: dict[str, Type] = {}
     parameters: list[Parameter] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     repeat: int = 1
-    only: dict[str, str] = {}
+    fails: int | None = None
+    only: dict[str, str | list[str]] = {}
 
 
 class Query(Model):
@@ -81,8 +85,47 @@ class Override(Model):
     operations: int
 
 
+class Variant(Model):
+    """What an axis value changes besides the SQL's braces: how the database is opened and set up.
+
+    Pragmas come after the profile's; `encoding` is that of the fixture's file.
+    """
+
+    fixture: str | None = None
+    encoding: Encoding = "UTF-8"
+    readonly: bool = False
+    uri: dict[str, str] = {}
+    flags: list[Flag] = []
+    pragmas: list[tuple[str, str | int]] = []
+    engine: dict[str, str | int] = {}
+    per_operation: bool = False
+    transaction: Literal["none", "deferred", "immediate", "read"] | None = None
+
+    def also(self, other: "Variant") -> "Variant":
+        """Both together; where they contradict each other, `other` holds."""
+        both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
+        for name in ("flags", "pragmas"):
+            both[name] = [*getattr(self, name), *getattr(other, name)]
+        for name in ("uri", "engine"):
+            both[name] = {**getattr(self, name), **getattr(other, name)}
+        return Variant.model_validate(both)
+
+
+class Writing(Model):
+    """A writer beside the readers: what it does per iteration, at how many operations a second."""
+
+    steps: Annotated[list[Step], Field(min_length=1)]
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    operations: int = Field(ge=1)
+    rate: float | None = None
+
+
 class Scenario(Model):
-    """A question about SQLite use: fixture, steps, axes. An axis's first value is its default."""
+    """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
+
+    `memory` gives each connection a database of its own, filled by `setup`. With `fixed`, the
+    counts stand as they are, whatever a pilot would find; `rate` is in operations a second.
+    """
 
     title: str
     question: str
@@ -92,11 +135,20 @@ class Scenario(Model):
     unit: str
     per_operation: int = 1
     fixture: str | None = None
+    memory: bool = False
+    setup: list[str] = []
     writes: bool = False
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int
     most_operations: int | None = None
     iterations: int | None = None
+    warmup_iterations: int | None = None
+    fixed: bool = False
+    latencies: bool = False
+    tolerate_busy: bool = False
+    rate: float | None = None
+    writer: Writing | None = None
+    variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
     steps: list[Step] = []
     reset: list[str] = []
@@ -106,27 +158,32 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.steps and not self.fixture:
-            raise ValueError("steps need a fixture")
+        if self.steps and bool(self.fixture) == self.memory:
+            raise ValueError("steps need a fixture, or memory = true")
         if self.writes and not self.readback:
             raise ValueError("a scenario that writes needs a readback")
         first = {axis: values[0] for axis, values in self.axes.items()}
         for number, step in enumerate(self.steps):
-            unknown = step.only.keys() - first.keys()
-            if unknown:
-                raise ValueError(f"steps[{number}].only: {', '.join(unknown)} is no axis of this")
-            try:
-                step.sql.format(**first)
-            except (KeyError, IndexError, ValueError) as error:
-                raise ValueError(
-                    f"steps[{number}].sql: {error} is no axis of this; braces name an axis, "
-                    "doubled ones stand for themselves"
-                ) from error
-        for override in self.overrides:
-            for axis, value in override.when.items():
-                if value not in self.axes.get(axis, []):
-                    raise ValueError(f"override for {axis}={value}, which is not on an axis")
+            _check_step(step, first, f"steps[{number}]")
+        named = [(f"variants.{axis}", axis, v) for axis, of in self.variants.items() for v in of]
+        named += [("override", axis, v) for o in self.overrides for axis, v in o.when.items()]
+        for where, axis, value in named:
+            if value not in self.axes.get(axis, []):
+                raise ValueError(f"{where} for {axis}={value}, which is not on an axis")
         return self
+
+
+def _check_step(step: Step, first: dict[str, str], at: str) -> None:
+    unknown = step.only.keys() - first.keys()
+    if unknown:
+        raise ValueError(f"{at}.only: {', '.join(unknown)} is no axis of this")
+    try:
+        step.sql.format(**first)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"{at}.sql: {error} is no axis of this; braces name an axis, "
+            "doubled ones stand for themselves"
+        ) from error
 
 
 class Profile(Model):
@@ -165,7 +222,8 @@ Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
 
 
 class Mode(Model):
-    """How hard to measure. Each of `sessions` has `blocks`; bounds are [least, most].
+    """How hard to measure. Each of `sessions` has `blocks`, and `pause_s` seconds lie between two
+    of them; bounds are [least, most].
 
     `pilot` is the number of processes of each cell that the pilot runs, 0 for none. A decision may
     be taken at `looks` equally spaced looks.
@@ -175,6 +233,7 @@ class Mode(Model):
     summary: str
     blocks: int = Field(ge=1)
     sessions: int = Field(default=1, ge=1)
+    pause_s: float = Field(default=0, ge=0)
     looks: int = Field(default=1, ge=1)
     pilot: int = Field(ge=0)
     iterations: Bounds
@@ -212,7 +271,7 @@ class Runner(Model):
     sources: list[str] = ["."]
     engine: dict[str, str | int] = {}
     warmup_ms: int = 0
-    role: Literal["runner", "floor", "oracle"] = "runner"
+    role: Literal["runner", "floor", "oracle", "variant"] = "runner"
 
 
 class _Runners(Model):
@@ -270,6 +329,12 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     )
 
 
+def _fixtures(scenario: Scenario) -> set[str]:
+    """The fixtures that a scenario or one of its variants names."""
+    variants = [v.fixture for values in scenario.variants.values() for v in values.values()]
+    return set(filter(None, [scenario.fixture, *variants]))
+
+
 def _cross_check(
     scenarios: dict[str, Scenario],
     profiles: dict[str, Profile],
@@ -279,9 +344,9 @@ def _cross_check(
     folder: Path,
 ) -> None:
     for name, scenario in scenarios.items():
-        if scenario.fixture and scenario.fixture not in fixtures:
+        for unknown in sorted(_fixtures(scenario) - fixtures.keys()):
             raise UsageError(
-                f"{folder}: {name}.fixture: there is no fixture {scenario.fixture}; expected "
+                f"{folder}: {name}.fixture: there is no fixture {unknown}; expected "
                 f"{_any_of(fixtures)}"
             )
         for profile in scenario.axes.get("profile", []):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from sqlitmus.cases import cases_of, make_case, parse_case
 from sqlitmus.catalog import Catalog, Mode, Runner
+from sqlitmus.claims import Claim
 from sqlitmus.errors import UsageError
 from sqlitmus.names import nearest, unknown
 from sqlitmus.plan import Case, Cells
@@ -83,6 +84,35 @@ def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
     return name, catalog.modes[name]
 
 
+def choose_claims(
+    catalog: Catalog, mode: Mode, claims: list[Claim], runner_names: list[str], cores: int
+) -> tuple[list[Case], Cells]:
+    """The cases that `claims` can show on `cores`, and the runners wanted in each, of
+    `runner_names` if there are any.
+
+    Raises UsageError for runners that none of them is about.
+    """
+    for name in runner_names:
+        if name not in catalog.runners:
+            raise UsageError(unknown("runner", name, catalog.runners))
+    cases: dict[str, Case] = {}
+    cells: Cells = {}
+    for text, runner in (cell for claim in claims for cell in claim.cells(cores)):
+        if runner_names and runner not in runner_names:
+            continue
+        case = make_case(*parse_case(text, catalog), catalog, mode)
+        cases.setdefault(case.id, case)
+        if runner not in cells.setdefault(case.id, []):
+            cells[case.id].append(runner)
+    if not cells:
+        raise UsageError(
+            f"none of the claims {', '.join(c.name for c in claims)} is measured on "
+            f"{', '.join(runner_names) or f'{cores} cores'}; see ./just claims --list"
+        )
+    order = list(catalog.runners)
+    return list(cases.values()), {c: sorted(n, key=order.index) for c, n in cells.items()}
+
+
 def choose(
     catalog: Catalog,
     suite_name: str,
@@ -105,10 +135,11 @@ def choose(
         asked = [parse_case(text, catalog) for text in case_ids]
         made = [make_case(name, axes, catalog, mode) for name, axes in asked]
         cases = list({case.id: case for case in made}.values())
+    unasked = {"variant"} if suite.oracle else {"variant", "oracle"}
     specs = [
         spec
         for name, spec in catalog.runners.items()
-        if (name in runner_names if runner_names else suite.oracle or spec.role != "oracle")
+        if (name in runner_names if runner_names else spec.role not in unasked)
     ]
     cells = narrow(cases, specs, Filter(filters, catalog), filters)
     chosen = sorted({name for names in cells.values() for name in names})

@@ -1,20 +1,14 @@
-"""Published claims as experiments: `scenarios/claims/*.toml` read into frozen models. Pure but for
-the reading.
+"""Published claims as experiments: the frozen models of `scenarios/claims/*.toml`. Pure.
 
 Every ratio is base / new: how many times as fast the new cell is as the base.
 """
 
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from sqlitmus import catalog
 from sqlitmus.contract import Model
-from sqlitmus.errors import UsageError
-from sqlitmus.names import unknown
 
 Metric = Literal["steady", "wall", "loop", "average", "p50", "p99", "p999", "max"]
 Word = Literal[
@@ -45,6 +39,7 @@ class Cell(Model):
 class Row(Model):
     """One published figure. `said` is it in the publication's own words; `values` fill the braces
     of the group's cells. Without `published` the row is shown beside the others, without a verdict.
+    The claim's word comes from its `key` rows; from all rows if there are none.
     """
 
     name: str
@@ -58,9 +53,10 @@ class Row(Model):
 class Group(Model):
     """Rows of one kind: which cells are compared by which metric, on which runners.
 
-    `expects` "no effect" holds when the interval lies within `tolerance` of 1, "effect" when it
-    overlaps the published ratio within the factor `tolerance`. `per` "row" divides by the rows that
-    an operation returns. `cores` are the least that the claim can show itself on.
+    Times are those of an operation, or with `per` "row" of a row that it returns; `wall` is that of
+    the process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of
+    1, "effect" as `stats.claim.Published` tells. `cores` are the least that the claim can show
+    itself on.
     """
 
     title: str
@@ -81,16 +77,27 @@ class Group(Model):
             raise ValueError("give either runners or a runner in both cells")
         if not self.runners and not all(named):
             raise ValueError("give runners, or a runner in base and in new")
+        return self
+
+    @model_validator(mode="after")
+    def _figures(self) -> Self:
+        if self.per == "row" and self.metric == "wall":
+            raise ValueError("wall is the time of a process; it has no time per row")
+        if self.expects == "no effect" and "tolerance" not in self.model_fields_set:
+            raise ValueError('expects = "no effect" needs the tolerance that still counts as none')
         for row in self.rows:
             if self.expects == "effect" and row.published == 1.0:
                 raise ValueError(f"row {row.name!r}: published = 1 is no effect; set expects")
+            if row.key and row.published is None:
+                raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
         return self
 
     def pairs(self, row: Row) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """(case id, runner) of base and new, once for each runner."""
         base, new = (cell.case.format(**row.values) for cell in (self.base, self.new))
-        for name in self.runners or [None]:
-            yield (base, name or str(self.base.runner)), (new, name or str(self.new.runner))
+        named = [str(cell.runner).format(**row.values) for cell in (self.base, self.new)]
+        for base_runner, new_runner in [(name, name) for name in self.runners] or [named]:
+            yield (base, base_runner), (new, new_runner)
 
 
 class Lessons(Model):
@@ -104,13 +111,19 @@ class Lessons(Model):
 
 
 class Table(Model):
-    """Cells shown beside each other, fastest first by `metric`; `cases` may name a runner each."""
+    """Cells shown beside each other by `metric`; every case on every runner.
+
+    A ranking is fastest first; a scaling has the threads of all processes on its axis and a line
+    for each combination of the other axes; a histogram has a logarithmic axis, with `step_ms` a
+    linear one with a tick at each step.
+    """
 
     title: str
     metric: Metric
     cases: Annotated[list[str], Field(min_length=1)]
     runners: Annotated[list[str], Field(min_length=1)]
-    kind: Literal["ranking", "scaling", "histogram", "sizes"] = "ranking"
+    kind: Literal["ranking", "scaling", "histogram"] = "ranking"
+    step_ms: Annotated[float, Field(gt=0)] | None = None
 
 
 class Claim(Model):
@@ -127,11 +140,20 @@ class Claim(Model):
     groups: Annotated[list[Group], Field(min_length=1)]
     tables: list[Table] = []
 
-    def cells(self) -> Iterator[tuple[str, str]]:
-        """Every (case id, runner) that the claim needs, repeats included."""
+    @model_validator(mode="after")
+    def _says(self) -> Self:
+        if not any(row.published for group in self.groups for row in group.rows):
+            raise ValueError("no row has a published ratio, so there is nothing to reproduce")
+        return self
+
+    def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
+        """Every (case id, runner) that the claim needs, repeats included.
+
+        With `cores`, only what can show itself on so many.
+        """
         for group in self.groups:
             for row in group.rows:
-                if not row.untestable:
+                if not row.untestable and (cores is None or group.cores <= cores):
                     for base, new in group.pairs(row):
                         yield base
                         yield new
@@ -139,35 +161,3 @@ class Claim(Model):
             for case in table.cases:
                 for runner in table.runners:
                     yield case, runner
-
-
-def read(folder: Path) -> dict[str, Claim]:
-    """The claims by name, in the order of their files; raises UsageError with file and place."""
-    found: dict[str, Claim] = {}
-    for file in sorted(folder.glob("*.toml")):
-        try:
-            value = tomllib.loads(file.read_text(encoding="utf-8"))
-            claim = Claim.model_validate({"name": file.stem.partition("-")[2], **value})
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UsageError(f"{file}: cannot be read as a claim: {error}") from error
-        except ValidationError as error:
-            lines = [f"{file}: {catalog.place('', e['loc'])}: {e['msg']}" for e in error.errors()]
-            raise UsageError("\n".join(lines)) from error
-        for number, group in enumerate(claim.groups):
-            for row in group.rows:
-                try:
-                    list(group.pairs(row))
-                except KeyError as error:
-                    raise UsageError(
-                        f"{file}: groups[{number}]: row {row.name!r} has no value for {error}"
-                    ) from error
-        found[claim.name] = claim
-    return found
-
-
-def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
-    """The claims of `names`, all without any; raises UsageError with the nearest name."""
-    for name in names:
-        if name not in claims:
-            raise UsageError(unknown("claim", name, claims))
-    return [claim for name, claim in claims.items() if not names or name in names]

@@ -1,32 +1,42 @@
 """Two subjects against each other: measured in one interleaved run, or taken from two runs."""
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlitmus import paths, session
 from sqlitmus.catalog import Catalog
-from sqlitmus.choose import mode_of
 from sqlitmus.errors import Exit
-from sqlitmus.measure import Ended
+from sqlitmus.measure import exit_of
+from sqlitmus.options import Options
+from sqlitmus.plan import Plan
 from sqlitmus.progress import Progress
 from sqlitmus.report.model import Report
-from sqlitmus.resolve import resolve
-from sqlitmus.session import Options
+from sqlitmus.resolve import Resolved, resolve
+from sqlitmus.store import RunDirectory
+from sqlitmus.verify import Outcome
+from sqlitmus.words import counted
+
+GATE = "gate.json"  # what the gate came to; a run that has it is concluded
+_WEIGHT = (Exit.WRONG_ANSWERS, Exit.GATE_FAILED, Exit.CELLS_FAILED, Exit.DONE)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is compared, how it is measured, and the gate as a share of the time."""
+    """What is compared, and how it is measured."""
 
     base: str
     new: str
     options: Options
-    gate: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How it ended; `report` is None where nothing was measured to the end."""
+    """How it ended; `report` is None where nothing was measured to the end.
+
+    `directory` is the run to read, or after an interrupt the one to resume.
+    """
 
     exit: Exit
     directory: Path | None
@@ -36,86 +46,45 @@ class Compared:
 
 def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Compared:
     """Measure both, and where a gate is asked for and raises an alarm, measure again."""
-    from sqlitmus.analysis import analyse, load
-
     found = resolve([request.base, request.new], catalog, tools)
-    base, new = found.labels
-    subjects = [request.base, request.new]
-    options = replace(request.options, runners=[base, new], reference=base, subjects=subjects)
-    _, mode = mode_of(catalog, options.suite, options.mode)
-    looks = mode.looks if request.gate else 1
-    ended = _run(options, found.catalog, found.tools, progress, request.gate, looks)
+    options = _with_subjects(request.options, found)
+    ended = session.run(options, found.catalog, found.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
         return Compared(ended.exit, ended.directory, None)
-    report = analyse(load(ended.directory), None)
-    if request.gate is None:
-        return Compared(ended.exit, ended.directory, report)
-    return _confirm(request, options, found.catalog, found.tools, progress, ended, report, looks)
+    return _conclude(RunDirectory.open(ended.directory), options, found, progress)
 
 
-def _run(
+def resume(
+    path: Path,
     options: Options,
     catalog: Catalog,
     tools: paths.Tools,
     progress: Progress,
-    share: float | None,
-    looks: int,
-) -> Ended:
-    """One interleaved run; with a gate it may end at a planned look."""
-
-    def settled(directory: Path) -> bool:
-        from sqlitmus.analysis import load
-        from sqlitmus.analysis.gate import gate
-
-        assert share is not None
-        return not gate(load(directory), options.runners[1], share, looks).open
-
-    return session.run(options, catalog, tools, progress, settled if share else None)
-
-
-def _confirm(
-    request: Request,
-    options: Options,
-    catalog: Catalog,
-    tools: paths.Tools,
-    progress: Progress,
-    first: Ended,
-    report: Report,
-    looks: int,
+    *,
+    force: bool,
 ) -> Compared:
-    """The gate's answer; an alarm counts only if a second measurement of those cases agrees."""
+    """Go on with a comparison or its confirmation; it ends as it would have without a break."""
+    directory = RunDirectory.open(path)
+    plan = directory.plan()
+    first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
+    found = resolve(plan.subjects, catalog, tools)
+    options = _with_subjects(options, found)
+    concluded = plan.gate is None or (first.path / GATE).exists()
+    if concluded or not directory.complete():
+        ended = session.resume(
+            path, options, found.catalog, found.tools, progress, settled, force=force
+        )
+        if ended.exit == Exit.INTERRUPTED:
+            return Compared(ended.exit, ended.directory, None)
+    return _conclude(first, options, found, progress)
+
+
+def settled(directory: Path) -> bool:
+    """Whether the gate of the run has an answer for each case."""
     from sqlitmus.analysis import load
     from sqlitmus.analysis.gate import gate
 
-    assert request.gate is not None
-    assert first.directory is not None
-    new = options.runners[1]
-    percent = f"{100 * request.gate:g} %"
-    found = gate(load(first.directory), new, request.gate, looks)
-    if not found.alarmed:
-        left = f"; {len(found.open)} of {len(report.cases)} are not resolved" if found.open else ""
-        answer = f"gate {percent}: no case is slower by more{left}"
-        return Compared(first.exit, first.directory, report, [answer])
-    progress.say(
-        f"gate {percent}: {', '.join(found.alarmed)} slower by more; measuring again to confirm"
-    )
-    again = replace(
-        options, cases=found.alarmed, filters=[], seed=None, label=f"{options.label}-confirm"
-    )
-    second = _run(again, catalog, tools, progress, request.gate, looks)
-    if second.directory is None or second.exit == Exit.INTERRUPTED:
-        return Compared(Exit.INTERRUPTED, second.directory, None)
-    confirmed = gate(load(second.directory), new, request.gate, looks).alarmed
-    withdrawn = [case for case in found.alarmed if case not in confirmed]
-    said: list[str] = []
-    if withdrawn:
-        said.append(f"gate {percent}: not confirmed by the second run: {', '.join(withdrawn)}")
-    if confirmed:
-        said.append(f"gate {percent}: slower by more in both runs: {', '.join(confirmed)}")
-    said.append(f"second run: {second.directory}")
-    worst = max(first.exit, second.exit)
-    failed = Exit.GATE_FAILED if confirmed else Exit.DONE
-    return Compared(worst if worst != Exit.DONE else failed, first.directory, report, said)
+    return not gate(load(directory)).open
 
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:
@@ -124,3 +93,116 @@ def of_runs(base: Path, new: Path, runner: str | None) -> Report:
     from sqlitmus.analysis.two_runs import compare_runs
 
     return compare_runs(load(base), load(new), runner)
+
+
+def _with_subjects(options: Options, found: Resolved) -> Options:
+    return replace(
+        options, runners=found.labels, reference=found.labels[0], subjects=found.subjects
+    )
+
+
+def _conclude(
+    first: RunDirectory, options: Options, found: Resolved, progress: Progress
+) -> Compared:
+    """The report of a complete comparison, with the answer of its gate if it has one.
+
+    An alarm counts only if a second measurement of those cases agrees, which is made or gone on
+    with here.
+    """
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.analysis.gate import gate
+
+    plan, bad = first.plan(), _bad(first)
+    if plan.gate is None:
+        return Compared(exit_of(bad.values()), first.path, analyse(load(first.path)))
+    exits, second = [exit_of(bad.values())], None
+    percent = f"gate {100 * plan.gate:g} %"
+    judged = gate(load(first.path))
+    said = [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
+    said += _told(plan, bad)
+    if judged.alarmed:
+        progress.say(
+            f"{percent}: {', '.join(judged.alarmed)} slower by more; measuring again to confirm"
+        )
+        ended = _again(first, plan, judged.alarmed, options, found, progress)
+        if ended.directory is None or ended.exit == Exit.INTERRUPTED:
+            return Compared(Exit.INTERRUPTED, ended.directory or first.path, None)
+        second = RunDirectory.open(ended.directory)
+        confirmed = gate(load(second.path)).alarmed
+        withdrawn = [case for case in judged.alarmed if case not in confirmed]
+        answers = {"not confirmed by the second run": withdrawn}
+        answers["slower by more in both runs"] = confirmed
+        said = [f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c] + said
+        said += _told(second.plan(), _bad(second))
+        exits += [ended.exit, Exit.GATE_FAILED if confirmed else Exit.DONE]
+    lines = [*said, f"second run: {second.path.name}"] if second else said
+    sentences = [f"{line[0].upper()}{line[1:]}." for line in lines]
+    first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
+    worst = next(code for code in _WEIGHT if code in exits)
+    if second:
+        said.append(f"second run: {second.path}")
+    return Compared(worst, first.path, analyse(load(first.path)), said)
+
+
+def _again(
+    first: RunDirectory,
+    plan: Plan,
+    cases: list[str],
+    options: Options,
+    found: Resolved,
+    progress: Progress,
+) -> session.Ended:
+    """The second measurement of `cases`: a new one, or the one that was begun."""
+    begun = _confirmation(first)
+    if begun is None:
+        again = replace(
+            options,
+            suite=plan.suite,
+            mode=plan.mode,
+            kind=plan.kind,
+            correction=plan.correction,
+            cases=cases,
+            filters=[],
+            blocks=plan.blocks,
+            margin=plan.margin,
+            size=plan.size,
+            seed=None,
+            label=f"{plan.label}-confirm",
+            out=first.path.parent,
+            rerun=plan.rerun,
+            gate=plan.gate,
+            confirms=first.path.name,
+        )
+        return session.run(again, found.catalog, found.tools, progress, settled)
+    if begun.complete():
+        return session.Ended(exit_of(_bad(begun).values()), begun.path)
+    return session.resume(
+        begun.path, options, found.catalog, found.tools, progress, settled, force=False
+    )
+
+
+def _confirmation(first: RunDirectory) -> RunDirectory | None:
+    """The run beside `first` that confirms it, if one was begun."""
+    for file in sorted(first.path.parent.glob("*-confirm/plan.json")):
+        directory = RunDirectory.open(file.parent)
+        if directory.plan().confirms == first.path.name:
+            return directory
+    return None
+
+
+def _bad(directory: RunDirectory) -> dict[str, Outcome]:
+    """The cells without a time, and why."""
+    records = [*directory.verified(), *directory.samples()]
+    found = {f"{one.case}/{one.runner}": one.outcome for one in records if one.outcome != "ok"}
+    return {cell: outcome for cell, outcome in found.items() if outcome in ("wrong", "failed")}
+
+
+def _told(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
+    if not bad:
+        return []
+    cells = ", ".join(f"{cell} ({why})" for cell, why in bad.items())
+    return [f"no time in {plan.run}: {cells}"]
+
+
+def _left(cases: Collection[str]) -> str:
+    return f"; {counted(len(cases), 'case is', 'cases are')} not resolved" if cases else ""

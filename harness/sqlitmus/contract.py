@@ -23,6 +23,7 @@ PRAGMAS_READ_BACK = (
     "locking_mode",
     "wal_autocheckpoint",
     "encoding",
+    "query_only",
 )
 
 Type = Literal["integer", "real", "text", "blob"]

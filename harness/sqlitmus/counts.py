@@ -48,7 +48,7 @@ def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observe
     """What the processes of one cell tell together; at least one of them."""
     own = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
     count = len(processes)
-    if case.metric == "cold":
+    if case.metric == "cold" or case.fixed:
         whole = np.array([[p.seconds] for p in processes])
         between = allocation.components(whole)[1] if count > 2 else None
         seconds = float(np.median(whole))
@@ -158,7 +158,7 @@ def forecast(
 
     A runner whose processes were too few to see how they differ counts as the reference's. Holm's
     correction at worst divides the 5 % by the number of comparisons; Benjamini and Hochberg's by 2
-    if half of them differ.
+    if half of them differ; without a correction each is asked at 5 %.
     """
     deviations: list[float] = []
     for case, names in cells.items():
@@ -171,8 +171,8 @@ def forecast(
                 deviations.append(hypot(own, own if other is None else other))
     if not deviations or blocks < MINIMUM_BLOCKS:
         return None
-    comparisons = len(deviations) if correction == "holm" else min(2, len(deviations))
+    divisors = {"none": 1, "bh": min(2, len(deviations)), "holm": len(deviations)}
     spread = np.array(deviations)
-    needed = np.expm1(power.detectable(spread, np.full(len(spread), blocks), comparisons))
+    needed = np.expm1(power.detectable(spread, np.full(len(spread), blocks), divisors[correction]))
     half, most = np.quantile(needed, [0.5, 0.9]).tolist()
     return Forecast(half, most)

@@ -9,13 +9,15 @@ from sqlitmus.contract import Model, Result, Worker
 class Launch(Model):
     """What the launcher of several processes saw.
 
-    `skew_us` is, for each measured iteration, the time between the first and the last release of a
-    process from the barrier; `cpus` the share of each processor in use between the first release
-    and the last end; `pins` the processor of each process.
+    For each measured iteration, `skew_us` is the time between the first and the last release of a
+    process from the barrier, which is the launcher's own part, and `start_spread_us` that between
+    the first and the last start of a worker. `cpus` is the share of each processor in use between
+    the first release and the last end; `pins` the processor of each process.
     """
 
     processes: int
     skew_us: list[float]
+    start_spread_us: list[float] = []
     cpus: dict[str, float] = {}
     pins: list[int] = []
 

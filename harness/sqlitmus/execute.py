@@ -153,7 +153,8 @@ def _signal_group(leader: int, number: int) -> None:
             os.kill(leader, number)
 
 
-def _how_it_ended(code: int | None) -> str:
+def how_it_ended(code: int | None) -> str:
+    """An exit code in words; one above 128 is a signal's, None an unknown signal."""
     if code is None:
         return "was killed"
     if code - 128 in set(signal.Signals):
@@ -177,7 +178,12 @@ def invoke(
         return Invocation(None, None, str(error))
     except OSError as error:
         return Invocation(None, None, f"{error.filename}: {error.strerror}")
-    ended = _how_it_ended(timing.exit_code)
+    return collect(timing, output)
+
+
+def collect(timing: Timing, output: Path) -> Invocation:
+    """The invocation of a process that ended with `timing` and was to write `output`."""
+    ended = how_it_ended(timing.exit_code)
     try:
         result = Result.model_validate_json(output.read_bytes())
     except OSError:

@@ -9,27 +9,38 @@ from contextlib import closing
 from pathlib import Path
 
 from sqlitmus import generate
-from sqlitmus.catalog import Fixture, Generator
+from sqlitmus.catalog import Encoding, Fixture, Generator
 from sqlitmus.errors import NotFit, UsageError
 
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
 
 
-def key(name: str, fixture: Fixture, size: str, journal_mode: str) -> str:
-    """File name without suffix; another one for each definition, size and journal mode."""
-    text = f"{LAYOUT}/{size}/{journal_mode}/{fixture.model_dump_json()}"
-    return f"{name}-{size}-{journal_mode}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+def key(
+    name: str, fixture: Fixture, size: str, journal_mode: str, encoding: Encoding = "UTF-8"
+) -> str:
+    """File name without suffix; another one for each definition, size, journal mode, encoding."""
+    other = [] if encoding == "UTF-8" else [encoding]
+    text = "/".join([str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json()])
+    parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
+    return "-".join(parts).lower()
 
 
-def ensure(name: str, fixture: Fixture, size: str, journal_mode: str, folder: Path) -> Path:
+def ensure(
+    name: str,
+    fixture: Fixture,
+    size: str,
+    journal_mode: str,
+    folder: Path,
+    encoding: Encoding = "UTF-8",
+) -> Path:
     """The path of the fixture's file in `folder`, built there if it is not yet."""
-    path = folder / f"{key(name, fixture, size, journal_mode)}.db"
+    path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
     if path.exists():
         return path
     partial = path.with_suffix(f".{os.getpid()}.part")
     partial.unlink(missing_ok=True)
     try:
-        build(fixture, size, journal_mode, partial)
+        build(fixture, size, journal_mode, partial, encoding)
         partial.replace(path)
     except OSError as error:
         raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
@@ -51,11 +62,19 @@ def rows(fixture: Fixture, size: str) -> int:
     return fixture.sizes[size]
 
 
-def build(fixture: Fixture, size: str, journal_mode: str, path: Path) -> None:
+def build(
+    fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
+) -> None:
     """Fill the tables, index, ANALYZE and leave the file in `journal_mode`, checkpointed."""
     count = rows(fixture, size)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        fast = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "cache_size=-200000")
+        fast = (
+            f"encoding='{encoding}'",
+            "page_size=4096",
+            "journal_mode=OFF",
+            "synchronous=OFF",
+            "cache_size=-200000",
+        )
         for pragma in fast:
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("BEGIN")

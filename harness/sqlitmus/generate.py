@@ -30,7 +30,9 @@ def bound(value: Bound | float, size: int) -> int | float:
 def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[Value]:
     """`count` values of a fixture's column."""
     if generator.generator == "sequence":
-        return [generator.offset + generator.scale * i for i in range(1, count + 1)]
+        return [
+            generator.offset + generator.scale * (i // generator.every) for i in range(1, count + 1)
+        ]
     return _draw(generator, count, size, random.Random(seed), first=0)
 
 
@@ -48,7 +50,8 @@ def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list
         if parameter.generator == "relative":
             if parameter.position >= position:
                 raise UsageError(f"parameter {position} is relative to a later one")
-            columns.append([_plus(v, parameter.plus) for v in columns[parameter.position]])
+            source = columns[parameter.position]
+            columns.append([_plus(v, parameter.every, parameter.plus) for v in source])
         else:
             rng = random.Random(f"{seed}/{position}")
             first = int(bound(parameter.min, size)) if parameter.generator == "permutation" else 0
@@ -56,9 +59,9 @@ def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _plus(value: Value, number: float) -> Value:
+def _plus(value: Value, every: int, number: float) -> Value:
     assert isinstance(value, int | float)
-    return value + number
+    return (value if every == 1 else value // every) + number
 
 
 def _draw(

@@ -3,22 +3,30 @@
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Protocol
 
-from sqlitmus.execute import Executor
+
+class Killable(Protocol):
+    """Something under way that can be ended at once."""
+
+    def kill(self) -> None:
+        """End it with all its children; nothing if nothing is under way."""
+        ...
 
 
 class Stop:
     """Counts requests to stop; whoever works looks at `requested` between invocations."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, *under_way: Killable) -> None:
         self.requested = 0
-        self._executor = executor
+        self._under_way = under_way
 
     def __call__(self, *_: object) -> None:
         """Signal handler."""
         self.requested += 1
         if self.requested > 1:
-            self._executor.kill()
+            for one in self._under_way:
+                one.kill()
 
     @contextmanager
     def listening(self) -> Generator[None]:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from sqlitmus import generate
 from sqlitmus.cases import steps_of
-from sqlitmus.catalog import Catalog, Scenario
+from sqlitmus.catalog import Catalog, Scenario, Variant
 from sqlitmus.catalog import Step as ScenarioStep
 from sqlitmus.contract import (
     Column,
@@ -18,6 +18,7 @@ from sqlitmus.contract import (
     Step,
     Type,
     Value,
+    Writer,
 )
 from sqlitmus.plan import Case
 
@@ -39,15 +40,22 @@ def make_job(
     `warmup_ms`, the least warm-up, and `engine`, options of SQLite itself, are the runner's own.
     """
     spec = catalog.scenarios[case.scenario]
+    variant = case.variant
     transaction = "read" if case.axes.get("transaction") == "read" else spec.transaction
     cold = case.metric == "cold"
     return Job(
         mode=mode,
         cell=cell,
-        database=Database(path=str(database)) if database else None,
-        connection=Connection(pragmas=case.pragmas, engine=engine or {}),
-        steps=_steps(spec, case, size),
-        transaction=transaction,
+        database=_database(spec, variant, database),
+        connection=Connection(
+            pragmas=case.pragmas,
+            engine={**(engine or {}), **variant.engine},
+            setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
+            per_operation=variant.per_operation,
+        ),
+        steps=_steps(steps_of(spec, case.axes), case, size, case.scenario),
+        transaction=variant.transaction or transaction,
+        writer=_writer(spec, case, size),
         reset=[sql.format(size=size) for sql in spec.reset],
         readback=[Readback(sql=q.sql, columns=_columns(q.columns)) for q in spec.readback],
         # A cold process shows its start, not the inspection after it.
@@ -59,9 +67,32 @@ def make_job(
             if cold
             else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
             iterations=case.iterations,
-            workers=case.workers,
+            workers=case.workers * (case.processes or 1),
+            latencies=spec.latencies,
+            rate=spec.rate,
+            tolerate_busy=spec.tolerate_busy,
         ),
         output=str(output),
+    )
+
+
+def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database | None:
+    if spec.memory:
+        return Database(path=":memory:")
+    if path is None:
+        return None
+    mode = "readonly" if variant.readonly else "readwrite"
+    return Database(path=str(path), mode=mode, uri=variant.uri, flags=variant.flags)
+
+
+def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
+    if spec.writer is None:
+        return None
+    return Writer(
+        steps=_steps(spec.writer.steps, case, size, f"{case.scenario}/writer"),
+        transaction=spec.writer.transaction,
+        operations=spec.writer.operations,
+        rate=spec.writer.rate,
     )
 
 
@@ -69,20 +100,24 @@ def question(job: Job) -> Job:
     """The same question without runner-specific manner: what the oracle is asked."""
     plain = {"shape": "object", "integers": "number", "statement": "prepared"}
     steps = [step.model_copy(update=plain) for step in job.steps]
-    return job.model_copy(update={"mode": "verify", "steps": steps, "inspect": True})
+    connection = job.connection.model_copy(update={"engine": {}, "per_operation": False})
+    database = job.database and job.database.model_copy(update={"uri": {}, "flags": []})
+    changes = {"steps": steps, "connection": connection, "database": database}
+    return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
 
 
-def _steps(spec: Scenario, case: Case, size: int) -> list[Step]:
+def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
     steps: list[Step] = []
-    for number, step in enumerate(steps_of(spec, case.axes)):
+    for number, step in enumerate(wanted):
         steps.append(
             Step.model_validate(
                 {
                     "operation": step.operation,
                     "sql": step.sql.format(**case.axes),
-                    "parameters": _pool(step, number, case, size, steps),
+                    "parameters": _pool(step, f"{seed}/{number}", size, steps),
                     "columns": _columns(step.columns),
                     "repeat": step.repeat,
+                    "fails": step.fails,
                     "shape": case.axes.get("shape", "object"),
                     "integers": case.axes.get("integers", "number"),
                     "statement": case.axes.get("statement", "prepared"),
@@ -92,14 +127,12 @@ def _steps(spec: Scenario, case: Case, size: int) -> list[Step]:
     return steps
 
 
-def _pool(
-    step: ScenarioStep, number: int, case: Case, size: int, before: list[Step]
-) -> Parameters | None:
+def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
         return None
     own = [p for p in step.parameters if p.generator != "same"]
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
-    drawn = generate.pool(own, step.pool, size, f"{case.scenario}/{number}") if own else []
+    drawn = generate.pool(own, step.pool, size, seed) if own else []
     rows: list[list[Value]] = []
     for i in range(len(drawn) or step.pool):
         values = iter(drawn[i] if drawn else [])

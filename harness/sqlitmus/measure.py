@@ -4,20 +4,24 @@ Everything that takes time in here happens between invocations, never beside one
 """
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from sqlitmus.bench import Bench
+from sqlitmus.detail import Detail, detail
 from sqlitmus.errors import Exit, NotFit
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
+from sqlitmus.pause import pause
 from sqlitmus.plan import Case, Cells, Plan
 from sqlitmus.progress import Remaining, clock
 from sqlitmus.schedule import Slot, schedule
 from sqlitmus.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.verification import Answers
+from sqlitmus.verify import Outcome
+from sqlitmus.words import counted
 from sqlitmus.workbench import Attempt
 
 
@@ -46,7 +50,9 @@ class Measuring:
         self._given_up = {
             (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
         }
-        self._outcomes = {r.outcome for r in answers.records.values()}
+        self._outcomes: set[Outcome] = {
+            r.outcome for r in [*directory.verified(), *answers.records.values()]
+        }
         self._done: set[tuple[int, int]] = set()  # position and take
         for sample in directory.samples():
             self._done.add((sample.position, sample.take))
@@ -58,23 +64,53 @@ class Measuring:
     def until(self, blocks: int) -> bool:
         """Go on until `blocks` are whole; False if the user asked to stop before that."""
         wanted = [slot for slot in self._slots if slot.block < blocks]
-        left_s = sum(self._seconds(slot) for slot in wanted if (slot.position, 0) not in self._done)
-        remaining = Remaining(left_s)
+        open_ = [slot for slot in wanted if (slot.position, 0) not in self._done]
+        pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
+        remaining = Remaining(sum(map(self._seconds, open_)) + pauses * self._plan.pause_s)
         for block, slots in groupby(wanted, key=lambda slot: slot.block):
+            if self._begins_session(block) and not self._rest(block, remaining):
+                return False
             if not self._block(block, list(slots), remaining):
                 return False
         if self._performed:
-            self._bench.progress.say(f"{self._performed} invocations in {clock(remaining.spent())}")
+            many = counted(self._performed, "invocation")
+            self._bench.progress.say(f"{many} in {clock(remaining.spent())}")
         self._performed = 0
         return True
+
+    def beyond(self, blocks: int) -> bool:
+        """Whether anything was measured after the first `blocks`."""
+        return any((s.position, 0) in self._done for s in self._slots if s.block >= blocks)
 
     def end(self) -> Ended:
         """Mark the run as complete."""
         self._directory.finish()
-        if "wrong" in self._outcomes:
-            return Ended(Exit.WRONG_ANSWERS, self._directory.path)
-        failed = "failed" in self._outcomes
-        return Ended(Exit.CELLS_FAILED if failed else Exit.DONE, self._directory.path)
+        return Ended(exit_of(self._outcomes), self._directory.path)
+
+    def _session(self, block: int) -> int:
+        return block * self._plan.sessions // self._plan.blocks
+
+    def _begins_session(self, block: int) -> bool:
+        """Whether `block` begins a session after the first, and nothing of it is measured yet."""
+        return self._session(block) != self._session(max(block - 1, 0)) and not self.beyond(block)
+
+    def _rest(self, block: int, remaining: Remaining) -> bool:
+        """The pause before the session that `block` begins; False if asked to stop."""
+        what = f"session {self._session(block) + 1} of {self._plan.sessions} begins"
+        seconds = self._plan.pause_s
+        if not pause(seconds, what, self._bench.stop, self._bench.progress):
+            return False
+        remaining.did(seconds)
+        self._read_databases()
+        return True
+
+    def _read_databases(self) -> None:
+        """Let the page cache hold them again, as it did when the first session began."""
+        for file in {self._bench.workbench.database(case) for case in self._plan.cases}:
+            if file is not None:
+                with file.open("rb") as stream:
+                    while stream.read(2**20):
+                        pass
 
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
         """One block, done again if the machine was disturbed and a repeat is left."""
@@ -112,12 +148,14 @@ class Measuring:
         return conditions.read(probe())
 
     def _judge(self, record: Block) -> Block:
-        """Whether a block was disturbed, by its probes and those of the blocks before it alone."""
+        """Whether a block was disturbed, by the probes of its session up to then alone."""
         import numpy as np
 
         from sqlitmus.stats.probe import disturbed, repeats_allowed
 
-        probes = [float(max(_probes(b))) for b in [*self._blocks, record]]
+        session = self._session(record.block)
+        before = [b for b in self._blocks if self._session(b.block) == session]
+        probes = [float(max(_probes(b))) for b in [*before, record]]
         hit = bool(disturbed(np.array(probes))[-1])
         repeats = sum(b.repeated for b in self._blocks)
         again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
@@ -141,7 +179,11 @@ class Measuring:
         if self._bench.stop.requested > 1:
             return False
         sample, iterations = to_sample(slot, take, attempt)
-        self._save(sample, iterations)
+        if sample.outcome == "ok" and attempt.invocation.result:
+            told = detail(slot.position, take, attempt.invocation.result, attempt.launch)
+            self._save(sample, iterations, told)
+        else:
+            self._save(sample, iterations, None)
         self._done.add((slot.position, take))
         self._performed += 1
         self._note(sample)
@@ -172,8 +214,10 @@ class Measuring:
             milestone=milestone,
         )
 
-    def _save(self, sample: Sample, iterations: Iterations | None) -> None:
+    def _save(self, sample: Sample, iterations: Iterations | None, told: Detail | None) -> None:
         try:
+            if told:
+                self._directory.add_detail(told)
             self._directory.add_sample(sample, iterations)
         except OSError as error:
             path = self._directory.path
@@ -181,6 +225,13 @@ class Measuring:
                 f"{path}: a sample could not be written: {error.strerror}. What was written "
                 f"stays readable; free some space and run: ./just run --resume {path}"
             ) from error
+
+
+def exit_of(outcomes: Collection[Outcome]) -> Exit:
+    """The exit code of a run whose cells ended so: wrong answers weigh more than failures."""
+    if "wrong" in outcomes:
+        return Exit.WRONG_ANSWERS
+    return Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE
 
 
 def _probes(block: Block) -> list[int]:

@@ -20,7 +20,7 @@ from sqlitmus.plan import Case
 from sqlitmus.runners import Installed
 from sqlitmus.verify import Expected, Verified
 
-_TIMING = {"iterations", "warmup_iterations", "warmup_ms"}
+_TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
@@ -30,7 +30,7 @@ def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Inst
     Counts that change no answer are left out.
     """
     scenario = catalog.scenarios[case.scenario]
-    fixture = catalog.fixtures[scenario.fixture].model_dump_json() if scenario.fixture else ""
+    fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
     parts = [case.model_dump_json(exclude=_TIMING), scenario.model_dump_json(), fixture, size]
     parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
@@ -46,13 +46,10 @@ class Memory:
             with suppress(OSError, ValueError):
                 self._entries = _Entries.validate_json(self._file.read_bytes())
 
-    def verified(self, key: str) -> tuple[Verified, Expected | None] | None:
+    def verified(self, key: str) -> Verified | None:
         """The verification kept under `key`."""
-        entry = self._entries.get(key, {})
         try:
-            record = Verified.model_validate(entry["verified"])
-            want = entry["expected"]
-            return record, Expected.model_validate(want) if want is not None else None
+            return Verified.model_validate(self._entries[key]["verified"])
         except (KeyError, ValidationError):
             return None
 
@@ -70,12 +67,10 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
-    def keep_verified(self, key: str, record: Verified, want: Expected | None) -> None:
+    def keep_verified(self, key: str, record: Verified) -> None:
         """Only ok and unsupported are worth keeping; anything else is tried again."""
         if record.outcome in ("ok", "unsupported"):
-            entry = self._entries.setdefault(key, {})
-            entry["verified"] = record.model_dump(mode="json")
-            entry["expected"] = want.model_dump(mode="json") if want else None
+            self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
 
     def keep_expected(self, key: str, answer: Expected) -> None:
         """Remember the oracle's answer."""

@@ -24,6 +24,13 @@ def toolchain() -> Path:
     return Path(os.environ.get("SQLITMUS_TOOLCHAIN") or ROOT / ".toolchain")
 
 
+def given(text: str) -> Path:
+    """A path as the user wrote it, absolute: `./just` works in the clone wherever it was called,
+    and says in `$SQLITMUS_CALLED_FROM` where that was."""
+    path = Path(os.environ.get("SQLITMUS_CALLED_FROM", ""), Path(text).expanduser())
+    return Path(os.path.abspath(path))  # noqa: PTH100 — a link stays one
+
+
 def cache(name: str) -> Path:
     """A folder for `name` below the set-up's folder, made if need be."""
     folder = toolchain() / "cache" / name

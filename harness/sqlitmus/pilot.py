@@ -23,7 +23,10 @@ def plan_counts(
     reference: str,
     given: PlannedCounts,
 ) -> PlannedCounts:
-    """Counts of each cell: those `given`, or else from what a pilot tells or once told."""
+    """Counts of each cell: those `given`, or else from what a pilot tells or once told.
+
+    A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
+    """
     least_ms = {name: found.spec.warmup_ms for name, found in bench.installed.items()}
     planned: PlannedCounts = {}
     for case in cases:
@@ -35,7 +38,9 @@ def plan_counts(
             wanted = mode.pilot
             if wanted and name == reference:
                 wanted = max(wanted, REFERENCE_PROCESSES)
-            observed[name] = _observed(bench, case, name, answers, mode, wanted)
+            found = _observed(bench, case, name, answers, mode, wanted)
+            if answers.records[case.id, name].outcome == "ok":
+                observed[name] = found
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
         planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
     return planned
@@ -44,7 +49,7 @@ def plan_counts(
 def _observed(
     bench: Bench, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
 ) -> Observed | None:
-    """What is known of a cell once `wanted` processes were tried; None if none went well."""
+    """What is known of a cell once `wanted` processes were tried; None if one went wrong."""
     key = bench.key(case, name)
     longest_ms = int(BEYOND * mode.warmup_ms[1])
     known = bench.memory.observed(key)
@@ -79,9 +84,9 @@ def _needed(found: Observed, longest_ms: int) -> int:
 
 
 def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) -> Process | None:
-    """One process of the cell, warmed up for `window_ms`; None if it went wrong."""
+    """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
     trial = case
-    if case.metric == "steady":
+    if case.metric == "steady" and not case.fixed:
         counts = {
             "warmup_ms": window_ms,
             "warmup_iterations": LEAST_ITERATIONS,
@@ -94,5 +99,13 @@ def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) 
     seconds = time.monotonic() - begin
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
+        answers.records[case.id, name] = answers.records[case.id, name].model_copy(
+            update={
+                "outcome": attempt.outcome,
+                "reason": f"in the pilot: {attempt.reason}",
+                "log": attempt.log,
+            }
+        )
+        bench.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     return Process(seconds, [*result.warmup_ns, *result.iterations_ns])

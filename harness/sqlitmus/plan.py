@@ -5,11 +5,13 @@ A case is a scenario with every axis fixed; a cell is a case × a runner.
 
 from typing import Literal
 
+from sqlitmus.catalog import Variant
+from sqlitmus.claims import Claim
 from sqlitmus.contract import Description, Model
 
 Cells = dict[str, list[str]]  # case id → names of runners
 Correction = Literal["none", "holm", "bh"]
-RunKind = Literal["suite", "compare"]
+RunKind = Literal["suite", "compare", "claims"]
 Kind = Literal["flat", "warm-up", "slowdown", "no steady state"]
 
 SCHEMA = 2
@@ -17,7 +19,11 @@ MINIMUM_BLOCKS = 10  # fewer never yield a verdict
 
 
 class Case(Model):
-    """A scenario with every axis fixed, and how often it is done."""
+    """A scenario with every axis fixed, and how often it is done.
+
+    `processes` is None where the runner is started alone, else by the launcher; `workers` are those
+    of each process.
+    """
 
     id: str
     scenario: str
@@ -34,9 +40,14 @@ class Case(Model):
     iterations: int
     warmup_iterations: int
     warmup_ms: int
+    fixed: bool = False
+    fixture: str | None = None
+    database_bytes: int | None = None
     workers: int
+    processes: int | None = None
     sql: list[str]
     pragmas: list[tuple[str, str | int]]
+    variant: Variant = Variant()
     notes: list[str]
 
 
@@ -80,7 +91,9 @@ class PlannedRunner(Model):
 class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the runners wanted per case id.
 
-    `blocks` are those of all `sessions` together; `subjects` what a comparison was asked for.
+    `blocks` are those of all `sessions` together, between which lie `pause_s` seconds; `subjects`
+    what a comparison was asked for, exact enough to be found again. `gate` is the slowdown, as a
+    share of the time, that fails a comparison; one that `confirms` another names that run.
     """
 
     schema_version: int = SCHEMA
@@ -95,6 +108,7 @@ class Plan(Model):
     seed: int
     blocks: int
     sessions: int = 1
+    pause_s: float = 0
     looks: int = 1
     correction: Correction
     reference: str
@@ -108,6 +122,10 @@ class Plan(Model):
     fingerprint: str
     rerun: str = ""
     subjects: list[str] = []
+    gate: float | None = None
+    confirms: str | None = None
+    claims: list[Claim] = []
+    pins: list[int] = []
     forced: bool = False
 
     def counted(self, case: Case, runner: str) -> Case:

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlitmus import fetch, runners, subject
+from sqlitmus import fetch, paths, runners, subject
 from sqlitmus.catalog import Catalog, Runner
 from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.names import unknown
@@ -15,11 +15,15 @@ from sqlitmus.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A catalogue and tools that hold the subjects as runners, named by `labels`, in order."""
+    """A catalogue and tools that hold the subjects as runners, named by `labels`, in order.
+
+    `subjects` are the texts by which the very same are found again: exact versions, whole paths.
+    """
 
     catalog: Catalog
     tools: Tools
     labels: list[str]
+    subjects: list[str]
 
 
 def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = False) -> Resolved:
@@ -49,7 +53,7 @@ def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = F
     catalog = catalog.model_copy(update={"runners": known, "folders": folders})
     for found in runners.discover(catalog, labels, tools):
         _check(found)
-    return Resolved(catalog, tools, labels)
+    return Resolved(catalog, tools, labels, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def _ready(asked: Subject, spec: Runner, *, quiet: bool) -> _Ready:
         return _Ready(exact, program=fetched.path)
     if asked.path is None:
         return _Ready(asked)
-    path = Path(os.path.abspath(Path(asked.path).expanduser()))  # noqa: PTH100 — a link stays one
+    path = paths.given(asked.path)
     exact = replace(asked, path=str(path))
     if path.is_dir():
         _check_package(asked, spec, path)

@@ -17,6 +17,7 @@ from sqlitmus.catalog import Catalog, Runner
 from sqlitmus.contract import Description
 from sqlitmus.errors import UsageError
 from sqlitmus.plan import PlannedRunner
+from sqlitmus.words import ending
 
 DESCRIBE_TIMEOUT_S = 30
 _SOURCES = {".js", ".ts", ".mjs", ".py", ".json", ".toml", ".node"}
@@ -131,8 +132,11 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
     except subprocess.TimeoutExpired as error:
         raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
     if done.returncode:
-        tail = done.stderr.decode(errors="replace").strip()[-400:]
-        raise ValueError(f"exit code {done.returncode}: {tail or 'no message'}")
+        log = kept.with_suffix(".log")
+        with suppress(OSError):
+            log.write_bytes(done.stderr)
+        said = ending(done.stderr.decode(errors="replace"), str(log))
+        raise ValueError(f"exit code {done.returncode}: {said or 'no message'}")
     try:
         description = Description.model_validate_json(done.stdout)
     except ValidationError as error:

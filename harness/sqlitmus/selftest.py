@@ -5,14 +5,16 @@ import json
 import random
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from sqlitmus import lock, paths
 from sqlitmus.bench import Bench, opened
 from sqlitmus.cases import make_case, parse_case
-from sqlitmus.catalog import Catalog
+from sqlitmus.catalog import Catalog, Mode
 from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.names import unknown
 from sqlitmus.pilot import plan_counts
@@ -20,6 +22,7 @@ from sqlitmus.plan import Case
 from sqlitmus.progress import Progress, clock
 from sqlitmus.verification import expected, verify_cells
 from sqlitmus.verify import Expected
+from sqlitmus.words import counted
 
 LABELS = 5  # a reference and four runners to compare with it
 SPARE = 1  # one slot more, so that labels can fall in more ways
@@ -54,9 +57,8 @@ def record(
     """
     if runner not in catalog.runners:
         raise UsageError(unknown("runner", runner, catalog.runners))
-    name, axes = parse_case(case_id, catalog)
     mode = catalog.modes["quick"]
-    case = make_case(name, axes, catalog, mode)
+    case = make_case(*parse_case(case_id, catalog), catalog, mode)
     if case.metric == "cold":
         raise UsageError(f"{case_id} is a cold case; the self-test needs a steady one")
     cells = {case.id: [runner]}
@@ -64,44 +66,69 @@ def record(
         lock.hold("selftest", wait=wait, progress=progress),
         opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as bench,
     ):
-        answers = verify_cells(bench, [case], cells)
-        fit = answers.fit(cells)
-        if runner not in fit[case.id]:
-            found = answers.records[case.id, runner]
-            raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
-        counts = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id][runner]
-        planned = counts.of(case)
-        slower = planned.model_copy(update={"operations": round(planned.operations * SLOWER)})
-        if slower.operations == planned.operations:
-            raise UsageError(f"{case_id} has too few operations to repeat 3 % of them")
-        want = {c.operations: expected(bench, c, answers) for c in (planned, slower)}
-        bench.memory.save()
-        blocks: list[tuple[list[float], float]] = []
-        rng = random.Random(seed)
-        begin = time.monotonic()
-        while True:
-            spent = time.monotonic() - begin
-            if blocks and spent + spent / len(blocks) > budget_s:
-                break
-            if bench.stop.requested:
-                raise NotFit("interrupted; nothing is kept of an unfinished self-test")
-            progress.step(
-                f"block {len(blocks) + 1}  {clock(budget_s - spent)} left  {case.id}  {runner}",
-                milestone=len(blocks) % 20 == 0,
-            )
-            slots = [planned] * (LABELS + SPARE) + [slower]
-            rng.shuffle(slots)
-            times = [(slot, _time(bench, slot, runner, want[slot.operations])) for slot in slots]
-            equal = [value for slot, value in times if slot is planned]
-            blocks.append((equal, next(value for slot, value in times if slot is slower)))
+        work = _work(bench, case, runner, mode)
+        blocks = list(_blocks(bench, work, budget_s, seed))
     if len(blocks) < BLOCKS:
         raise NotFit(
-            f"only {len(blocks)} blocks fitted, {BLOCKS} are needed; give more --time-budget"
+            f"only {counted(len(blocks), 'block')} fitted, {BLOCKS} are needed; give more "
+            "--time-budget"
         )
     return Recording([equal for equal, _ in blocks], [slow for _, slow in blocks])
 
 
-def _time(bench: Bench, case: Case, runner: str, want: Expected | None) -> float:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the equal processes do, what the slower one does, and what must come out of each."""
+
+    runner: str
+    equal: Case
+    slower: Case
+    want: dict[int, Expected | None]  # by number of operations
+
+
+def _work(bench: Bench, case: Case, runner: str, mode: Mode) -> _Work:
+    """The case verified and with the counts of a pilot; raises NotFit when it goes wrong."""
+    cells = {case.id: [runner]}
+    answers = verify_cells(bench, [case], cells)
+    fit = answers.fit(cells)
+    planned = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id].get(runner)
+    if planned is None:
+        found = answers.records[case.id, runner]
+        raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
+    equal = planned.of(case)
+    slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
+    if slower.operations == equal.operations:
+        raise UsageError(f"{case.id} has too few operations to repeat 3 % of them")
+    want = {c.operations: expected(bench, c, answers) for c in (equal, slower)}
+    bench.memory.save()
+    return _Work(runner, equal, slower, want)
+
+
+def _blocks(
+    bench: Bench, work: _Work, budget_s: float, seed: int
+) -> Iterator[tuple[list[float], float]]:
+    """Blocks while another one fits: times of the equal processes, and that of the slower one."""
+    rng = random.Random(seed)
+    begin = time.monotonic()
+    for number in count():
+        spent = time.monotonic() - begin
+        if number and spent + spent / number > budget_s:
+            return
+        if bench.stop.requested:
+            raise NotFit("interrupted; nothing is kept of an unfinished self-test")
+        bench.progress.step(
+            f"block {number + 1}  {clock(budget_s - spent)} left  {work.equal.id}  {work.runner}",
+            milestone=number % 20 == 0,
+        )
+        slots = [work.equal] * (LABELS + SPARE) + [work.slower]
+        rng.shuffle(slots)
+        times = [(slot, _time(bench, work, slot)) for slot in slots]
+        equal = [value for slot, value in times if slot is work.equal]
+        yield equal, next(value for slot, value in times if slot is work.slower)
+
+
+def _time(bench: Bench, work: _Work, case: Case) -> float:
+    runner, want = work.runner, work.want[case.operations]
     attempt = bench.workbench.attempt(case, bench.installed[runner], "measure", want)
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:

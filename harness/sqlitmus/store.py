@@ -4,17 +4,18 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from sqlitmus.contract import Model
+from sqlitmus.detail import Detail
 from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.plan import Plan
 from sqlitmus.verify import Outcome, Verified
 
-SCHEMA = 2
+SCHEMA = 3
 M = TypeVar("M", bound=Model)
 
 
@@ -84,7 +85,7 @@ class RunDirectory:
             run.write("verify.jsonl", "".join(lines))
             run.write("machine.json", json.dumps(machine, indent=1, ensure_ascii=False))
             run.write("plan.json", plan.model_dump_json(indent=1))
-            run._append("samples.jsonl", {"schema": SCHEMA, "run": plan.run})
+            run._append("samples.jsonl", _header(plan.run))
         except FileExistsError as error:
             raise UsageError(f"{path} exists already; choose another --label or --out") from error
         except OSError as error:
@@ -128,8 +129,11 @@ class RunDirectory:
         """
         if iterations:
             self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
-        unsaid = {name for name in ("reason", "log") if getattr(sample, name) is None}
-        self._append("samples.jsonl", sample.model_dump(mode="json", exclude=unsaid))
+        self._append("samples.jsonl", list(sample.model_dump(mode="json").values()))
+
+    def add_detail(self, detail: Detail) -> None:
+        """Append what an invocation told beyond its times, before its sample is."""
+        self._append("details.jsonl", detail.model_dump(mode="json", exclude_none=True), sync=False)
 
     def add_block(self, block: Block) -> None:
         """Append what was read around a block."""
@@ -148,18 +152,30 @@ class RunDirectory:
         return [Verified.model_validate(item) for _, item in self._lines("verify.jsonl")]
 
     def samples(self) -> Iterator[Sample]:
-        """All samples in order; a last line cut short by a kill is left out."""
-        for _, item in self._lines("samples.jsonl"):
-            if "position" in item:
-                yield Sample.model_validate(item)
+        """All samples in order; a last line cut short by a kill is left out.
+
+        Raises UsageError where the file's columns are not those that this version appends.
+        """
+        for number, item in self._lines("samples.jsonl"):
+            if isinstance(item, list):
+                row = cast("list[Any]", item)
+                yield Sample.model_validate(dict(zip(Sample.model_fields, row, strict=True)))
+            elif "schema" in item and {**item, "run": ""} != _header(""):
+                raise UsageError(
+                    f"{self.path / 'samples.jsonl'}:{number}: begun by another version of "
+                    "sqlitmus; go on with that one, or start a new run"
+                )
 
     def complete(self) -> bool:
         """Whether the footer stands at the end."""
-        return any(item.get("complete") for _, item in self._lines("samples.jsonl"))
+        return any(
+            isinstance(item, dict) and "complete" in item
+            for _, item in self._lines("samples.jsonl")
+        )
 
     def repair(self) -> None:
         """Cut off half-written last lines, so that appending goes on behind whole ones."""
-        for name in ("samples.jsonl", "iterations.jsonl", "blocks.jsonl"):
+        for name in ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl"):
             file = self.path / name
             data = file.read_bytes() if file.exists() else b""
             whole = data.rfind(b"\n") + 1
@@ -167,16 +183,16 @@ class RunDirectory:
                 with file.open("r+b") as stream:
                     stream.truncate(whole)
             if not whole and name == "samples.jsonl":
-                self._append(name, {"schema": SCHEMA, "run": self.plan().run})
+                self._append(name, _header(self.plan().run))
 
-    def _append(self, name: str, item: dict[str, Any], *, sync: bool = True) -> None:
+    def _append(self, name: str, item: dict[str, Any] | list[Any], *, sync: bool = True) -> None:
         with (self.path / name).open("ab") as stream:
             stream.write(_line(item).encode())
             stream.flush()
             if sync:
                 os.fsync(stream.fileno())
 
-    def _lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def _lines(self, name: str) -> Iterator[tuple[int, Any]]:
         file = self.path / name
         if not file.exists():
             return
@@ -190,7 +206,11 @@ class RunDirectory:
                     raise UsageError(f"{file}:{number}: not a JSON line: {error}") from error
 
 
-def _line(item: dict[str, Any]) -> str:
+def _header(run: str) -> dict[str, Any]:
+    return {"schema": SCHEMA, "run": run, "columns": list(Sample.model_fields)}
+
+
+def _line(item: dict[str, Any] | list[Any]) -> str:
     return json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 

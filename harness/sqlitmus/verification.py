@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sqlitmus import launch
 from sqlitmus.bench import Bench
 from sqlitmus.plan import Case, Cells
 from sqlitmus.verify import Expected, Verified
@@ -35,14 +36,11 @@ def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
                 return answers
             done = len(answers.records)
             bench.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            key = bench.key(case, name)
-            known = bench.memory.verified(key)
-            if known:
-                record, answers.expected[case.id, case.operations] = known
-            else:
-                want = expected(bench, case, answers)
+            key, want = bench.key(case, name), expected(bench, case, answers)
+            record = bench.memory.verified(key)
+            if record is None:
                 record = _verify(bench, case, name, want)
-                bench.memory.keep_verified(key, record, want)
+                bench.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
     return answers
 
@@ -64,6 +62,8 @@ def expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
 
 
 def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
+    if case.processes and (reason := launch.unsupported()):
+        return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
     attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
     record = Verified(
         case=case.id,

@@ -9,10 +9,14 @@ import psutil
 
 from sqlitmus import execute, fixture, jobs, paths, verify
 from sqlitmus.catalog import Catalog
+from sqlitmus.contract import Job
+from sqlitmus.detail import Launch
 from sqlitmus.errors import NotFit
+from sqlitmus.launch import Launcher
 from sqlitmus.plan import Case
 from sqlitmus.runners import Installed
 from sqlitmus.verify import Asked, Expected, Mode, Outcome
+from sqlitmus.words import ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +27,13 @@ class Attempt:
     outcome: Outcome
     reason: str | None
     log: str | None
+    launch: Launch | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    job: Path
+    job: Job
+    file: Path
     output: Path
     asked: Asked
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
@@ -45,9 +51,13 @@ class Workbench:
         timeout_s: float,
         scratch: Path,
         logs: Path,
+        launcher: Launcher | None = None,
+        pins: list[int] | None = None,
     ) -> None:
         self._catalog = catalog
         self.executor = executor
+        self._launcher = launcher or Launcher(scratch)
+        self._pins = pins or []
         self._size = size
         self._timeout_s = timeout_s
         self._scratch = scratch
@@ -56,16 +66,17 @@ class Workbench:
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if need be."""
-        spec = self._catalog.scenarios[case.scenario]
-        if spec.fixture is None:
+        name = case.fixture
+        if name is None:
             return None
-        profile = self._catalog.profiles.get(case.axes.get("profile", ""))
+        modes = [str(value).lower() for pragma, value in case.pragmas if pragma == "journal_mode"]
         return fixture.ensure(
-            spec.fixture,
-            self._catalog.fixtures[spec.fixture],
+            name,
+            self._catalog.fixtures[name],
             self._size,
-            profile.journal_mode if profile else "delete",
+            modes[-1] if modes else "delete",
             paths.cache("fixtures"),
+            case.variant.encoding,
         )
 
     def keep_logs(self, folder: Path) -> None:
@@ -98,14 +109,23 @@ class Workbench:
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
-        invocation = execute.invoke(
-            self.executor,
-            [*runner.command, "--job", str(ready.job)],
-            {**runner.environment, **extra},
-            ready.output,
-            log,
-            self._timeout_s,
-        )
+        env = {**runner.environment, **extra}
+        launch = None
+        if case.processes and mode == "measure":
+            invocation, launch = self._launcher.launch(
+                runner.command,
+                ready.job,
+                processes=case.processes,
+                pins=self._pins,
+                environment=env,
+                log=log,
+                timeout_s=self._timeout_s,
+            )
+        else:
+            command = [*runner.command, "--job", str(ready.file)]
+            invocation = execute.invoke(
+                self.executor, command, env, ready.output, log, self._timeout_s
+            )
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
@@ -113,7 +133,7 @@ class Workbench:
             outcome, reason = verify.judge(invocation.result, want, ready.asked)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, outcome, reason, None)
+            return Attempt(invocation, outcome, reason, None, launch)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
@@ -127,7 +147,7 @@ class Workbench:
         name = f"{len(self._ready):05d}"
         target = self._scratch / f"{name}.db" if spec.writes else source
         output = self._scratch / f"{name}.result.json"
-        rows = fixture.rows(self._catalog.fixtures[spec.fixture], self._size) if spec.fixture else 0
+        rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
         job = jobs.make_job(
             case,
             self._catalog,
@@ -148,19 +168,24 @@ class Workbench:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
         asked = Asked(
-            job.mode, job.measure.iterations, job.inspect, case.pragmas, job.connection.engine
+            job.mode,
+            job.measure.iterations,
+            job.inspect,
+            case.pragmas,
+            job.connection.engine,
+            job.measure.tolerate_busy,
         )
-        self._ready[key] = _Ready(file, output, asked, copy)
+        self._ready[key] = _Ready(job, file, output, asked, copy)
         return self._ready[key]
 
     def _said(self, attempt: Attempt) -> str:
         """The end of what a failed attempt wrote to its log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
-        return log.read_text(errors="replace").strip()[-400:] if log and log.exists() else ""
+        return ending(log.read_text(errors="replace"), str(log)) if log and log.exists() else ""
 
     def _keep_evidence(self, ready: _Ready, log: Path) -> None:
         """Put job and result beside the log of a cell that went wrong."""
-        for file, suffix in ((ready.job, "job.json"), (ready.output, "result.json")):
+        for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
             if file.exists():
                 shutil.copyfile(file, log.with_suffix(f".{suffix}"))
 

@@ -11,11 +11,17 @@ from sqlitmus.catalog import Catalog
 from sqlitmus.errors import UsageError
 
 KNOWN = catalog.load()
-AXES = {"profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"}
+AXES = {
+    *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
+    *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
+    *("text", "encoding", "begin", "busy", "connection"),
+}
 
 
 def test_the_clones_catalogue_has_what_the_design_names() -> None:
-    assert set(KNOWN.profiles) == {"shipped", "normalised", "durable", "legacy", "mmap"}
+    assert set(KNOWN.profiles) == {
+        *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
+    }
     assert set(KNOWN.suites) == {"smoke", "quick", "full"}
     assert {"users", "ledger"} <= set(KNOWN.fixtures)
     assert {
@@ -23,10 +29,18 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("all", "all-table", "iterate", "scan-pk-range", "scan-index-range", "scan-covering"),
         *("scan-full", "insert-autocommit", "insert-transaction", "insert-types", "upsert"),
         *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
-        *("parallel-all", "parallel-scan-index"),
+        *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
+        *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
+        *("texts-process", "events-window", "writer-and-readers"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
-    assert roles == {"python": "oracle", "rust-ffi": "floor"}
+    variants = {name for name, role in roles.items() if role == "variant"}
+    assert variants == {
+        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
+        *("rust-ffi-threadsafe2", "rust-ffi-no-overflow-stats", "rust-ffi-system"),
+    }
+    others = {name: role for name, role in roles.items() if role != "variant"}
+    assert others == {"python": "oracle", "rust-ffi": "floor"}
     assert {
         *("node", "bun", "deno", "rust", "dotnet"),
         *("node-better-sqlite3", "bun-better-sqlite3", "deno-better-sqlite3"),
@@ -54,6 +68,8 @@ def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
         "durable": "wal",
         "legacy": "delete",
         "mmap": "wal",
+        "wal": "wal",
+        "published-readers": "wal",
     }
 
 
@@ -127,7 +143,7 @@ FAULTS = [
     ),
     (
         EXTRA.format(name="x", more='[[x.steps]]\noperation = "take"\nsql = "SELECT 1"'),
-        "x.steps[0].operation: Input should be 'get', 'all', 'iterate', 'run', 'prepare' or 'open'",
+        "x.steps[0].operation: Input should be 'get', 'all', 'iterate', 'run', 'prepare', 'open'",
     ),
     (
         EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT {rows}"'),
@@ -178,7 +194,7 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
         ("suites.toml", '"durable"', '"durabel"', "'durabel'"),
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
-        ("suites.toml", '"standard"', '"standart"', "there is no mode standart; expected gate,"),
+        ("suites.toml", '"standard"', '"standart"', "there is no mode standart; expected claims,"),
         ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
         ("modes.toml", "[50, 60]", "[60, 50]", "quick.warmup_ms: Value error, expected [least"),
         ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),

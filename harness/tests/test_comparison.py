@@ -3,19 +3,23 @@
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqlitmus import catalog, comparison, paths, session
+from sqlitmus.analysis import analyse, load
 from sqlitmus.comparison import Compared, Request
 from sqlitmus.errors import UsageError
 from sqlitmus.progress import Progress
 from sqlitmus.report.model import Report
+from sqlitmus.store import RunDirectory
 from tests.fakes.clone import Clone, measured_order
 from tests.fakes.instant import Desk, Pace, even
 
 EACH = 3  # invocations of a block: base, new, canary
+ALL = 2  # operations of the case `all`
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def compare(desk: Desk, gate: float | None = None, **options: Any) -> Compared:
         seed=3,
         label="x",
     )
-    request = Request("base", "new", replace(asked, **options), gate)
+    request = Request("base", "new", replace(asked, gate=gate, **options))
     return comparison.measure(request, catalog.load(), paths.tools(), Progress(desk.stderr))
 
 
@@ -55,8 +59,21 @@ def runs(desk: Desk) -> list[str]:
     return sorted(desk.clone.plain(f.name) for f in folder.iterdir() if f.name != "latest")
 
 
+def confirmation(desk: Desk) -> RunDirectory:
+    (folder,) = (desk.clone.root / "results").glob("*-x-confirm")
+    return RunDirectory.open(folder)
+
+
+def with_two_cases(desk: Desk) -> None:
+    """Operations tell the two apart: 4 of get, 2 of all."""
+    old, new = (
+        f"cases = [{{ scenario = {text} }}]" for text in ('"get"', '"get" }, { scenario = "all"')
+    )
+    desk.clone.replace("scenarios/suites.toml", old, new)
+
+
 def blocks(desk: Desk) -> int:
-    """Blocks of the newest run."""
+    """Blocks of the latest run."""
     return len(measured_order(desk.clone.latest())) // EACH
 
 
@@ -92,48 +109,49 @@ def test_an_open_case_goes_on_to_the_last_block(desk: Desk) -> None:
     desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
     done = compare(desk, 0.05)
     assert (done.exit, blocks(desk)) == (0, 30)
-    assert done.said == ["gate 5 %: no case is slower by more; 1 of 1 are not resolved"]
+    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
 
 
 def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.2)
     done = compare(desk, 0.05)
     assert done.exit == 1
-    second = f"second run: {desk.clone.latest().path}"
-    assert done.said == ["gate 5 %: slower by more in both runs: get", second]
+    second = confirmation(desk)
+    assert done.said == [
+        "gate 5 %: slower by more in both runs: get",
+        f"second run: {second.path}",
+    ]
     assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
     assert "gate 5 %: get slower by more; measuring again to confirm\n" in desk.said()
-    assert done.directory is not None
-    assert desk.clone.plain(done.directory.name) == "STAMP-x"
-    assert desk.clone.latest().plan().seed != 3
+    first = desk.clone.latest().path
+    assert (done.directory, desk.clone.plain(first.name)) == (first, "STAMP-x")
+    assert report(done).headline[:2] == [
+        "Gate 5 %: slower by more in both runs: get.",
+        f"Second run: {second.path.name}.",
+    ]
+    assert analyse(load(first)).headline == report(done).headline
+    plan = second.plan()
+    assert (plan.seed != 3, plan.confirms, plan.gate) == (True, first.name, 0.05)
 
 
 def test_an_alarm_that_is_not_confirmed_is_none(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.2, until=10)
     done = compare(desk, 0.05)
     assert done.exit == 0
-    second = f"second run: {desk.clone.latest().path}"
+    second = f"second run: {confirmation(desk).path}"
     assert done.said == ["gate 5 %: not confirmed by the second run: get", second]
     assert runs(desk) == ["STAMP-x", "STAMP-x-confirm"]
 
 
 def test_only_cases_with_an_alarm_are_measured_again(desk: Desk) -> None:
-    text = desk.clone.root / "scenarios/suites.toml"
-    text.write_text(
-        text.read_text("utf-8").replace(
-            'cases = [{ scenario = "get" }]',
-            'cases = [{ scenario = "get" }, { scenario = "all" }]',
-        ),
-        "utf-8",
-    )
-    # operations tell the two apart: 4 of get, 2 of all
+    with_two_cases(desk)
     desk.instant.paces["new"] = lambda operations, n: even(
         1320 if operations == 2 else 1100, "new"
     )(operations, n)
     done = compare(desk, 0.05, filters=["runner:base", "runner:new"])
     assert done.exit == 1
     assert [case.id for case in report(done).cases] == ["get", "all"]
-    assert list(desk.clone.latest().plan().cells) == ["all"]
+    assert list(confirmation(desk).plan().cells) == ["all"]
     assert done.said[0] == "gate 5 %: slower by more in both runs: all"
 
 
@@ -147,7 +165,7 @@ def test_too_few_blocks_decide_nothing(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.5)
     done = compare(desk, 0.05, blocks=2)
     assert done.exit == 0
-    assert done.said == ["gate 5 %: no case is slower by more; 1 of 1 are not resolved"]
+    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
 
 
 @pytest.mark.parametrize("number", [0, 1, 5])
@@ -173,6 +191,24 @@ def test_a_failure_in_the_second_run_is_told_by_the_exit_code(desk: Desk) -> Non
     done = compare(desk, 0.05)
     assert done.exit == 5
     assert done.said[0] == "gate 5 %: not confirmed by the second run: get"
+    assert done.said[1] == f"no time in {confirmation(desk).path.name}: get/new (wrong)"
+
+
+def test_a_failed_cell_hides_no_confirmed_slowdown_and_is_told(desk: Desk) -> None:
+    with_two_cases(desk)
+    desk.instant.paces["new"] = slow(1.2)
+
+    def crash(number: int) -> dict[str, Any] | None:
+        return None if number and desk.instant.measured[-1].operations == ALL else {}
+
+    desk.instant.lies["new"] = crash
+    done = compare(desk, 0.05)
+    assert done.exit == 1
+    assert done.said[:2] == [
+        "gate 5 %: slower by more in both runs: get",
+        f"no time in {desk.clone.latest().path.name}: all/new (failed)",
+    ]
+    assert done.said[1] + "." in [line[0].lower() + line[1:] for line in report(done).headline]
 
 
 @pytest.mark.parametrize("at", [5, 35])
@@ -185,14 +221,77 @@ def test_an_interrupt_in_either_run_ends_with_130_and_tells_which(desk: Desk, at
 
     desk.instant.before = interrupt
     done = compare(desk, 0.05)
-    path = desk.clone.latest().path
-    assert (done.exit, done.report, done.directory) == (130, None, path)
-    assert desk.clone.plain(path.name) == ("STAMP-x" if at == 5 else "STAMP-x-confirm")
+    assert (done.exit, done.report) == (130, None)
+    assert done.directory is not None
+    assert desk.clone.plain(done.directory.name) == ("STAMP-x" if at == 5 else "STAMP-x-confirm")
+
+
+# interrupted, and gone on with --------------------------------------------------------------------
+
+
+def resume(desk: Desk, path: Path) -> Compared:
+    told = Progress(desk.stderr)
+    return comparison.resume(
+        path, session.Options(), catalog.load(), paths.tools(), told, force=False
+    )
+
+
+def interrupt_at(desk: Desk, number: int) -> None:
+    """Ctrl-C in that invocation of all."""
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+
+
+@pytest.mark.parametrize("at", [5, 35])
+def test_a_gate_that_was_interrupted_ends_as_it_would_have(desk: Desk, at: int) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    interrupt_at(desk, at)
+    broken = compare(desk, 0.05)
+    assert broken.directory is not None
+    done = resume(desk, broken.directory)
+    assert (done.exit, done.directory) == (1, desk.clone.latest().path)
+    assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
+    assert len(measured_order(confirmation(desk))) == 10 * EACH
+    assert done.said == [
+        "gate 5 %: slower by more in both runs: get",
+        f"second run: {confirmation(desk).path}",
+    ]
+    for run in (desk.clone.latest(), confirmation(desk)):
+        with pytest.raises(UsageError, match="is complete"):
+            resume(desk, run.path)
+
+
+def test_a_first_run_resumed_goes_on_with_its_confirmation(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    interrupt_at(desk, 35)
+    assert compare(desk, 0.05).exit == 130
+    assert resume(desk, desk.clone.latest().path).exit == 1
+    assert runs(desk) == ["STAMP-x", "STAMP-x-confirm"]
+    assert len(measured_order(confirmation(desk))) == 10 * EACH
+
+
+def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -> None:
+    at_the_gate, quick = even(1100 * 1.05, "base"), even(900, "base")
+    desk.instant.paces["base"] = even(1100, "base")
+    desk.instant.paces["new"] = lambda o, n: (at_the_gate if n <= 10 else quick)(o, n)
+    interrupt_at(desk, 19 * EACH)
+    broken = compare(desk, 0.05)
+    assert broken.directory is not None
+    assert blocks(desk) == 19
+    done = resume(desk, broken.directory)
+    assert (done.exit, done.said) == (0, ["gate 5 %: no case is slower by more"])
+    # blocks 11 to 19 were not planned to decide at the look after 10
+    assert blocks(desk) == 20
+    assert "settled at the planned look after 20 blocks\n" in desk.said()
 
 
 def test_a_subject_against_itself_is_refused(desk: Desk) -> None:
     options = session.Options(size="s")
-    request = Request("new", "new", options, None)
+    request = Request("new", "new", options)
     with pytest.raises(UsageError, match=r"^new is named twice; a comparison needs different"):
         comparison.measure(request, catalog.load(), paths.tools(), Progress(desk.stderr))
     assert desk.instant.verified == []

@@ -320,6 +320,15 @@ def test_holm_asks_for_more_than_benjamini_and_hochberg() -> None:
     assert foretold(30, "holm")[0] > 1.1 * foretold(30, "bh")[0]
 
 
+def test_without_a_correction_each_comparison_is_asked_by_itself() -> None:
+    one = {"case-0": ["a", "b"]}
+    counts = {name: dict.fromkeys(names, planned()) for name, names in CELLS.items()}
+    alone = forecast(counts, one, "a", 30, "holm")
+    assert alone is not None
+    assert foretold(30, "none") == (pytest.approx(alone.half), pytest.approx(alone.most))
+    assert foretold(30, "none")[0] < 0.95 * foretold(30, "bh")[0]
+
+
 def test_a_forecast_is_of_half_and_of_nine_in_ten() -> None:
     counts = {
         f"case-{n}": {"a": planned(0.01), "b": planned(0.01 if n < 6 else 0.1)} for n in range(10)

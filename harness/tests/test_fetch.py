@@ -139,7 +139,7 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
         f"toy 2.1.0 could not be fetched: set-up failed: npm install ended with 243; see {log}"
     )
     assert "npm error code EACCES" in log.read_text("utf-8")
-    assert "versions   fetching toy 2.1.0 ..." in capsys.readouterr().err
+    assert "versions      fetching toy 2.1.0 ..." in capsys.readouterr().err
     npm.says(**TOLD)
     assert fetch.fetch(TOY, "2.1.0", quiet=True).version == "2.1.0"
     assert capsys.readouterr().err == ""

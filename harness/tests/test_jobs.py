@@ -37,6 +37,11 @@ def job(
     )
 
 
+def case(case_id: str) -> Any:
+    name, axes = cases.parse_case(case_id, KNOWN)
+    return cases.make_case(name, axes, KNOWN, KNOWN.modes["quick"])
+
+
 def keys(made: Job) -> Any:
     return [step.parameters and step.parameters.rows for step in made.steps]
 
@@ -146,3 +151,67 @@ def test_a_cold_process_is_inspected_only_when_verified() -> None:
 def test_the_start_up_scenario_has_neither_steps_nor_database() -> None:
     made = job("startup-noop")
     assert (made.steps, made.database) == ([], None)
+
+
+def test_a_variant_says_how_the_database_is_opened() -> None:
+    plain, changed = job("threads"), job("threads@option=immutable")
+    assert plain.database
+    assert changed.database
+    assert (plain.database.mode, plain.database.uri) == ("readwrite", {})
+    assert (changed.database.mode, changed.database.uri) == ("readonly", {"immutable": "1"})
+    assert [v for n, v in changed.connection.pragmas if n == "journal_mode"] == ["DELETE"]
+    assert len(changed.connection.pragmas) == len(plain.connection.pragmas)
+    flagged = job("threads@option=no-mutex").database
+    assert flagged
+    assert flagged.flags == ["no-mutex"]
+
+
+def test_engine_options_of_a_variant_stand_beside_the_runners_own() -> None:
+    made = job("threads@option=multi-thread+no-memstatus", engine={"threading": "serialized"})
+    assert made.connection.engine == {"threading": "multi-thread", "memstatus": 0}
+    assert jobs.question(made).connection.engine == {}
+
+
+def test_the_oracle_is_asked_without_flags_and_parameters() -> None:
+    asked = jobs.question(job("threads@option=immutable"))
+    assert asked.database
+    assert (asked.database.uri, asked.database.flags) == ({}, [])
+
+
+def test_a_memory_database_is_filled_by_setup() -> None:
+    made = job("foo-get")
+    assert made.database
+    assert made.database.path == ":memory:"
+    assert made.connection.setup[0].startswith("CREATE TABLE foo(")
+
+
+def test_a_variant_may_name_another_fixture_and_transaction() -> None:
+    assert case("key").fixture == "keys-rowid"
+    assert case("key@design=hash").fixture == "keys-hash"
+    assert job("events-window@begin=immediate").transaction == "immediate"
+    assert job("foo-in-transaction").transaction == "read"
+
+
+def test_workers_are_those_of_all_processes() -> None:
+    assert job("icons@workers=8").measure.workers == 16
+    assert case("icons@workers=8").processes == 2
+
+
+def test_fixed_counts_have_no_warm_up_by_time() -> None:
+    made = job("events-window", warmup_ms=450)
+    assert (made.measure.warmup_ns, made.measure.warmup_iterations) == (0, 1)
+    assert made.measure.iterations == KNOWN.scenarios["events-window"].iterations
+
+
+def test_a_writer_has_steps_and_a_pace_of_its_own() -> None:
+    made = job("writer-and-readers")
+    assert made.writer
+    assert made.measure.rate == KNOWN.scenarios["writer-and-readers"].rate
+    assert made.writer.steps[0].operation == "run"
+    assert keys(made)[0][:4] != made.writer.steps[0].parameters
+
+
+def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() -> None:
+    made = job("get-pk")
+    assert "writer" not in made.text()
+    assert Job.model_validate_json(made.text()) == made

@@ -40,13 +40,13 @@ def make_key(
 def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep_verified("k", record(), WANT)
-    first.keep_verified("n", record("unsupported"), None)
+    first.keep_verified("k", record())
+    first.keep_verified("n", record("unsupported"))
     first.keep_observed("k", SEEN)
     first.save()
     again = Memory(file)
-    assert again.verified("k") == (record(), WANT)
-    assert again.verified("n") == (record("unsupported"), None)
+    assert again.verified("k") == record()
+    assert again.verified("n") == record("unsupported")
     assert again.observed("k") == SEEN
     assert again.verified("other") is None
     assert again.observed("n") is None
@@ -56,7 +56,7 @@ def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
 @pytest.mark.parametrize("outcome", ["wrong", "failed"])
 def test_what_went_wrong_is_tried_again(tmp_path: Path, outcome: str) -> None:
     memory = Memory(tmp_path / "cells.json")
-    memory.keep_verified("k", record(outcome), WANT)
+    memory.keep_verified("k", record(outcome))
     assert memory.verified("k") is None
 
 

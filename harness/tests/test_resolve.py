@@ -94,6 +94,7 @@ def installed(found: Resolved) -> list[runners.Installed]:
 def test_subjects_are_runners_of_the_catalogue(known: Catalog, tools: Tools) -> None:
     found = resolve(["node", "node@24", "rust+threading=serialized"], known, tools)
     assert found.labels == ["node", "node@24.2.0", "rust+threading=serialized"]
+    assert found.subjects == found.labels
     assert set(found.catalog.runners) == {*known.runners, *found.labels}
     plain, fetched, threaded = installed(found)
     assert plain.spec == known.runners["node"]
@@ -185,7 +186,8 @@ def test_the_same_subject_twice_is_a_usage_error(
     known: Catalog, tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: list[str]
 ) -> None:  # fmt: skip
     program(tmp_path / "x")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(tmp_path))
     with pytest.raises(UsageError, match="is named twice; a comparison needs different subjects"):
         resolve(texts, known, tools)
 

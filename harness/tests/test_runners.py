@@ -1,5 +1,6 @@
 """Runners as they are found: described, missing with a reason, in a scrubbed environment."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,18 @@ def test_a_description_that_does_not_fit_is_told_with_its_place(
 )
 def test_a_runner_that_fails_to_describe_is_missing(tmp_path: Path, code: str, reason: str) -> None:
     assert install(make(tmp_path, code)).missing == f"`describe` failed: {reason}"
+
+
+def test_a_long_complaint_is_cut_at_a_line_and_kept_whole(tmp_path: Path) -> None:
+    found = install(make(tmp_path, "raise SystemExit('\\n'.join(['why ' * 9] * 99))"))
+    assert found.missing is not None
+    first, *kept = found.missing.splitlines()
+    told = re.fullmatch(
+        r"`describe` failed: exit code 1: \(the end; all of it is in (\S+)\)", first
+    )
+    assert told is not None
+    assert set(map(str.strip, kept)) == {("why " * 9).strip()}
+    assert Path(told[1]).read_text("utf-8").count("\n") == 99
 
 
 def test_a_description_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ PLAN = Plan(
     correction="bh",
     fingerprint="f",
 )
+HEADER: dict[str, Any] = {"schema": 3, "run": "r1", "columns": list(Sample.model_fields)}
 RECORDS = [
     Verified(case="get", runner="a", outcome="ok"),
     Verified(case="get", runner="b", outcome="wrong"),
@@ -68,7 +69,7 @@ def test_a_new_run_holds_plan_machine_verification_and_a_header(run: RunDirector
     assert again.machine() == {"cpu": "ß"}
     assert again.verified() == RECORDS
     assert list(again.samples()) == []
-    assert lines(run) == [{"schema": 2, "run": "r1"}]
+    assert lines(run) == [HEADER]
     assert (run.path / "logs").is_dir()
 
 
@@ -81,8 +82,16 @@ def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirecto
     assert list(run.samples()) == made
     assert run.complete()
     assert lines(run)[-1] == {"complete": True}
-    assert lines(run)[2]["wall_ns"] is None
-    assert "reason" not in lines(run)[1]
+    assert lines(run)[1] == [
+        0, 0, 0, "get", "a", "a", "ok", None, None, 5, None, None, None, 1.5, None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [{"schema": 2}, {"columns": HEADER["columns"][:-1]}])
+def test_nothing_is_appended_to_other_columns(run: RunDirectory, change: dict[str, Any]) -> None:
+    (run.path / "samples.jsonl").write_text(json.dumps({**HEADER, **change}) + "\n")
+    with pytest.raises(UsageError, match=r"samples\.jsonl:1: begun by another version of sqlitmus"):
+        list(run.samples())
 
 
 def test_iterations_stand_beside_the_samples(run: RunDirectory) -> None:
@@ -105,7 +114,7 @@ def test_every_cut_of_the_file_reads_as_the_samples_before_it(run: RunDirectory)
         assert list(run.samples()) == made[:whole]
 
 
-@pytest.mark.parametrize("torn", [b"", b"{", b'{"block":0,"positio'])
+@pytest.mark.parametrize("torn", [b"", b"[", b'[0,0,0,"ge'])
 def test_repair_cuts_a_torn_line_so_that_appending_goes_on(run: RunDirectory, torn: bytes) -> None:
     run.add_sample(sample(0))
     with (run.path / "samples.jsonl").open("ab") as stream:
@@ -119,7 +128,7 @@ def test_repair_cuts_a_torn_line_so_that_appending_goes_on(run: RunDirectory, to
 def test_repair_renews_a_header_that_was_never_written_whole(run: RunDirectory) -> None:
     (run.path / "samples.jsonl").write_bytes(b'{"schema"')
     run.repair()
-    assert lines(run) == [{"schema": 2, "run": "r1"}]
+    assert lines(run) == [HEADER]
 
 
 def test_a_line_that_is_no_json_is_told_with_its_number(run: RunDirectory) -> None:

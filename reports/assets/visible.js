@@ -70,6 +70,7 @@ export function describe(data, { cases, runners, undecided, unknown }) {
   if (!cases.size && !undecided) return "Nothing matches the filter.";
   const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
   const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
-  const means = data.kind === "compare" ? "Geometric means cover" : "The summary covers";
+  const others = { compare: "Geometric means cover", claims: "The claims cover" };
+  const means = others[data.kind] ?? "The summary covers";
   return `${text}${hidden}. ${means} all.`;
 }

@@ -212,4 +212,5 @@ const both = [
 export const interactions = {
   suite: [...suite, ...both],
   compare: [...compare, ...both],
+  claims: [...suite, ...both],
 };

@@ -15,12 +15,42 @@ export const system = {
     Deno.writeTextFileSync(draft, text);
     Deno.renameSync(draft, path);
   },
-  cpu() {
+  usage() {
     const { user, system } = Deno.cpuUsage();
-    return { user: user * 1000, system: system * 1000 };
+    return {
+      cpu_ns: { user: user * 1000, system: system * 1000 },
+      switches: Deno.build.os === "linux" ? switches() : null,
+    };
   },
+  print: (text) => {
+    Deno.stdout.writeSync(new TextEncoder().encode(text));
+  },
+  read: (bytes) => Deno.stdin.readSync(bytes) ?? 0,
   peakRss: () =>
     Deno.build.os === "linux"
       ? peakOf(Deno.readTextFileSync("/proc/self/status"))
       : process.resourceUsage().maxRSS * 1024,
 };
+
+/** The last that was seen of each thread: one that has ended has no status any more. */
+const seen = new Map();
+
+/** The context switches of all threads so far. */
+function switches() {
+  for (const { name } of Deno.readDirSync("/proc/self/task")) {
+    let status;
+    try {
+      status = Deno.readTextFileSync(`/proc/self/task/${name}/status`);
+    } catch (error) {
+      // The thread has ended meanwhile.
+      if (error instanceof Deno.errors.NotFound) continue;
+      throw error;
+    }
+    const [voluntary, involuntary] = ["voluntary", "nonvoluntary"].map((kind) =>
+      Number(new RegExp(`^${kind}_ctxt_switches:\\s*(\\d+)`, "m").exec(status)[1]),
+    );
+    seen.set(name, { voluntary, involuntary });
+  }
+  const sum = (kind) => seen.values().reduce((total, thread) => total + thread[kind], 0);
+  return { voluntary: sum("voluntary"), involuntary: sum("involuntary") };
+}

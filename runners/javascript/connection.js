@@ -14,6 +14,7 @@ const READ_BACK = [
   "locking_mode",
   "wal_autocheckpoint",
   "encoding",
+  "query_only",
 ];
 
 /**
@@ -34,22 +35,23 @@ export function during(sql, action) {
 }
 
 /**
- * A function that opens a connection and sets its pragmas, for the session and for `open` steps.
+ * Functions that open a connection and set its pragmas: `open` for a thread's own connection, which runs the
+ * SQL of `setup`, too, and `openBare` for `open` steps.
  *
  * @param {import("./job.js").Job} job
+ * @param {import("./parts.js").Part} part
  * @param {import("./drivers/driver.js").Driver} driver
  */
-export function opener(job, driver) {
-  const { database, connection, steps } = job;
-  const pragmas = [
-    ...connection.pragmas,
-    ...(job.measure.workers > 1 ? connection.worker_pragmas : []),
-  ];
+export function opener({ database, connection }, { steps, pragmas }, driver) {
   const settings = pragmas.map(([name, value]) => `PRAGMA ${name} = ${literal(value)}`);
-  return () => {
+  const connect = (statements) => {
     const db = driver.open(database, steps);
-    for (const sql of settings) during(sql, () => db.exec(sql));
+    for (const sql of statements) during(sql, () => db.exec(sql));
     return db;
+  };
+  return {
+    open: () => connect([...settings, ...connection.setup]),
+    openBare: () => connect(settings),
   };
 }
 
@@ -70,7 +72,7 @@ export function readPragmas(db, driver) {
 /** `EXPLAIN QUERY PLAN` of each step: its detail column, in order. @returns {string[][]} */
 export function readPlans(db, driver, steps, pools) {
   return steps.map((step, index) => {
-    if (step.operation === "open") return [];
+    if (step.operation === "open" || step.operation === "in-transaction") return [];
     // The first parameters of the pool: with STAT4 a plan may depend on values.
     const first =
       step.parameters === null

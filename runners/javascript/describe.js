@@ -5,7 +5,7 @@
  * @param {import("./drivers/driver.js").Driver} driver
  */
 export function describe(identity, driver) {
-  const db = driver.open({ path: ":memory:", mode: "readwrite", uri: {} }, []);
+  const db = driver.open({ path: ":memory:", mode: "readwrite", uri: {}, flags: [] }, []);
   const [[version, source_id]] = driver.rows(db, "SELECT sqlite_version(), sqlite_source_id()");
   const compile_options = driver.rows(db, "PRAGMA compile_options").map(([option]) => option);
   db.close();

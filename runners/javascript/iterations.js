@@ -1,42 +1,54 @@
 /** The iterations of an invocation: warm-up, then the measured ones, all with the same outcome. */
 
 import { during } from "./connection.js";
+import { histogram } from "./histogram.js";
 
 /**
- * Perform the iterations of one worker's share.
+ * Perform the iterations of one thread's part.
  *
  * @param {import("./job.js").Job} job
+ * @param {import("./parts.js").Part} part
  * @param {any} db
- * @param {(from: number, to: number, total: import("./loops.js").Total) => void} loop
- * @param {{from: number, to: number}[]} shares performed one after the other; more than one in verify mode
+ * @param {ReturnType<typeof import("./loops.js").compileLoop>} loop
  * @param {import("./line.js").Line} line
- * @param {() => {user: number, system: number}} cpu nanoseconds so far, over all threads
+ * @param {import("./system.js").System["usage"]} usage
  */
-export function iterate(job, db, loop, shares, line, cpu) {
+export function iterate(job, part, db, loop, line, usage) {
   const { warmup_iterations, warmup_ns, iterations } = job.mode === "verify" ? ONCE : job.measure;
-  const begin = transaction(job, db);
-  const only = job.steps.length === 1 ? job.steps[0].sql : null;
-  const cpu_ns = { user: 0, system: 0 };
-  const outcome = { warmup_ns: [], iterations_ns: [], own_ns: [], cpu_ns };
+  const begin = transaction(part, db);
+  const only = part.steps.length === 1 ? part.steps[0].sql : null;
+  const warmup = recorder();
+  const measured = recorder();
+  const outcome = {
+    warmup_ns: [],
+    iterations_ns: [],
+    own_ns: [],
+    spans_us: [],
+    cpu_ns: { user: 0, system: 0 },
+    switches: null,
+    difference: null,
+  };
   let total = null;
   let warm = 0;
   while (outcome.iterations_ns.length < iterations) {
     const warming = outcome.warmup_ns.length < warmup_iterations || warm < warmup_ns;
     if (job.reset.length > 0) {
-      if (line.worker === 0) for (const sql of job.reset) during(sql, () => db.exec(sql));
+      if (line.thread === 0) for (const sql of job.reset) during(sql, () => db.exec(sql));
       line.meet();
     }
     const commit = begin();
-    const before = line.worker === 0 ? cpu() : null;
+    const before = line.thread === 0 && !warming ? usage() : null;
     const counts = { checksum: 0, rows: 0, affected: 0 };
-    line.meet();
+    const [first, ...others] = part.ranges;
+    const records = warming ? warmup : measured;
+    line.start();
     const start = line.now();
-    during(only, () => loop(shares[0].from, shares[0].to, counts));
+    during(only, () => loop(first.from, first.to, counts, records));
     const end = line.now();
     const elapsed = line.finish(start, end);
     const sum = { ...counts };
-    for (const { from, to } of shares.slice(1)) {
-      during(only, () => loop(from, to, counts));
+    for (const { from, to } of others) {
+      during(only, () => loop(from, to, counts, records));
       for (const key of Object.keys(sum)) sum[key] += counts[key];
     }
     sum.checksum >>>= 0;
@@ -44,23 +56,31 @@ export function iterate(job, db, loop, shares, line, cpu) {
       warm += elapsed;
       outcome.warmup_ns.push(elapsed);
     } else {
-      const after = before && cpu();
-      for (const mode in after) cpu_ns[mode] += after[mode] - before[mode];
+      if (before) spend(outcome, before, usage());
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
+      if (job.measure.barrier) outcome.spans_us.push([line.unix(start), line.unix(end)]);
     }
     commit();
     total ??= sum;
-    checkSame(total, sum, outcome.warmup_ns.length + outcome.iterations_ns.length);
+    const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
+    outcome.difference ??= difference(total, sum, number);
+    // Where SQLITE_BUSY is tolerated, whether any thread met it is known at the end.
+    if (outcome.difference !== null && !job.measure.tolerate_busy) {
+      throw new Error(outcome.difference);
+    }
   }
-  return { ...outcome, ...total };
+  return { ...outcome, ...total, ...measured, met_busy: warmup.busy + measured.busy > 0 };
 }
 
 const ONCE = { warmup_iterations: 0, warmup_ns: 0, iterations: 1 };
 
+/** @returns {import("./around.js").Recorder} */
+const recorder = () => ({ latencies: histogram(), pacing: histogram(), busy: 0 });
+
 /** A function that begins the read transaction of an iteration and returns the one that ends it. */
-function transaction(job, db) {
-  if (job.transaction !== "read") return () => () => {};
+function transaction(part, db) {
+  if (part.transaction !== "read") return () => () => {};
   const begin = db.prepare("BEGIN");
   const read = db.prepare("SELECT count(*) FROM sqlite_schema");
   const commit = db.prepare("COMMIT");
@@ -71,9 +91,19 @@ function transaction(job, db) {
   };
 }
 
-function checkSame(first, now, number) {
+function spend(outcome, before, after) {
+  const add = (sum, from, to) => {
+    for (const key of Object.keys(sum)) sum[key] += to[key] - from[key];
+  };
+  add(outcome.cpu_ns, before.cpu_ns, after.cpu_ns);
+  if (after.switches === null) return;
+  outcome.switches ??= { voluntary: 0, involuntary: 0 };
+  add(outcome.switches, before.switches, after.switches);
+}
+
+function difference(first, now, number) {
   const changed = Object.keys(first).filter((key) => first[key] !== now[key]);
-  if (changed.length === 0) return;
+  if (changed.length === 0) return null;
   const list = (counts) => changed.map((key) => `${key} ${counts[key]}`).join(", ");
-  throw new Error(`iteration ${number} returned ${list(now)}; the first returned ${list(first)}`);
+  return `iteration ${number} returned ${list(now)}; the first returned ${list(first)}`;
 }

@@ -1,28 +1,37 @@
 /**
- * The start line: where the workers of a job meet before and after the clock of each iteration.
+ * The start line: where the threads of a job meet before and after the clock of each iteration.
  * Times are nanoseconds since the main thread's time origin, so that all threads' can be compared.
  *
  * @typedef {object} Line
- * @property {number} worker
- * @property {number} workers
+ * @property {number} thread
  * @property {() => number} now
- * @property {() => void} meet waits until every worker has arrived
+ * @property {(time: number) => number} unix a time of `now` in microseconds of Unix time
+ * @property {() => void} meet waits until every thread has arrived
+ * @property {<T>(action: () => T) => T} inTurn performs the action while no other thread does
+ * @property {() => void} start the same before the clock, for the barrier across processes as well
  * @property {(start: number, end: number) => number} finish waits for the others and returns the
  *   nanoseconds from the earliest start to the latest end
  */
 
-/** @returns {Line} for one thread, which waits for nobody */
-export function alone() {
+const unixFrom = (origin) => (time) => origin * 1e3 + time / 1e3;
+
+/**
+ * @param {(() => void) | null} barrier across processes
+ * @returns {Line} for one thread, which waits for nobody
+ */
+export function alone(barrier = null, thread = 0) {
   return {
-    worker: 0,
-    workers: 1,
+    thread,
     now: () => performance.now() * 1e6,
+    unix: unixFrom(performance.timeOrigin),
     meet() {},
+    inTurn: (action) => action(),
+    start: barrier ?? (() => {}),
     finish: (start, end) => Math.round(end - start),
   };
 }
 
-/** Another worker failed, so this one stops; not an error of its own. */
+/** Another thread failed, so this one stops; not an error of its own. */
 export class Aborted extends Error {}
 
 const ARRIVED = 0;
@@ -32,17 +41,18 @@ const CONTROL_BYTES = 16;
 /** Looks at the line before sleeping: some microseconds, the length of a wake-up saved. */
 const SPINS = 1000;
 
-/** Shared memory for a line of k workers. */
-export function sharedLine(workers) {
-  return new SharedArrayBuffer(CONTROL_BYTES + 16 * workers);
+/** Shared memory for a line of k threads. */
+export function sharedLine(threads) {
+  return new SharedArrayBuffer(CONTROL_BYTES + 16 * threads);
 }
 
 /**
  * @param {SharedArrayBuffer} memory from `sharedLine`
  * @param {number} origin the main thread's `performance.timeOrigin`
+ * @param {(() => void) | null} barrier across processes, which thread 0 sees to
  * @returns {Line & {abort: () => void}}
  */
-export function together(memory, worker, workers, origin) {
+export function together(memory, thread, threads, origin, barrier = null) {
   const control = new Int32Array(memory, 0, 4);
   const times = new Float64Array(memory, CONTROL_BYTES);
   // Each thread's performance.now() counts from its own origin (in Bun and Deno; Node shares one).
@@ -52,12 +62,13 @@ export function together(memory, worker, workers, origin) {
     Atomics.notify(control, GENERATION);
   };
   const check = () => {
-    if (Atomics.load(control, ABORTED)) throw new Aborted("another worker failed");
+    if (Atomics.load(control, ABORTED)) throw new Aborted("another thread failed");
   };
   const meet = () => {
-    check();
+    // Before the check: an abort after this moment changes the generation, and ends the wait.
     const generation = Atomics.load(control, GENERATION);
-    if (Atomics.add(control, ARRIVED, 1) === workers - 1) {
+    check();
+    if (Atomics.add(control, ARRIVED, 1) === threads - 1) {
       Atomics.store(control, ARRIVED, 0);
       release();
     } else {
@@ -69,17 +80,31 @@ export function together(memory, worker, workers, origin) {
     check();
   };
   return {
-    worker,
-    workers,
+    thread,
     now: () => (offset + performance.now()) * 1e6,
+    unix: unixFrom(origin),
     meet,
+    inTurn(action) {
+      let value;
+      for (let turn = 0; turn < threads; turn++) {
+        if (turn === thread) value = action();
+        meet();
+      }
+      return value;
+    },
+    start() {
+      meet();
+      if (barrier === null) return;
+      if (thread === 0) barrier();
+      meet();
+    },
     finish(start, end) {
-      times[2 * worker] = start;
-      times[2 * worker + 1] = end;
+      times[2 * thread] = start;
+      times[2 * thread + 1] = end;
       meet();
       let earliest = start;
       let latest = end;
-      for (let other = 0; other < workers; other++) {
+      for (let other = 0; other < threads; other++) {
         earliest = Math.min(earliest, times[2 * other]);
         latest = Math.max(latest, times[2 * other + 1]);
       }

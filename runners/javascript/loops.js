@@ -1,8 +1,8 @@
 /**
- * The hot loop, written as source for one job: property names, column types, shapes and counts are
- * literals, so that the engine compiles one monomorphic function without a dispatch per operation.
+ * The hot loop, written as source for one thread's part of a job: property names, column types, shapes and
+ * counts are literals, so that the engine compiles one monomorphic function without a dispatch per operation.
  *
- * The text names `db`, `statements`, `sql`, `pools`, `open`, `digest`, and counts in `total`.
+ * The text names `db`, `statements`, `sql`, `pools`, `open`, `digest`, `clock` and `record`, and counts in `total`.
  *
  * @typedef {object} Total
  * @property {number} checksum signed 32-bit while looping
@@ -10,10 +10,12 @@
  * @property {number} affected
  */
 
+import { around } from "./around.js";
+import { record } from "./histogram.js";
 import { NULL } from "./values.js";
 
 /**
- * @param {import("./job.js").Job} job
+ * @param {import("./parts.js").Part} part
  * @param {import("./drivers/driver.js").Driver} driver
  * @param {object} bound
  * @param {unknown} bound.db
@@ -21,46 +23,53 @@ import { NULL } from "./values.js";
  * @param {{columns: unknown[][], mask: number}[]} bound.pools one per step
  * @param {() => unknown} bound.open opens one more connection
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
- * @returns {(from: number, to: number, total: Total) => void} performs operations from..to-1
+ * @param {import("./clock.js").Clock} bound.clock
+ * @returns {(from: number, to: number, total: Total, recorder: import("./around.js").Recorder) => void}
+ *   performs operations from..to-1
  */
-export function compileLoop(job, driver, { db, statements, pools, open, digest }) {
-  const source = loopSource(job, driver.source, pools, digest !== null);
-  const sql = job.steps.map((step) => step.sql);
-  const build = new Function("db", "statements", "sql", "pools", "open", "digest", source);
-  return build(db, statements, sql, pools, open, digest);
+export function compileLoop(part, driver, { db, statements, pools, open, digest, clock }) {
+  const source = loopSource(part, driver.source, pools, digest !== null);
+  const sql = part.steps.map((step) => step.sql);
+  const given = { db, statements, sql, pools, open, digest, clock, record };
+  return new Function(...Object.keys(given), source)(...Object.values(given));
 }
 
 /** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
-export function loopSource(job, source, pools, verify) {
-  const steps = job.steps.map((step, index) =>
-    stepSource(step, index, pools[index], source, verify),
-  );
+export function loopSource({ steps, transaction, terms }, source, pools, verify) {
+  const work = steps
+    .map((step, index) => stepSource(step, index, pools[index], source, verify))
+    .join("");
   const counted = `
     total.checksum = h; total.rows = rows; total.affected = affected;`;
-  const constants = job.steps.flatMap((_, index) => [
+  const constants = steps.flatMap((_, index) => [
     `const q${index} = sql[${index}], s${index} = statements[${index}];`,
     ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
   ]);
-  const around = transactionSource(job.transaction, source);
-  const setup = [...constants, source.setup(job.steps), around.setup].join("\n");
-  if (around.call) {
+  const bracket = transactionSource(transaction, source);
+  const surroundings = around(terms, source, transaction);
+  const setup = [...constants, source.setup(steps), bracket.setup].join("\n");
+  if (bracket.call) {
     // The driver's transaction takes a function: counters live in `total` between operations.
-    const operation = around.call(`(i) => {
+    const operation = bracket.call(`(i) => {
   let h = total.checksum, rows = total.rows, affected = total.affected;
-  ${steps.join("")}${counted}
+  ${work}${counted}
 }`);
+    const counters = ["total.checksum", "total.rows", "total.affected"];
     return `"use strict"; ${setup}
 let total;
 const operation = ${operation};
-return (from, to, counts) => {
+return (from, to, counts, recorder) => {
   total = counts; total.checksum = 0; total.rows = 0; total.affected = 0;
-  for (let i = from; i < to; i++) operation(i);
+  ${surroundings.setup}
+  for (let i = from; i < to; i++) {${surroundings.wrap("operation(i);", counters)}}
 };`;
   }
+  const operation = bracket.before + work + bracket.after;
   return `"use strict"; ${setup}
-return (from, to, total) => {
+return (from, to, total, recorder) => {
   let h = 0, rows = 0, affected = 0;
-  for (let i = from; i < to; i++) {${around.before}${steps.join("")}${around.after}
+  ${surroundings.setup}
+  for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["h", "rows", "affected"])}
   }${counted}
 };`;
 }
@@ -92,7 +101,21 @@ function executionSource(step, index, args, source, verify) {
       ${source.finalize("s")} c.close();
       if (r) { rows++; ${read("r")} } ${closes("r ? 1 : 0")}`;
   }
+  if (step.operation === "in-transaction") {
+    const keeps = verify ? `digest.value("integer", a, "${step.operation}");` : "";
+    return `const a = ${source.inTransaction} ? 1 : 0; h = (Math.imul(h, 31) + a) | 0; ${keeps} ${closes("0")}`;
+  }
   const { before, call, after } = statementSource(step, index, args, source);
+  if (step.fails !== null) {
+    const keeps = verify ? `digest.value("integer", ${step.fails}, "result code");` : "";
+    return `let failed = false;
+      try { ${before} try { ${call}; } finally { ${after} } } catch (error) {
+        if (!(${source.failedWith("error", step.fails)})) throw error;
+        failed = true;
+      }
+      if (!failed) throw new Error("the statement succeeded, but must fail with result code ${step.fails}");
+      h = (Math.imul(h, 31) + ${step.fails}) | 0; ${keeps} ${closes("0")}`;
+  }
   switch (step.operation) {
     case "get":
       return `${before} const r = ${call}; if (r) { rows++; ${read("r")} } ${after} ${closes("r ? 1 : 0")}`;

@@ -1,7 +1,8 @@
 /** The commands of a JavaScript runner: `describe` and `--job FILE`. */
 
+import { JobError } from "./checks.js";
 import { DRIVERS } from "./drivers/driver.js";
-import { JobError, readJob } from "./job.js";
+import { readJob } from "./job.js";
 
 const USAGE = "usage: --driver=NAME (describe | --job FILE)";
 
@@ -64,7 +65,7 @@ async function answer(job, name, host, load) {
     const { refusal } = await import("./refusal.js");
     const reason = refusal(job, driver, DRIVERS[name].name);
     if (reason !== null) return { status: "unsupported", reason };
-    return success(job, host, load, await invoke(job, name, driver, host));
+    return success(host, load, await invoke(job, name, driver, host));
   } catch (error) {
     const { failure } = await import("./failure.js");
     return { status: "failed", error: error instanceof Error ? failure(error, driver) : error };
@@ -72,22 +73,27 @@ async function answer(job, name, host, load) {
 }
 
 async function invoke(job, name, driver, { system }) {
-  if (job.mode === "measure" && job.measure.workers > 1) {
+  const measured = job.mode === "measure";
+  if (measured && (job.measure.workers > 1 || job.writer !== null)) {
     const { performTogether } = await import("./workers.js");
     return performTogether(job, name);
   }
   const { perform } = await import("./session.js");
   const { alone } = await import("./line.js");
-  if (job.mode === "measure") return perform(job, driver, alone(), system.cpu, null);
+  const { combine } = await import("./figures.js");
+  if (measured) {
+    const across = job.measure.barrier ? (await import("./barrier.js")).barrier(system) : null;
+    return combine(job, [perform(job, driver, alone(across), system.usage, null)]);
+  }
   const { Digest } = await import("./digest.js");
   const digest = new Digest();
-  return { ...perform(job, driver, alone(), system.cpu, digest), digest: digest.hex() };
+  const figures = combine(job, [perform(job, driver, alone(), system.usage, digest)]);
+  return { ...figures, digest: digest.hex() };
 }
 
-function success(job, { system }, load, { own_ns, phases_ns, ...figures }) {
+function success({ system }, load, { phases_ns, ...figures }) {
   return {
     status: "ok",
-    operations: job.measure.operations_per_iteration,
     ...figures,
     phases_ns: { load, ...phases_ns },
     peak_rss_bytes: system.peakRss(),

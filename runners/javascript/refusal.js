@@ -8,7 +8,9 @@
 export function refusal(job, driver, name) {
   const { features } = driver;
   const lacks = (kind, value) => `${name} has no ${kind} "${value}"`;
-  for (const step of job.steps) {
+  const parts = [job.steps, job.writer?.steps ?? []];
+  for (const step of parts.flat()) {
+    if (!features.operations.includes(step.operation)) return lacks("operation", step.operation);
     if (!features.shapes.includes(step.shape)) return lacks("shape", step.shape);
     if (!features.integers.includes(step.integers)) return lacks("integers", step.integers);
     if (!features.statements.includes(step.statement))
@@ -20,6 +22,10 @@ export function refusal(job, driver, name) {
   if (option !== undefined) return lacks("engine option", option);
   const [parameter] = Object.keys(job.database?.uri ?? {});
   if (parameter !== undefined && !driver.uri) return lacks("URI parameters such as", parameter);
-  if (job.measure.rate !== null) return `${name}'s runner has no paced operations (measure.rate)`;
-  return driver.refuse(job.steps);
+  const flag = job.database?.flags.find((name) => !features.flags.includes(name));
+  if (flag !== undefined) return lacks("open flag", flag);
+  if (job.connection.per_operation) {
+    return `${name} has no connection pool (connection.per_operation): its users keep connections`;
+  }
+  return parts.map((steps) => driver.refuse(steps)).find((reason) => reason !== null) ?? null;
 }

@@ -1,20 +1,24 @@
-/** One connection's part in a job: open, prepare, iterate, prove, close. */
+/** One thread's part in a job: open a connection, prepare, iterate, prove, close. */
 
+import { clock } from "./clock.js";
 import { during, opener, readPlans, readPragmas } from "./connection.js";
+import { entry } from "./figures.js";
 import { iterate } from "./iterations.js";
+import { alone } from "./line.js";
 import { compileLoop } from "./loops.js";
-import { fold, pool, share } from "./values.js";
+import { partOf } from "./parts.js";
+import { fold, pool } from "./values.js";
 
 /**
  * @param {import("./job.js").Job} job
  * @param {import("./drivers/driver.js").Driver} driver
  * @param {import("./line.js").Line} line
- * @param {() => {user: number, system: number}} cpu
+ * @param {import("./system.js").System["usage"]} usage
  * @param {import("./digest.js").Digest | null} digest in verify mode
- * @returns the figures of this worker; those of the connection only from worker 0
+ * @returns this thread's entry in `workers`, and the result's figures, of which `combine` takes thread 0's
  * @throws whatever the driver throws, with `sql` where it is known
  */
-export function perform(job, driver, line, cpu, digest) {
+export function perform(job, driver, line, usage, digest) {
   const phases_ns = {};
   const timed = (phase, action) => {
     const start = line.now();
@@ -22,36 +26,42 @@ export function perform(job, driver, line, cpu, digest) {
     phases_ns[phase] = Math.round(line.now() - start);
     return value;
   };
-  const open = opener(job, driver);
-  const pools = job.steps.map((step) => pool(step, driver.blob));
-  let db;
+  const part = partOf(job, line.thread);
+  const { open, openBare } = opener(job, part, driver);
+  const pools = part.steps.map((step) => pool(step, driver.blob));
   // In turn: two connections that change the journal mode at once would find the file locked.
-  for (let turn = 0; turn < line.workers; turn++) {
-    if (turn === line.worker) db = timed("open", open);
-    line.meet();
-  }
-  const statements = timed("prepare", () =>
-    job.steps.map((step) => (held(step) ? during(step.sql, () => driver.prepare(db, step)) : null)),
+  const db = line.inTurn(() => timed("open", open));
+  // And the first look at a file in WAL mode may have to recover it.
+  const statements = line.inTurn(() =>
+    timed("prepare", () =>
+      part.steps.map((step) =>
+        held(step) ? during(step.sql, () => driver.prepare(db, step)) : null,
+      ),
+    ),
   );
-  const loop = compileLoop(job, driver, { db, statements, pools, open, digest });
-  const figures = iterate(job, db, loop, shares(job, line), line, cpu);
-  const proof = line.worker === 0 ? prove(job, driver, db, pools, digest) : null;
+  const bound = { db, statements, pools, open: openBare, digest, clock };
+  const outcome = iterate(job, part, db, compileLoop(part, driver, bound), line, usage);
+  if (job.mode === "verify" && job.writer !== null && part.role === "worker") {
+    perform(job, driver, alone(null, job.measure.workers), usage, null);
+  }
+  const proof = line.thread === 0 ? prove(job, driver, db, pools, digest) : null;
   timed("close", () => {
     for (const statement of statements) if (statement !== null) driver.finalize(statement);
     db.close();
   });
-  return { ...figures, ...proof, phases_ns };
+  const { warmup_ns, iterations_ns, cpu_ns, switches, affected, difference, met_busy } = outcome;
+  return {
+    entry: entry(part, outcome),
+    affected,
+    difference,
+    met_busy,
+    figures: { warmup_ns, iterations_ns, cpu_ns, switches, ...proof, phases_ns },
+  };
 }
 
-const held = (step) =>
-  step.statement === "prepared" && step.operation !== "prepare" && step.operation !== "open";
-
-/** In verify mode one connection performs all shares in turn. */
-function shares(job, line) {
-  const { operations_per_iteration: operations, workers } = job.measure;
-  const numbers = job.mode === "verify" ? [...Array(workers).keys()] : [line.worker];
-  return numbers.map((number) => share(operations, number, workers));
-}
+const NOT_HELD = ["prepare", "open", "in-transaction"];
+const held = ({ statement, operation }) =>
+  statement === "prepared" && !NOT_HELD.includes(operation);
 
 /** Read-back queries, SQLite's version, effective pragmas and query plans. */
 function prove(job, driver, db, pools, digest) {

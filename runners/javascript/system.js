@@ -8,11 +8,14 @@
  * @property {(path: string | URL) => string} readText
  * @property {(path: string, text: string) => void} replaceText so that a reader sees the old file or
  *   the whole new one
- * @property {() => {user: number, system: number}} cpu nanoseconds so far, over all threads
+ * @property {() => {cpu_ns: {user: number, system: number}, switches: {voluntary: number,
+ *   involuntary: number} | null}} usage nanoseconds and context switches so far, over all threads
+ * @property {(text: string) => void} print to stdout, at once
+ * @property {(bytes: Uint8Array) => number} read from stdin, how many bytes; 0 at its end
  * @property {() => number | null} peakRss the largest resident set so far, in bytes
  */
 
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { peakOf } from "./peak.js";
 
 /** @type {System} */
@@ -25,10 +28,24 @@ export const system = {
     writeFileSync(draft, text);
     renameSync(draft, path);
   },
-  cpu() {
-    const { user, system } = process.cpuUsage();
-    return { user: user * 1000, system: system * 1000 };
+  usage() {
+    const used = process.resourceUsage();
+    return {
+      cpu_ns: { user: used.userCPUTime * 1000, system: used.systemCPUTime * 1000 },
+      // Windows counts none and says 0.
+      switches:
+        process.platform === "win32"
+          ? null
+          : {
+              voluntary: used.voluntaryContextSwitches,
+              involuntary: used.involuntaryContextSwitches,
+            },
+    };
   },
+  print: (text) => {
+    writeSync(1, text);
+  },
+  read: (bytes) => readSync(0, bytes),
   peakRss: () =>
     process.platform === "linux"
       ? peakOf(readFileSync("/proc/self/status", "latin1"))

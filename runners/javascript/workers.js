@@ -1,51 +1,47 @@
-/** A job of several workers: one thread and one connection each, started together. */
+/** A job of several threads, workers and a writer: one connection each, started together. */
 
 import { Worker } from "node:worker_threads";
+import { combine } from "./figures.js";
 import { sharedLine, together } from "./line.js";
-import { share } from "./values.js";
+import { threads } from "./parts.js";
 
 /**
  * @param {import("./job.js").Job} job
  * @param {string} driver its name in `DRIVERS`
- * @returns the figures of all workers together, as `perform` gives them for one
+ * @returns the figures of all threads together
  * @throws {{message: string, sqlite_code: number | null, sql: string | null}} the first failure
  */
 export async function performTogether(job, driver) {
-  const { workers, operations_per_iteration: operations } = job.measure;
-  const memory = sharedLine(workers);
-  const { abort } = together(memory, -1, workers, performance.timeOrigin);
+  const count = threads(job);
+  const memory = sharedLine(count);
+  const { abort } = together(memory, -1, count, performance.timeOrigin);
   const answers = await Promise.all(
-    Array.from({ length: workers }, (_, number) => run(job, driver, number, memory, abort)),
+    Array.from({ length: count }, (_, number) => run(job, driver, number, memory, abort)),
   );
   const failed = answers.find((answer) => answer.failure && !answer.aborted);
   if (failed) throw failed.failure;
-  const [first] = answers;
-  const sum = (key) => answers.reduce((total, answer) => total + answer[key], 0);
-  return {
-    ...first,
-    rows: sum("rows"),
-    affected: sum("affected"),
-    checksum: sum("checksum") >>> 0,
-    workers: answers.map((answer, number) => {
-      const { from, to } = share(operations, number, workers);
-      const { rows, checksum, own_ns } = answer;
-      return { operations: to - from, rows, checksum, iterations_ns: own_ns };
-    }),
-  };
+  return combine(job, answers);
 }
 
+/** A thread's answer. One that fails, or cannot be started, releases the others from the line. */
 function run(job, driver, number, memory, abort) {
   const workerData = { job, driver, number, memory, origin: performance.timeOrigin };
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData });
   return new Promise((resolve) => {
     let answered = false;
     const lost = (message) => {
       if (answered) return;
       abort();
       resolve({
-        failure: { message: `worker ${number}: ${message}`, sqlite_code: null, sql: null },
+        failure: { message: `thread ${number + 1}: ${message}`, sqlite_code: null, sql: null },
       });
     };
+    let worker;
+    try {
+      worker = new Worker(new URL("./worker.js", import.meta.url), { workerData });
+    } catch (error) {
+      lost(`the system does not start it (${error.message}); the job asks for ${threads(job)}`);
+      return;
+    }
     worker.once("message", (answer) => {
       answered = true;
       resolve(answer);

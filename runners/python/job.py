@@ -28,11 +28,12 @@ class Parameters:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open"]
-    sql: str
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    sql: str = ""
     parameters: Parameters | None = None
     columns: list[Column] = dataclasses.field(default_factory=list)
     repeat: int = 1
+    fails: int | None = None
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
@@ -49,6 +50,9 @@ class Database:
     path: str
     mode: Literal["readwrite", "readonly"] = "readwrite"
     uri: dict[str, str] = dataclasses.field(default_factory=dict)
+    flags: list[Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]] = (
+        dataclasses.field(default_factory=list)
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +60,14 @@ class Connection:
     pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
     engine: dict[str, str | int] = dataclasses.field(default_factory=dict)
     worker_pragmas: list[tuple[str, str | int]] = dataclasses.field(default_factory=list)
+    setup: list[str] = dataclasses.field(default_factory=list)
+    per_operation: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    first: int
+    of: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +77,18 @@ class Measure:
     warmup_ns: int = 0
     iterations: int = 1
     workers: int = 1
+    rate: float | None = None
+    latencies: bool = False
+    tolerate_busy: bool = False
+    barrier: bool = False
+    share: Share | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Writer:
+    steps: list[Step]
+    operations: int
+    transaction: Literal["none", "deferred", "immediate"] = "none"
     rate: float | None = None
 
 
@@ -79,6 +103,7 @@ class Job:
     connection: Connection = Connection()
     steps: list[Step] = dataclasses.field(default_factory=list)
     transaction: Literal["none", "deferred", "immediate", "read"] = "none"
+    writer: Writer | None = None
     reset: list[str] = dataclasses.field(default_factory=list)
     readback: list[Readback] = dataclasses.field(default_factory=list)
     inspect: bool = True
@@ -93,14 +118,39 @@ def load(path: Path) -> Job:
     except ValueError as error:
         raise BadJob(f"{path}: not JSON: {error}") from error
     job = typing.cast("Job", _read(Job, value, "$"))
-    for number, step in enumerate(job.steps):
-        rows = step.parameters.rows if step.parameters else [[]]
-        if not rows or len(rows) & (len(rows) - 1):
-            path_ = f"$.steps[{number}].parameters.rows"
-            raise BadJob(f"{path_}: {len(rows)} rows; expected a power of two")
+    _check_steps(job.steps, "$.steps")
+    _check_rate(job.measure.rate, "$.measure.rate")
+    if job.writer:
+        if not job.writer.steps:
+            raise BadJob("$.writer.steps: none; expected what the writer does")
+        _check_steps(job.writer.steps, "$.writer.steps")
+        _check_rate(job.writer.rate, "$.writer.rate")
+    share, workers = job.measure.share, job.measure.workers
+    if share and not 0 <= share.first <= share.of - workers:
+        told = f"first {share.first} of {share.of}; expected room for {workers} workers"
+        raise BadJob(f"$.measure.share: {told}")
     if job.steps and job.database is None:
         raise BadJob("$.database: missing; steps need a database")
     return job
+
+
+def _check_steps(steps: list[Step], path: str) -> None:
+    for number, step in enumerate(steps):
+        at = f"{path}[{number}]"
+        rows = step.parameters.rows if step.parameters else [[]]
+        if not rows or len(rows) & (len(rows) - 1):
+            raise BadJob(f"{at}.parameters.rows: {len(rows)} rows; expected a power of two")
+        if not step.sql and step.operation != "in-transaction":
+            raise BadJob(f"{at}.sql: missing; only in-transaction has none")
+        if step.sql and step.operation == "in-transaction":
+            raise BadJob(f"{at}.sql: in-transaction has none")
+        if step.fails is not None and step.operation != "run":
+            raise BadJob(f"{at}.fails: only run can be expected to fail")
+
+
+def _check_rate(rate: float | None, path: str) -> None:
+    if rate is not None and not rate > 0:
+        raise BadJob(f"{path}: {rate}; expected operations per second, more than 0")
 
 
 def _read(kind: Any, value: Any, path: str) -> Any:

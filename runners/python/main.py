@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import session
+from connection import Unsupported
 from job import BadJob, Job, load
 
 IDENTITY = {
@@ -36,12 +37,13 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
-            "operations": ["get", "all", "iterate", "run"],
+            "operations": ["get", "all", "iterate", "run", "in-transaction"],
             "shapes": ["object", "array"],
             "integers": ["number"],
             "statements": ["prepared", "cached", "adhoc"],
             "transactions": ["none", "deferred", "immediate", "read"],
             "engine": [],
+            "flags": [],
         },
     }
 
@@ -51,7 +53,7 @@ def run(job: Job) -> tuple[dict[str, Any], int]:
     head = {"contract": 1, "cell": job.cell, "identity": IDENTITY}
     try:
         figures = session.perform(job)
-    except session.Unsupported as reason:
+    except Unsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}, 0
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)

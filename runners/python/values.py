@@ -70,8 +70,7 @@ class Tally:
                 raise ValueError(f"a row of {len(row)} values for {len(columns)} columns")
             for column, value in zip(columns, row, strict=True):
                 self._h = (self._h * 31 + term(value)) & MASK
-                tag, payload = _canonical(column, value)
-                self._sha.update(tag + struct.pack("<I", len(payload)) + payload)
+                self._value(*_canonical(column, value))
         self.rows += len(rows)
         self._end(len(rows))
 
@@ -81,9 +80,18 @@ class Tally:
         self.affected += affected
         self._end(affected)
 
+    def answer(self, number: int) -> None:
+        """Fold in an execution that ends with a number of the driver's and no row."""
+        self._h = (self._h * 31 + number) & MASK
+        self._value(b"i", str(number).encode())
+        self._end(0)
+
     def nothing(self) -> None:
         """An execution that has neither rows nor effect."""
         self._end(0)
+
+    def _value(self, tag: bytes, payload: bytes) -> None:
+        self._sha.update(tag + struct.pack("<I", len(payload)) + payload)
 
     def _end(self, count: int) -> None:
         self._sha.update(b"E" + struct.pack("<I", count))

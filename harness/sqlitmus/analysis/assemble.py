@@ -19,6 +19,7 @@ from sqlitmus.stats.verdict import MIN_BLOCKS
 from . import provenance
 from .cells import Secondary, build_cells
 from .checks import answered, disagree, proven
+from .claims import claimed, claims_headline
 from .conditions import passed
 from .data import Plan, PlannedCase, RunData
 from .headline import canary_summary, headline
@@ -43,7 +44,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     plan = run.plan
     shown = _reference(plan, reference)
     names = [runner.name for runner in plan.runners]
-    question = Question(plan.margin, plan.correction, plan.sessions)
+    question = Question.of(plan)
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
@@ -85,6 +86,10 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     canary = canary_summary(plan.canary, canaries)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
+    published = claimed(run, outcomes, runners)
+    told_first = claims_headline(published)
+    if plan.kind != "claims":
+        told_first = headline(runners, cases, ranking, complete, guards)
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -102,7 +107,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         correction=plan.correction,
         reference=shown,
         floor=plan.floor,
-        headline=headline(runners, cases, ranking, complete, guards),
+        headline=[*run.gate, *told_first],
         notices=notices(run, cases, facts, disagreeing, complete, flat),
         canary_summary=canary,
         noise=told(grades),
@@ -117,12 +122,15 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         machine=run.machine,
         method=method(plan),
         rerun=plan.rerun,
+        claims=published,
     )
 
 
 def _title(plan: Plan, base: str) -> str:
     if plan.kind == "suite":
         return f"SQLite across runtimes: {plan.suite}"
+    if plan.kind == "claims":
+        return "Published claims, measured here"
     others = [runner.name for runner in plan.runners if runner.name != base]
     return f"{listed(others)} against {base}"
 

@@ -1,7 +1,9 @@
 """What verification proved of each case, in words."""
 
+from sqlitmus.words import counted
+
 from .data import Check, PlannedCase, RunData
-from .words import counted, listed
+from .words import listed
 
 
 def answered(run: RunData, case: PlannedCase) -> dict[str, Check]:

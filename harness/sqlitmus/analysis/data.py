@@ -5,17 +5,20 @@ a bad sample never does: it marks its cell instead, so that one cell cannot hide
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sqlitmus.claims import Claim
 from sqlitmus.contract import Identity, Sqlite
+from sqlitmus.detail import Detail
 from sqlitmus.errors import UsageError
 from sqlitmus.report.model import SelfTest
 from sqlitmus.store import Block
 
+from .details import Details, read_details
 from .samples import Cells as SampleCells
 from .samples import Samples, read_samples
 
@@ -47,7 +50,7 @@ class PlannedRunner(Record):
     title: str
     runtime: str
     driver: str
-    role: Literal["runner", "floor", "oracle"]
+    role: Literal["runner", "floor", "oracle", "variant"]
     missing: str | None = None
     description: Described | None = None
 
@@ -69,6 +72,8 @@ class PlannedCase(Record):
     sql: list[str]
     pragmas: list[tuple[str, str | int]]
     workers: int = Field(default=1, ge=1)
+    processes: int | None = None
+    database_bytes: int | None = None
     notes: list[str] = []
 
     @model_validator(mode="after")
@@ -96,7 +101,7 @@ class Plan(Record):
     version: Literal[2] = Field(alias="schema_version")
     run: str
     label: str
-    kind: Literal["suite", "compare"] = "suite"
+    kind: Literal["suite", "compare", "claims"] = "suite"
     suite: str
     mode: str = ""
     size: str = ""
@@ -106,6 +111,7 @@ class Plan(Record):
     blocks: int = Field(ge=1)
     sessions: int = Field(default=1, ge=1)
     looks: int = Field(default=1, ge=1)
+    gate: float | None = None
     correction: Literal["none", "holm", "bh"]
     reference: str
     canary: str | None = None
@@ -116,6 +122,7 @@ class Plan(Record):
     cases: list[PlannedCase]
     cells: dict[str, list[str]] | None = None
     counts: dict[str, dict[str, Counts]] = {}
+    claims: list[Claim] = []
 
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.
@@ -173,6 +180,12 @@ class Check(Record):
     command: str = ""
 
 
+class Gated(Record):
+    """What the gate of a comparison came to, as sentences."""
+
+    lines: list[str]
+
+
 class Tested(Record):
     """The part of the last self-test that a report shows."""
 
@@ -192,6 +205,8 @@ class RunData:
     machine: dict[str, str]
     selftest: SelfTest | None = None
     truncated: bool = False
+    details: Details | None = None
+    gate: Sequence[str] = ()
 
 
 def from_records(
@@ -203,9 +218,11 @@ def from_records(
     blocks: Iterable[object] = (),
     selftest: object = None,
     truncated: bool = False,
+    details: Iterable[object] | None = None,
+    gate: object = None,
 ) -> RunData:
     """A run from the parsed `plan.json`, `verify.jsonl`, `samples.jsonl`, `machine.json` and
-    `blocks.jsonl`, and `selftest.json` if there is one.
+    `blocks.jsonl`, and `selftest.json`, `details.jsonl` and `gate.json` if there are any.
 
     `checks` and `samples` are iterables of parsed lines, header and footer included; `samples` is
     read once and may be a generator. A cell checked twice keeps its last check. `truncated` says
@@ -220,6 +237,7 @@ def from_records(
         _validate(Block, line, f"blocks.jsonl line {number}")
         for number, line in enumerate(blocks, start=1)
     ]
+    repeated = {(b.block, b.take) for b in passes if b.repeated}
     try:
         columns = read_samples(
             samples,
@@ -229,7 +247,7 @@ def from_records(
                 runners=[runner.name for runner in parsed.runners],
                 canary=parsed.canary,
                 blocks=parsed.blocks,
-                superseded={(b.block, b.take) for b in passes if b.repeated},
+                superseded=repeated,
             ),
         )
     except ValueError as error:
@@ -237,7 +255,15 @@ def from_records(
     facts = {str(name): str(value) for name, value in machine.items()}
     tested = None if selftest is None else _validate(Tested, selftest, "selftest.json")
     shown = tested and SelfTest(tested.created, tested.lines, tested.passed)
-    return RunData(parsed, cells, columns, passes, facts, shown, truncated)
+    more = None
+    if details is not None:
+        told = (
+            _validate(Detail, line, f"details.jsonl line {number}")
+            for number, line in enumerate(details, start=1)
+        )
+        more = read_details(told, columns, repeated)
+    said = () if gate is None else _validate(Gated, gate, "gate.json").lines
+    return RunData(parsed, cells, columns, passes, facts, shown, truncated, more, said)
 
 
 def _unique(what: str, names: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from .data import RunData, RunDataError, from_records
 
-_CHUNK = 4096
+_CHUNK = 1024
 
 
 def load(directory: Path) -> RunData:
@@ -19,7 +19,7 @@ def load(directory: Path) -> RunData:
     A last line without a line end was cut off by a kill: it is left out and noted. Any other line
     that is not JSON raises RunDataError, as does a missing plan.
     """
-    samples = directory / "samples.jsonl"
+    samples, details = directory / "samples.jsonl", directory / "details.jsonl"
     return from_records(
         _object(directory / "plan.json", required=True),
         _lines(directory / "verify.jsonl"),
@@ -28,6 +28,8 @@ def load(directory: Path) -> RunData:
         blocks=_lines(directory / "blocks.jsonl"),
         selftest=_object(directory / "selftest.json", required=False) or None,
         truncated=_cut_off(samples),
+        details=_lines(details) if details.exists() else None,
+        gate=_object(directory / "gate.json", required=False) or None,
     )
 
 
@@ -46,6 +48,10 @@ def _object(file: Path, *, required: bool) -> dict[str, object]:
 
 
 def _lines(file: Path) -> Iterator[object]:
+    return chain.from_iterable(_chunks(file))
+
+
+def _chunks(file: Path) -> Iterator[list[object]]:
     if not file.exists():
         return
     with file.open("rb") as stream:
@@ -53,7 +59,7 @@ def _lines(file: Path) -> Iterator[object]:
         while lines := list(islice(stream, _CHUNK)):
             if not lines[-1].endswith(b"\n"):
                 lines.pop()
-            yield from _parse(lines, file, before)
+            yield _parse(lines, file, before)
             before += len(lines)
 
 

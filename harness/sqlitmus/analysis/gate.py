@@ -1,17 +1,17 @@
-"""Which cases of a comparison are slower by more than a gate allows. Pure."""
+"""Which cases of a comparison are slower by more than its gate allows. Pure."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sqlitmus.stats.estimate import LEVEL
-from sqlitmus.stats.multiplicity import adjust, beyond_margin_p, pocock
+from sqlitmus.stats.estimate import LEVEL, Array
+from sqlitmus.stats.multiplicity import adjust, beyond_margin_p
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from .data import RunData
-from .noise import noise
+from .noise import guard_of
 from .outcomes import judge, usable
-from .pairs import Question, compare_canary, compare_with
+from .pairs import Question, compare_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,43 +23,34 @@ class Gate:
     open: list[str]
 
 
-def gate(run: RunData, new: str, share: float, looks: int) -> Gate:
-    """The new subject of `run` against its reference; `share` is 0.05 for 5 %.
+def gate(run: RunData) -> Gate:
+    """The new subject of `run` against its reference, by the gate and the looks of its plan.
 
-    Each of `looks` decides at Pocock's level, so that all together err with 5 %. Alarmed: p of
-    lying within the gate, corrected by Holm over all cases, is at most that level, and the whole
-    interval is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at
-    that level lies below the gate.
+    Each look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of lying
+    within the gate, corrected by Holm over all cases, is at most that level, and the whole interval
+    is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at that level
+    lies below the gate. Raises ValueError for a plan without a gate.
     """
     plan = run.plan
+    if plan.gate is None:
+        raise ValueError(f"{plan.run} has no gate")
     names = [runner.name for runner in plan.runners]
-    question = Question(plan.margin, plan.correction)
+    question = Question.of(plan)
     times = usable(run.samples.time, judge(run))
-    guard = np.zeros(len(plan.cases))
-    if plan.canary is not None:
-        guard = noise(compare_canary(times, names.index(plan.canary), names, question)).guard
-    shape = (len(plan.cases), len(names))
+    guard = guard_of(times, names, plan.canary, question)
     found = compare_with(times[:, :-1], names.index(plan.reference), question).logs
-    level = pocock(looks)
-    low, _ = found.interval(LEVEL)
-    _, high = found.interval(1 - 2 * level)
+    shape = (len(plan.cases), len(names))
+    (new,) = (at for at, name in enumerate(names) if name != plan.reference)
+
+    def column(values: Array) -> Array:
+        return values.reshape(shape)[:, new]
+
     testable = (found.count >= MIN_BLOCKS) & ~np.isnan(found.error)
-    at = names.index(new)
-
-    def column(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[float]:
-        return values.reshape(shape)[:, at].tolist()
-
-    p = np.where(testable & (found.mean > 0), beyond_margin_p(found, share), 1.0)
-    p = adjust(np.where(testable, p, np.nan).reshape(shape)[:, at], "holm")
-    alarmed: list[str] = []
-    cleared: list[str] = []
-    undecided: list[str] = []
-    rows = zip(plan.cases, p.tolist(), column(low), column(high), guard.tolist(), strict=True)
-    for case, adjusted, below, above, noisy in rows:
-        if adjusted <= level and below > noisy:
-            alarmed.append(case.id)
-        elif above < np.log1p(share):
-            cleared.append(case.id)
-        else:
-            undecided.append(case.id)
-    return Gate(alarmed, cleared, undecided)
+    p = np.where(testable & (found.mean > 0), beyond_margin_p(found, plan.gate), 1.0)
+    adjusted = adjust(column(np.where(testable, p, np.nan)), "holm")
+    low, _ = found.interval(LEVEL)
+    _, high = found.interval(1 - 2 * question.alpha)
+    alarmed = (adjusted <= question.alpha) & (column(low) > (0.0 if guard is None else guard))
+    cleared = ~alarmed & (column(high) < np.log1p(plan.gate))
+    ids = np.array([case.id for case in plan.cases], dtype=object)
+    return Gate(*(ids[which].tolist() for which in (alarmed, cleared, ~(alarmed | cleared))))

@@ -7,8 +7,9 @@ from math import exp, inf
 from sqlitmus.report.model import Case, Comparison, Interval, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.words import counted
 
-from .words import SHOWN, counted, listed, sentence, some, times
+from .words import SHOWN, listed, sentence, some, times
 
 # Scenarios bound by SQLite itself: there to check the method, not to choose a runtime by.
 _CONTROLS = "controls"

@@ -1,5 +1,6 @@
 """How the numbers came about, in the report's words; docs/method.md has formulas and reasons."""
 
+from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from .data import Plan
@@ -21,7 +22,7 @@ A ratio is the 20 % trimmed mean of the per-block log ratios with Yuen's 95 % in
 
 Verdicts: faster or slower if that interval excludes 1, materially if all of it is more than
 {margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
-Fewer than {least} blocks give no verdict. {correction}
+Fewer than {least} blocks give no verdict. {correction} {looks}
 
 The reference runs twice in each block, the second time as a canary. Cases whose canary is wide or
 differs from itself are graded C: there a verdict needs the whole interval beyond what the canary
@@ -49,6 +50,11 @@ _CORRECTIONS = {
         "differences that are claimed at most 5 % are expected to be false."
     ),
 }
+_LOOKS = (
+    "The run could end at any of {looks} planned looks, so each verdict is given at Pocock's "
+    "level, {level:.2g} % in place of 5 %: all looks together then err in 5 %. Intervals remain "
+    "those of 95 %."
+)
 _SESSIONS = (
     "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
     "what holds for sessions like these, not for one of them."
@@ -57,12 +63,14 @@ _SESSIONS = (
 
 def method(plan: Plan) -> list[str]:
     """One paragraph per statistic, with the plan's own figures."""
+    level = 100 * pocock(plan.looks)
     text = _TEXT.format(
         blocks=plan.blocks,
         seed=plan.seed,
         margin=100 * plan.margin,
         least=MIN_BLOCKS,
         correction=_CORRECTIONS[plan.correction],
+        looks="" if plan.looks == 1 else _LOOKS.format(looks=plan.looks, level=level),
         sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
     )
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]

@@ -6,11 +6,11 @@ from math import inf
 import numpy as np
 
 from sqlitmus.report.model import Grade, Noise
-from sqlitmus.stats.estimate import TrimmedMeans
+from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.grade import Grades, grade
+from sqlitmus.words import counted
 
-from .pairs import Pairs
-from .words import counted
+from .pairs import Pairs, Question, compare_canary
 
 _MEANING = {
     "A": "differences of about 1 % can be believed",
@@ -22,6 +22,16 @@ _MEANING = {
 def noise(canary: Pairs) -> Grades:
     """The grade of each case from the canary's comparison with the runner it repeats."""
     return grade(canary.logs)
+
+
+def guard_of(values: Array, names: list[str], twin: str | None, question: Question) -> Array | None:
+    """How far from 0 a log ratio of each case must lie, from the canary's own; None without one.
+
+    `values` is cases x series x blocks, the canary the last series; `twin` is whom it repeats.
+    """
+    if twin is None:
+        return None
+    return noise(compare_canary(values, names.index(twin), names, question)).guard
 
 
 def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sqlitmus.report.model import Case, Fact
+from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.words import counted
 
 from .data import RunData
 from .provenance import SHIPPED
-from .words import by_value, counted, listed, some
+from .words import by_value, listed, some
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -67,7 +69,11 @@ def _integrity(run: RunData, complete: int) -> Iterable[str]:
             "Comparisons use only blocks in which both runners have a value."
         )
     elif complete in {planned * look // run.plan.looks for look in range(1, run.plan.looks)}:
-        yield f"The run was settled at the planned look after {complete} of {planned} blocks."
+        yield (
+            f"The run was settled at the planned look after {complete} of {planned} blocks; its "
+            f"verdicts are given at {100 * pocock(run.plan.looks):.2g} %, the level for each of "
+            f"{run.plan.looks} looks."
+        )
     elif complete < planned:
         yield f"Only {complete} of {planned} blocks are complete, although the run was finished."
     if run.truncated:

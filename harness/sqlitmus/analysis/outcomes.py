@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from sqlitmus.report.model import Outcome
 from sqlitmus.stats.estimate import Array
+from sqlitmus.words import counted
 
 from .data import Check, PlannedRunner, RunData
 from .samples import FAILED, NONE, OK, WRONG, Samples
-from .words import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

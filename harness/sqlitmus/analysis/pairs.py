@@ -16,12 +16,13 @@ from sqlitmus.stats.estimate import (
     student_t_of,
     trimmed_means,
 )
-from sqlitmus.stats.multiplicity import Correction, adjust, p_values
+from sqlitmus.stats.multiplicity import Correction, adjust, p_values, pocock
 from sqlitmus.stats.power import blocks_to_resolve
 from sqlitmus.stats.sessions import combine
-from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
 
 from .cells import optional
+from .data import Plan
 
 CANARY = "canary"
 # Log ratios closer than this differ by rounding only, not by time.
@@ -31,12 +32,18 @@ _NOT_RESOLVED = VERDICTS.index("not resolved")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What verdicts are given by: the margin, the correction of all pairs together, and how many
-    sessions the blocks are divided into."""
+    """What verdicts are given by: the margin, the correction of all pairs together, how many
+    sessions the blocks are divided into, and the level, lower where there are several looks."""
 
     margin: float
     correction: Correction
     sessions: int = 1
+    alpha: float = ALPHA
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Question":
+        """What the plan asks."""
+        return cls(plan.margin, plan.correction, plan.sessions, pocock(plan.looks))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,16 +94,21 @@ def concluded(
 ) -> Pairs:
     """What estimates, one row per case and pair, allow to be said."""
     indices = _indices(names)
-    guards = None if guard is None else np.repeat(guard, len(indices))
-    verdicts = decide(means, question.margin, question.correction, guards)
+    verdicts = _decided(means, question, guard, len(indices))
     open_ = verdicts.code == _NOT_RESOLVED
-    if guards is not None:
-        open_ &= np.isfinite(guards)  # no number of blocks gets over an infinite guard
+    if guard is not None:  # no number of blocks gets over an infinite guard
+        open_ &= np.repeat(np.isfinite(guard), len(indices))
     needed = np.where(open_, blocks_to_resolve(means, question.margin), 0)
     testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
     p = np.where(testable, p_values(means), np.nan)
     adjusted = adjust(p, question.correction)
     return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach)
+
+
+def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each: int) -> Verdicts:
+    """Verdicts on rows of which every case has `each`; `guard` has one value per case."""
+    guards = None if guard is None else np.repeat(guard, each)
+    return decide(means, question.margin, question.correction, guards, question.alpha)
 
 
 def _indices(names: list[str]) -> list[tuple[int, int]]:
@@ -141,8 +153,7 @@ def compare_with(
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
     means, _ = _estimates(differences.reshape(-1, values.shape[2]), question.sessions)
-    guards = None if guard is None else np.repeat(guard, values.shape[1])
-    return Compared(means, decide(means, question.margin, question.correction, guards))
+    return Compared(means, _decided(means, question, guard, values.shape[1]))
 
 
 def compare_canary(times: Array, twin: int, names: list[str], question: Question) -> Pairs:

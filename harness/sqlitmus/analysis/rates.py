@@ -1,9 +1,13 @@
 """Two subjects' rates, as Node's own comparison asks for them: 1 / time, so that more is better."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sqlitmus.report.model import Interval, RateTest
-from sqlitmus.stats.multiplicity import adjust
+from sqlitmus.stats.estimate import TrimmedMeans
+from sqlitmus.stats.multiplicity import adjust, p_values
+from sqlitmus.stats.verdict import MIN_BLOCKS
 
 from .cells import optional
 from .pairs import Pairs
@@ -12,22 +16,27 @@ LEVELS = (0.95, 0.99, 0.999)
 
 
 def rates(pairs: Pairs, reference: str) -> list[RateTest | None]:
-    """Per case the rate of the other of two subjects over the reference's; None without a ratio.
-
-    p is corrected by Holm over all cases, whatever correction the verdicts have had.
-    """
+    """Per case the rate of the other of two subjects over the reference's; None without a ratio."""
     # Pairs are the later name over the earlier one, in time; a rate is the inverse of a time.
     sign = -1.0 if pairs.names[0] == reference else 1.0
-    value = sign * pairs.logs.mean
+    return rate_tests(replace(pairs.logs, mean=sign * pairs.logs.mean))
+
+
+def rate_tests(logs: TrimmedMeans) -> list[RateTest | None]:
+    """Per row of log ratios of rates the test of no difference; None without a ratio.
+
+    p is corrected by Holm over all rows, whatever correction the verdicts have had.
+    """
     columns: list[tuple[list[float | None], list[float | None]]] = []
     for level in LEVELS:
-        low, high = pairs.logs.interval(level)
-        ends = (-high, -low) if sign < 0 else (low, high)
-        columns.append((optional(np.exp(ends[0])), optional(np.exp(ends[1]))))
-    p, holm = optional(pairs.p), optional(adjust(pairs.p, "holm"))
+        low, high = logs.interval(level)
+        columns.append((optional(np.exp(low)), optional(np.exp(high))))
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    raw = np.where(testable, p_values(logs), np.nan)
+    p, holm = optional(raw), optional(adjust(raw, "holm"))
     found: list[RateTest | None] = []
-    for case, ratio in enumerate(optional(np.exp(value))):
-        intervals = [Interval(ratio or 1.0, low[case], high[case]) for low, high in columns]
+    for row, ratio in enumerate(optional(np.exp(logs.mean))):
+        intervals = [Interval(ratio or 1.0, low[row], high[row]) for low, high in columns]
         known = intervals if intervals[0].low is not None else []
-        found.append(None if ratio is None else RateTest(known, p[case], holm[case]))
+        found.append(None if ratio is None else RateTest(known, p[row], holm[row]))
     return found

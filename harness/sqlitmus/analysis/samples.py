@@ -2,26 +2,27 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import isfinite
-from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.store import SCHEMA
+
 NONE, OK, FAILED, WRONG = 0, 1, 2, 3
 _CODES: dict[object, int] = {"ok": OK, "failed": FAILED, "wrong": WRONG}
 _FIGURES = ("wall_ns", "user_ns", "system_ns", "rss_bytes", "steady_ns", "steady_cpu_ns")
-_GET_FIGURES = itemgetter(*_FIGURES)
-_PLACE = itemgetter("case", "label", "runner", "block", "position", "outcome")
+_PLACE = ("case", "label", "runner", "block", "take", "position", "outcome", "reason")
+_INTEGERS = {int}
 _NUMBERS = {int, float, type(None)}
 _MAX = 2**53  # JSON's largest exact integer, and well within the array's
-_CHUNK = 4096
-_SCHEMA = 2
+_CHUNK = 1024
+_FEW = 64
 
 Array = NDArray[np.float64]
-Line = dict[str, Any]
+Row = list[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,15 +70,17 @@ class Cells:
 
 
 def read_samples(lines: Iterable[object], cells: Cells) -> Samples:
-    """Columns from parsed lines.
+    """Columns from parsed lines: a header, a row per invocation, a footer if the run is complete.
 
-    Raises ValueError when the header is of another run or of an unknown schema.
+    Raises ValueError when the header is of another run or of an unknown schema, and when there are
+    rows without one.
     """
     reader = _Reader(cells)
-    remaining = iter(enumerate(lines, start=1))
-    reader.take(list(islice(remaining, 1)))  # the header, unlike all that follow
+    remaining = iter(lines)
+    number = 1
     while chunk := list(islice(remaining, _CHUNK)):
-        reader.take(chunk)
+        reader.take(chunk, number)
+        number += len(chunk)
     return reader.samples()
 
 
@@ -99,61 +102,77 @@ class _Reader:
         self._reasons: dict[tuple[int, int, int], str] = {}
         self._strays = self._repeats = 0
         self._complete = False
+        self._width = 0
+        self._place: list[int] = []  # where in a row the values of `_PLACE` stand
+        self._at: list[int] = []  # the same of `_FIGURES`
 
-    def take(self, chunk: list[tuple[int, object]]) -> None:
-        """A column at a time where the lines are as they should be, else line by line."""
-        if self._cells.superseded:
-            chunk = [(number, line) for number, line in chunk if not self._superseded(line)]
-        if not chunk:
+    def take(self, lines: list[Any], first: int) -> None:
+        """A column at a time where the lines are as they should be, one by one near one that is
+        not, such as the header and the footer.
+
+        `first` is the number of the first line.
+        """
+        if self._whole(lines):
             return
-        if not self._whole([line for _, line in chunk]):
-            for number, line in chunk:
+        if len(lines) <= _FEW:
+            for number, line in enumerate(lines, start=first):
                 self._single(number, line)
+            return
+        half = len(lines) // 2
+        self.take(lines[:half], first)
+        self.take(lines[half:], first + half)
 
-    def _superseded(self, line: object) -> bool:
-        if not isinstance(line, dict):
-            return False
-        where = cast("Line", line)
-        if where.get("outcome") in ("failed", "wrong"):
-            return False  # the cell was given up, so that the next take does not hold it
-        block, take = where.get("block"), where.get("take")
-        return any((block, take) == gone for gone in self._cells.superseded)
-
-    def _whole(self, lines: list[Any]) -> bool:
-        """Take all of `lines`, or nothing of them and say so."""
+    def _whole(self, rows: list[Row]) -> bool:
+        """Take all of `rows`, or nothing of them and say so."""
         try:
-            cases, labels, runners, blocks, positions, outcomes = zip(
-                *map(_PLACE, lines), strict=True
+            columns = list(zip(*rows, strict=True))
+            if len(columns) != self._width:
+                return False
+            cases, labels, runners, blocks, takes, positions, outcomes, _ = (
+                columns[at] for at in self._place
             )
-            case = np.array([self._case[name] for name in cases], dtype=np.int64)
-            series = np.array(
-                [self._series[pair] for pair in zip(labels, runners, strict=True)], dtype=np.int64
-            )
-            block, position = _table(blocks, {int}), _table(positions, {int})
-            figures = _table(list(map(_GET_FIGURES, lines)), _NUMBERS).T
+            case = np.array([self._case[name] for name in cases])
+            series = np.array([self._series[pair] for pair in zip(labels, runners, strict=True)])
+            block, take, position = (_array(c, _INTEGERS) for c in (blocks, takes, positions))
+            figures = np.array([_array(columns[at], _NUMBERS) for at in self._at])
         except (KeyError, TypeError, ValueError, OverflowError):
             return False
-        place = (case * self._cells.shape[1] + series) * self._cells.blocks + block
         sound = (block >= 0) & (block < self._cells.blocks) & (position >= 0) & (position < _MAX)
-        if set(outcomes) != {"ok"} or not sound.all() or np.isinf(figures).any():
+        if outcomes.count("ok") < len(rows) or not sound.all() or np.isinf(figures).any():
             return False
-        at = place.astype(np.int64)
-        if self._code[at].any() or len(np.unique(at)) < len(at):
+        place = (case * self._cells.shape[1] + series) * self._cells.blocks + block.astype(np.int64)
+        if self._cells.superseded:
+            gone = np.zeros(len(place), dtype=np.bool_)
+            for of_block, of_take in self._cells.superseded:
+                gone |= (block == of_block) & (take == of_take)
+            place, position, figures = place[~gone], position[~gone], figures[:, ~gone]
+        ordered = np.sort(place)
+        if self._code[place].any() or (ordered[1:] == ordered[:-1]).any():
             return False
-        self._code[at] = OK
-        self._position[at] = position.astype(np.int64)
-        self._figures[:, at] = figures
+        self._code[place] = OK
+        self._position[place] = position.astype(np.int64)
+        self._figures[:, place] = figures
         return True
 
-    def _single(self, number: int, parsed: object) -> None:
-        line = cast("Line", parsed) if isinstance(parsed, dict) else {}
-        if "complete" in line or "schema" in line:
-            self._complete = self._complete or line.get("complete") is True
-            _check_header(line, self._cells.run, number)
+    def _single(self, number: int, line: object) -> None:
+        if isinstance(line, dict):
+            self._edge(number, cast("dict[str, Any]", line))
+            return
+        if not self._width:
+            raise ValueError(
+                f"samples.jsonl line {number}: stands before the header, which names the columns; "
+                "restore the file's first line"
+            )
+        row = cast("Row", line) if isinstance(line, list) else []
+        if len(row) != self._width:
+            self._strays += 1
+            return
+        name, label, runner, block, take, position, outcome, reason = (row[n] for n in self._place)
+        # a cell that was given up is not in the next take
+        if outcome not in ("failed", "wrong") and self._superseded(block, take):
             return
         try:
-            case, code = self._case[line["case"]], _CODES[line["outcome"]]
-            who, block = self._series[line["label"], line["runner"]], line["block"]
+            case, code, who = self._case[name], _CODES[outcome], self._series[label, runner]
         except (KeyError, TypeError):
             self._strays += 1
             return
@@ -165,13 +184,27 @@ class _Reader:
             self._repeats += 1
             return
         self._code[place] = code
-        position = line.get("position")
         if type(position) is int and 0 <= position < _MAX:
             self._position[place] = position
         if code == OK:
-            self._figures[:, place] = [_number(line.get(key)) for key in _FIGURES]
+            self._figures[:, place] = [_number(row[at]) for at in self._at]
         else:
-            self._reasons[case, who, block] = str(line.get("reason") or "no reason recorded")
+            self._reasons[case, who, block] = str(reason or "no reason recorded")
+
+    def _superseded(self, block: object, take: object) -> bool:
+        return any((block, take) == gone for gone in self._cells.superseded)
+
+    def _edge(self, number: int, line: dict[str, Any]) -> None:
+        """The header or the footer."""
+        if "schema" in line:
+            columns = _columns(line, self._cells.run, number)
+            self._width = len(columns)
+            self._place = [columns.index(name) for name in _PLACE]
+            self._at = [columns.index(name) for name in _FIGURES]
+        elif "complete" in line:
+            self._complete = self._complete or line["complete"] is True
+        else:
+            self._strays += 1
 
     def samples(self) -> Samples:
         """The arrays, with the primary time and CPU of each case's metric."""
@@ -195,32 +228,42 @@ class _Reader:
         )
 
 
-def _table(values: Sequence[Any], types: set[type]) -> Array:
-    """Numbers, or rows of numbers, as an array; None becomes NaN.
+def _array(values: Sequence[Any], types: set[type]) -> Array:
+    """Numbers as an array; None becomes NaN.
 
     Raises TypeError for a value of another type, since numpy would take a number in quotes, and
     ValueError for a NaN, which must not pass as a value that was not recorded.
     """
-    flat = list(chain.from_iterable(values)) if isinstance(values[0], tuple) else values
-    if not set(map(type, flat)) <= types:
+    found = set(map(type, values))
+    if not found <= types:
         raise TypeError
-    table = np.array(values, dtype=np.float64)
-    if np.isnan(table).sum() != flat.count(None):
+    array = np.array(values, dtype=np.float64)
+    if found != {int} and np.isnan(array).sum() != values.count(None):
         raise ValueError
-    return table
+    return array
 
 
-def _check_header(line: Line, run: str, number: int) -> None:
-    if "schema" in line and line["schema"] != _SCHEMA:
+def _columns(header: dict[str, Any], run: str, number: int) -> list[str]:
+    """The names of what stands in a row."""
+    where = f"samples.jsonl line {number}"
+    if header["schema"] != SCHEMA:
         raise ValueError(
-            f"samples.jsonl line {number}: schema {line['schema']!r}, this version reads "
-            f"{_SCHEMA}; use the sqlitmus that wrote the run"
+            f"{where}: schema {header['schema']!r}, this version reads {SCHEMA}; use the sqlitmus "
+            "that wrote the run"
         )
-    if line.get("run", run) != run:
+    if header.get("run") != run:
         raise ValueError(
-            f"samples.jsonl line {number}: belongs to run {line['run']!r}, plan.json to {run!r}; "
-            "restore the two files of one run"
+            f"{where}: belongs to run {header.get('run')!r}, plan.json to {run!r}; restore the two "
+            "files of one run"
         )
+    columns = header.get("columns")
+    known = cast("list[str]", columns) if isinstance(columns, list) else []
+    missing = [name for name in (*_PLACE, *_FIGURES) if name not in known]
+    if missing:
+        raise ValueError(
+            f"{where}: no column {', '.join(missing)} in $.columns; restore the file's header"
+        )
+    return known
 
 
 def _number(value: object) -> float:

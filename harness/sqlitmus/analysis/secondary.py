@@ -6,8 +6,8 @@ from sqlitmus.report.model import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
 
 from .cells import optional
-from .noise import noise
-from .pairs import Question, compare_canary, compare_with
+from .noise import guard_of
+from .pairs import Question, compare_with
 
 
 def measures(
@@ -20,11 +20,8 @@ def measures(
     says of this very figure.
     """
     own = names.index(reference)
-    guard = None
-    if twin is not None:
-        guard = noise(compare_canary(values, names.index(twin), names, question)).guard
     runners = values[:, :-1]
-    compared = compare_with(runners, own, question, guard)
+    compared = compare_with(runners, own, question, guard_of(values, names, twin, question))
     shape = runners.shape[:2]
     low, high = compared.logs.interval()
     columns = (

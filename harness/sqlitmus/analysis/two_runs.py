@@ -7,7 +7,7 @@ one of the subject, so there are figures but no verdicts.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ from sqlitmus.stats.unpaired import unpaired_means
 
 from .assemble import analyse
 from .data import RunData
-from .noise import noise
+from .noise import guard_of
 from .outcomes import judge, usable
-from .pairs import Question, compare_canary, comparisons, concluded
+from .pairs import Question, comparisons, concluded
 from .rates import rates
 from .standings import standings
 from .words import listed
@@ -44,8 +44,9 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
     _same_cases(base, new, ids)
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
-    steady = _steady(base, new, controls, ids)
-    samples = [_relative(run, subject, controls, steady, ids) for run in (base, new)]
+    sides = [_side(run, ids) for run in (base, new)]
+    steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
+    samples = [_relative(side, subject, controls, steady) for side in sides]
     logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
     none = np.full(len(ids), np.nan)
     pairs = concluded(
@@ -54,8 +55,8 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         (none, none),
         names,
         len(ids),
-        Question(new.plan.margin, "holm"),
-        np.where(steady.any(axis=1), _guard(base, new, ids), np.inf),
+        Question(new.plan.margin, "holm", alpha=min(side.question.alpha for side in sides)),
+        np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf),
     )
     old, fresh = (analyse(run, None) for run in (base, new))
     rows = zip(ids, comparisons(pairs), rates(pairs, names[0]), strict=True)
@@ -151,50 +152,43 @@ def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list
     return wanted, [name for name in common if name not in changed and name != wanted]
 
 
-def _steady(
-    base: RunData, new: RunData, controls: Sequence[str], ids: Sequence[str]
-) -> NDArray[np.bool_]:
-    """Cases x controls: whether the control is ok in both runs."""
-    both = np.ones((len(ids), len(controls)), dtype=np.bool_)
-    for run in (base, new):
-        names = [runner.name for runner in run.plan.runners]
-        both &= judge(run).ok[_order(run, ids)][:, [names.index(name) for name in controls]]
-    return both
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """What one run has of the common cases: log times (cases x series x blocks), which cells are
+    ok, and what its canary asks for, a log ratio per case."""
+
+    names: list[str]
+    question: Question
+    logs: Array
+    ok: NDArray[np.bool_]
+    guard: Array
+
+    def at(self, runners: Sequence[str]) -> list[int]:
+        """Their places among the series."""
+        return [self.names.index(name) for name in runners]
+
+
+def _side(run: RunData, ids: Sequence[str]) -> _Side:
+    names, question = [runner.name for runner in run.plan.runners], Question.of(run.plan)
+    outcomes = judge(run)
+    times = usable(run.samples.time, outcomes)
+    guard = guard_of(times, names, run.plan.canary, question)
+    if guard is None:
+        guard = np.zeros(len(times))
+    of = {case.id: number for number, case in enumerate(run.plan.cases)}
+    order = [of[one] for one in ids]
+    return _Side(names, question, np.log(times[order]), outcomes.ok[order], guard[order])
 
 
 def _relative(
-    run: RunData,
-    subject: str,
-    controls: Sequence[str],
-    steady: NDArray[np.bool_],
-    ids: Sequence[str],
+    side: _Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
 ) -> Array:
     """Log times of the subject less the mean of the controls' that are `steady` in that case, in
     the same block; cases x blocks. Of a case without one they stand as they are."""
-    names = [runner.name for runner in run.plan.runners]
-    logs = np.log(usable(run.samples.time, judge(run)))[_order(run, ids)]
-    own = logs[:, names.index(subject)]
-    theirs = logs[:, [names.index(name) for name in controls]]
+    own, theirs = side.logs[:, side.names.index(subject)], side.logs[:, side.at(controls)]
     count = steady.sum(axis=1)[:, None]
     total = np.where(steady[:, :, None], theirs, 0.0).sum(axis=1)
     return own - np.where(count > 0, total / np.maximum(count, 1), 0.0)
-
-
-def _guard(base: RunData, new: RunData, ids: Sequence[str]) -> Array:
-    """Per case the larger of what the canaries of the two runs ask for."""
-    both: list[Array] = []
-    for run in (base, new):
-        if run.plan.canary is not None:
-            names = [runner.name for runner in run.plan.runners]
-            times = usable(run.samples.time, judge(run))
-            question = Question(run.plan.margin, run.plan.correction)
-            twin = compare_canary(times, names.index(run.plan.canary), names, question)
-            both.append(noise(twin).guard[_order(run, ids)])
-    return np.max(both, axis=0) if both else np.zeros(len(ids))
-
-
-def _order(run: RunData, ids: Sequence[str]) -> list[int]:
-    return [next(n for n, case in enumerate(run.plan.cases) if case.id == one) for one in ids]
 
 
 def _case(

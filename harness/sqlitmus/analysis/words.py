@@ -20,11 +20,6 @@ def some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 case`, `2 cases`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def by_value(values: Mapping[str, str]) -> str:
     """`1: a and b; 2: c`, the runners gathered under the value they share."""
     holders: dict[str, list[str]] = {}

@@ -11,7 +11,8 @@ from sqlitmus.errors import Exit, NotFit, SqlitmusError
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
-    "5 wrong answers, 70 internal error, 130 interrupted and resumable."
+    "5 wrong answers, 70 internal error, 130 interrupted and resumable. Where several hold, the "
+    "first of 130, 5, 1 and 4 is given, and the others are told."
 )
 
 app = typer.Typer(
@@ -26,9 +27,20 @@ app = typer.Typer(
 
 def modules() -> tuple[ModuleType, ...]:
     """The commands, in the order of the help."""
-    from sqlitmus.cli import compare, doctor, list_, report, run, schema, selftest, verify, version
+    from sqlitmus.cli import (
+        claims,
+        compare,
+        doctor,
+        list_,
+        report,
+        run,
+        schema,
+        selftest,
+        verify,
+        version,
+    )
 
-    return (list_, doctor, run, compare, selftest, verify, report, schema, version)
+    return (list_, doctor, run, compare, claims, selftest, verify, report, schema, version)
 
 
 def main() -> None:

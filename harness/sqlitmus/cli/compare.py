@@ -3,28 +3,36 @@
 import shlex
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from sqlitmus import paths
 from sqlitmus.cli import write
 from sqlitmus.cli.run import (
+    Blocks,
     Cases,
     Filters,
     Fresh,
+    Label,
     Margin,
     Mode,
+    Out,
+    Quiet,
+    Seed,
     Size,
     Suite,
+    TimeBudget,
     Timeout,
     Wait,
     check_label,
+    interrupted,
     seconds,
 )
 from sqlitmus.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from sqlitmus.comparison import Compared
     from sqlitmus.progress import Progress
 
 FORMATS = ("text", "md", "html", "json", "node")
@@ -53,24 +61,23 @@ def compare(
         str | None,
         typer.Option("-r", "--runner", help="Of two finished runs, the runner to compare."),
     ] = None,
-    blocks: Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)] = None,
-    time_budget: Annotated[
-        str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
-    ] = None,
+    blocks: Blocks = None,
+    time_budget: TimeBudget = None,
     margin: Margin = DEFAULT_MARGIN,
     gate: Annotated[
         float | None,
         typer.Option(
             help="Exit 1 if a case is slower by more than this many percent, and a second, "
-            "freshly seeded measurement confirms it.",
+            "freshly seeded measurement confirms it; cells that failed are told, wrong answers "
+            "remain exit 5.",
             min=0.1,
             max=100,
         ),
     ] = None,
     size: Size = "m",
-    seed: Annotated[int | None, typer.Option(help="Seed of the order.")] = None,
-    label: Annotated[str, typer.Option(help="Ends the name of the run directory.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder for run directories.")] = None,
+    seed: Seed = None,
+    label: Label = "",
+    out: Out = None,
     format_: Annotated[
         str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
     ] = "text",
@@ -80,11 +87,11 @@ def compare(
     timeout: Timeout = 60.0,
     fresh: Fresh = False,
     wait: Wait = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare two builds or versions in one interleaved run, or two finished runs."""
-    from sqlitmus import catalog, paths, session
-    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus import catalog, session
+    from sqlitmus.cli.report import text_of
     from sqlitmus.comparison import Request, measure, of_runs
     from sqlitmus.progress import Progress
 
@@ -99,7 +106,7 @@ def compare(
             raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
         if gate:
             raise UsageError("--gate needs a measurement of its own; two finished runs have none")
-        found = replace(of_runs(Path(base), Path(new), runner), rerun=rerun)
+        found = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
         write(text_of(found, format_, all_rows=all_rows), None)
         return
     if runner:
@@ -122,13 +129,21 @@ def compare(
         fresh=fresh,
         wait=wait,
         rerun=rerun,
+        gate=gate / 100 if gate else None,
     )
-    asked = Request(base, new, options, gate / 100 if gate else None)
-    done = measure(asked, catalog.load(), paths.tools(), progress)
-    if done.report is None:
-        _interrupted(done.directory, progress)
+    done = measure(Request(base, new, options), catalog.load(), paths.tools(), progress)
+    finish(done, progress, format_, all_rows=all_rows)
+
+
+def finish(
+    done: "Compared", progress: "Progress", format_: str = "text", *, all_rows: bool = False
+) -> NoReturn:
+    """Write the reports of a comparison, say what its gate came to, and end with its exit code."""
+    from sqlitmus.cli.report import save_reports, text_of
+
+    if done.report is None or done.directory is None:
+        interrupted(done.directory, progress)
         raise typer.Exit(Exit.INTERRUPTED)
-    assert done.directory is not None
     save_reports(done.report, done.directory)
     write(text_of(done.report, format_, all_rows=all_rows), None)
     for line in done.said:
@@ -145,10 +160,4 @@ def _lasting(arguments: list[str]) -> list[str]:
 
 
 def _is_run(text: str) -> bool:
-    return (Path(text) / "plan.json").is_file()
-
-
-def _interrupted(directory: Path | None, progress: "Progress") -> None:
-    command = f"./just run --resume {shlex.quote(str(directory))}"
-    where = f"go on with: {command}" if directory else "nothing was measured yet"
-    progress.say(f"interrupted; {where}", always=True)
+    return (paths.given(text) / "plan.json").is_file()

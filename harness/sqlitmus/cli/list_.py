@@ -36,14 +36,14 @@ def list_(
     }
     if what not in listings:
         raise UsageError(f"there is no listing {what!r}; expected one of {', '.join(listings)}")
-    rows = listings[what]()
-    if json_:
+    show(listings[what](), as_json=json_)
+
+
+def show(rows: Rows, *, as_json: bool) -> None:
+    """Print rows, at least one, as a table or as JSON."""
+    if as_json:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    _print(rows)
-
-
-def _print(rows: Rows) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table

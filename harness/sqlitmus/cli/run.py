@@ -4,11 +4,15 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sqlitmus import paths
 from sqlitmus.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.progress import Progress
 
 Filters = Annotated[
     list[str] | None,
@@ -31,6 +35,17 @@ Margin = Annotated[
     float,
     typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),
 ]
+Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)]
+TimeBudget = Annotated[
+    str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
+]
+Seed = Annotated[int | None, typer.Option(help="Seed of the order.")]
+Label = Annotated[str, typer.Option(help="Ends the name of the run directory.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(parser=paths.given, metavar="FOLDER", help="Folder for run directories."),
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
 
@@ -47,27 +62,34 @@ def run(
     cases: Cases = None,
     runners: Runners = None,
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
-    blocks: Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)] = None,
-    time_budget: Annotated[
-        str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
-    ] = None,
+    blocks: Blocks = None,
+    time_budget: TimeBudget = None,
     margin: Margin = 2.0,
     plan: Annotated[
-        Path | None, typer.Option(help="Take the counts from this run's plan; no pilot.")
+        Path | None,
+        typer.Option(
+            parser=paths.given,
+            metavar="RUN",
+            help="Take the counts from this run's plan; no pilot.",
+        ),
     ] = None,
     size: Size = "m",
-    seed: Annotated[int | None, typer.Option(help="Seed of the order.")] = None,
-    label: Annotated[str, typer.Option(help="Ends the name of the run directory.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder for run directories.")] = None,
+    seed: Seed = None,
+    label: Label = "",
+    out: Out = None,
     timeout: Timeout = 60.0,
     fresh: Fresh = False,
     wait: Wait = False,
-    resume: Annotated[Path | None, typer.Option(help="Go on with an interrupted run.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(parser=paths.given, metavar="RUN", help="Go on with an interrupted run."),
+    ] = None,
     force: Annotated[bool, typer.Option(help="Resume although something changed.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
-    from sqlitmus import catalog, paths, session
+    from sqlitmus import catalog, comparison, session
+    from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
     from sqlitmus.progress import Progress
     from sqlitmus.resolve import resolve
@@ -95,22 +117,31 @@ def run(
     )
     check_label(label)
     known, tools = catalog.load(), paths.tools()
-    named = RunDirectory.open(resume).plan().subjects if resume else runners or []
+    planned = RunDirectory.open(resume).plan() if resume else None
+    if resume and planned and planned.kind == "compare":
+        done = comparison.resume(resume, options, known, tools, progress, force=force)
+        finish(done, progress)
+    named = planned.subjects if planned else runners or []
     if any(set("@=+") & set(name) for name in named):
         found = resolve(named, known, tools)
         known, tools = found.catalog, found.tools
-        options = replace(options, runners=found.labels)
+        options = replace(options, runners=found.labels, subjects=found.subjects)
     if resume:
         ended = session.resume(resume, options, known, tools, progress, force=force)
     else:
         ended = session.run(options, known, tools, progress)
     if ended.exit == Exit.INTERRUPTED:
-        command = f"./just run --resume {shlex.quote(str(ended.directory))}"
-        where = f"go on with: {command}" if ended.directory else ""
-        progress.say(f"interrupted; {where or 'nothing was measured yet'}", always=True)
+        interrupted(ended.directory, progress)
     elif ended.directory:
         render_into(ended.directory, progress)
     raise typer.Exit(ended.exit)
+
+
+def interrupted(directory: Path | None, progress: "Progress") -> None:
+    """Say how to go on; `directory` is None where there is nothing to go on with."""
+    command = f"./just run --resume {shlex.quote(str(directory))}"
+    where = f"go on with: {command}" if directory else "nothing was measured yet"
+    progress.say(f"interrupted; {where}", always=True)
 
 
 def check_label(label: str) -> None:

@@ -7,8 +7,12 @@ Samples are integers that times 10^e give nanoseconds; positions are differences
 before.
 """
 
+from collections.abc import Sequence
+from itertools import chain
 from math import floor, log10
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from sqlitmus.report import charts, columns
 from sqlitmus.report.model import (
@@ -24,9 +28,11 @@ from sqlitmus.report.model import (
 from sqlitmus.report.words import ABSENT, LEVELS, OUTCOMES, VERDICTS
 
 SAMPLE_DIGITS = 5
+# Half-heights of the drift strips, which hold a case's largest relative deviation of a sample.
 DRIFT_FLOOR = 0.02
 DRIFT_CEILING = 0.5
 NO_PAIR = " "
+T = TypeVar("T")
 CODES: dict[Verdict | None, str] = {None: NO_PAIR, **{v: w.code for v, w in VERDICTS.items()}}
 
 
@@ -54,19 +60,25 @@ def page_data(report: Report) -> dict[str, Any]:
         "summary": [charts.SUMMARY_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "forest": [charts.FOREST_WIDTH, charts.FOREST_PAD, charts.LABEL_GAP],
         "standings": standings(report, index),
-        "cases": [case_data(case, index) for case in report.cases],
+        "cases": cases_data(report.cases, index),
     }
 
 
 def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
     """Rows of [group, runner, reference, log ratio, log low, log high, cases, counts…]."""
     groups = {name: place for place, name in enumerate(report.groups)}
+    kept = [
+        s
+        for s in report.standings
+        if s.group in groups and s.runner in index and s.reference in index
+    ]
+    ratios = zip(*(columns.logs(c) for c in triple([s.ratio for s in kept])), strict=True)
     return [
         [
             groups[s.group],
             index[s.runner],
             index[s.reference],
-            *log_interval(s.ratio),
+            *ratio,
             s.cases,
             s.faster,
             s.slower,
@@ -74,89 +86,162 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
             s.unresolved,
             s.not_ok,
         ]
-        for s in report.standings
-        if s.group in groups and s.runner in index and s.reference in index
+        for s, ratio in zip(kept, ratios, strict=True)
     ]
 
 
-def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
-    """One case's columns, in runner order."""
+def cases_data(cases: Sequence[Case], index: dict[str, int]) -> list[dict[str, Any]]:
+    """Each case's columns, in runner order."""
+    if not cases:
+        return []
+    places = [in_order(case, index) for case in cases]
+    kept = [cell if cell and cell.outcome == "ok" else None for row in places for cell in row]
+    widths = [len(index)] * len(cases)
+    varying = {
+        "time": intervals([c and c.time for c in kept], widths),
+        "overhead": intervals([c and c.overhead for c in kept], widths),
+        "cold": values([c and c.cold for c in kept], widths),
+        "cpu": values([c and c.cpu for c in kept], widths),
+        "memory": values([c and c.memory for c in kept], widths),
+        **drift_columns(kept, widths),
+        **pair_columns([case.comparisons for case in cases], index),
+    }
+    return [
+        {
+            "id": case.id,
+            "scenario": case.scenario,
+            "title": case.title,
+            "group": case.group,
+            "bound": case.bound_by,
+            "axes": case.axes,
+            "metric": case.metric,
+            "unit": case.unit,
+            "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in row),
+            **{name: column[number] for name, column in varying.items()},
+        }
+        for number, (case, row) in enumerate(zip(cases, places, strict=True))
+    ]
+
+
+def in_order(case: Case, index: dict[str, int]) -> list[Cell | None]:
+    """A case's cells in the order of the report's runners."""
     cells: list[Cell | None] = [None] * len(index)
     for cell in case.cells:
         if cell.runner in index:
             cells[index[cell.runner]] = cell
-    kept = [cell if cell and cell.outcome == "ok" else None for cell in cells]
-    axis = charts.sample_axis(cell.samples for cell in kept if cell)
+    return cells
+
+
+def drift_columns(kept: Sequence[Cell | None], widths: list[int]) -> dict[str, list[Any]]:
+    """Samples and positions of each case, and the axes on which they are drawn."""
     exponents = [sample_exponent(cell) for cell in kept]
-    data: dict[str, Any] = {
-        "id": case.id,
-        "scenario": case.scenario,
-        "title": case.title,
-        "group": case.group,
-        "bound": case.bound_by,
-        "axes": case.axes,
-        "metric": case.metric,
-        "unit": case.unit,
-        "outcomes": "".join(OUTCOMES[c.outcome].code if c else ABSENT.code for c in cells),
-        "time": intervals([cell.time if cell else None for cell in kept]),
-        "overhead": intervals([cell.overhead if cell else None for cell in kept]),
-        "cold": values([cell.cold if cell else None for cell in kept]),
-        "cpu": values([cell.cpu if cell else None for cell in kept]),
-        "memory": values([cell.memory if cell else None for cell in kept]),
-        "exponents": exponents,
-        "samples": [
-            columns.scaled(cell.samples, exponent) if cell else []
-            for cell, exponent in zip(kept, exponents, strict=True)
-        ],
-        "positions": [columns.differences(cell.positions) if cell else [] for cell in kept],
-        "drift": drift_range(kept),
-    }
-    if axis:
-        data["axis"] = [*columns.short(axis[:2]), columns.short(axis[2])]
-    data.update(pair_columns(case.comparisons, index))
-    return data
-
-
-def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
-    """Columns over unordered pairs, in the order of the report's runners."""
-    if list(index) != pairs.runners:
-        raise ValueError("a case compares other runners than the report has")
-    same = set(pairs.blocks) - {0}
+    samples = [cell.samples if cell else [] for cell in kept]
+    positions = [cell.positions if cell else [] for cell in kept]
+    lengths, places = list(map(len, samples)), list(map(len, positions))
+    flat = list(chain.from_iterable(samples))
+    low, high = columns.extremes(flat, lengths)
+    time = columns.numbers([cell.time.value if cell and cell.time else None for cell in kept])
+    time[~(time > 0)] = np.nan
+    shape = len(widths), -1
+    with np.errstate(invalid="ignore"):
+        apart = np.where(high > 0, np.fmax(high / time - 1, 1 - low / time), np.nan).reshape(shape)
+    widest = np.fmax.reduce(apart, axis=1, initial=DRIFT_FLOOR)
+    least, most = low.reshape(shape).min(axis=1), high.reshape(shape).max(axis=1)
     return {
-        "pairs": [columns.logs(c) for c in (pairs.ratio, pairs.low, pairs.high)],
-        "verdicts": "".join(CODES[verdict] for verdict in pairs.verdict),
-        "blocks": same.pop() if len(same) == 1 else pairs.blocks,
-        "needs": {at: number for at, number in enumerate(pairs.needs_blocks) if number},
-        "cross": {
-            at: columns.logs([pairs.median[at], pairs.median_low[at], pairs.median_high[at]])
-            for at, disagrees in enumerate(pairs.disagrees)
-            if disagrees
-        },
-        "next": [columns.logs(c) for c in (pairs.next_low, pairs.next_high)]
-        if any(pairs.next_low)
-        else None,
+        "exponents": columns.parts(exponents, widths),
+        "samples": columns.parts(
+            columns.parts(columns.scaled(flat, np.repeat(exponents, lengths)), lengths), widths
+        ),
+        "positions": columns.parts(
+            columns.parts(
+                columns.differences(list(chain.from_iterable(positions)), places), places
+            ),
+            widths,
+        ),
+        "drift": np.minimum(widest, DRIFT_CEILING).round(4).tolist(),
+        "axis": sample_axes(least.tolist(), most.tolist()),
     }
 
 
-def log_interval(interval: Interval | None) -> columns.Integers:
-    """The logarithms of a ratio and its bounds in units of 1e-6."""
-    if interval is None:
-        return [None, None, None]
-    return columns.logs([interval.value, interval.low, interval.high])
+def sample_axes(least: list[float], most: list[float]) -> list[list[Any] | None]:
+    """Per case [low, high, ticks] of the axis that holds its samples, None without any."""
+    axes = [charts.sample_axis(*ends) for ends in zip(least, most, strict=True)]
+    ends = [[low, high, *ticks] for low, high, ticks in filter(None, axes)]
+    short = columns.short(list(chain.from_iterable(ends)))
+    found = iter(columns.parts(short, list(map(len, ends))))
+    return [[*(one := next(found))[:2], one[2:]] if axis else None for axis in axes]
 
 
-def values(measures: list[Measure | None]) -> columns.Numbers:
-    """Secondary figures without their comparisons, which hold for the report's reference only."""
-    return columns.short([measure.value if measure else None for measure in measures])
+def pair_columns(cases: Sequence[Comparisons], index: dict[str, int]) -> dict[str, list[Any]]:
+    """Columns over unordered pairs, in the order of the report's runners."""
+    if any(list(index) != pairs.runners for pairs in cases):
+        raise ValueError("a case compares other runners than the report has")
+    widths = [len(index) * (len(index) - 1) // 2] * len(cases)
+
+    def logs(*names: str) -> list[list[columns.Integers]]:
+        flat = ([v for pairs in cases for v in getattr(pairs, name)] for name in names)
+        return by_case([columns.logs(column) for column in flat], widths)
+
+    further = [any(pairs.next_low) for pairs in cases]
+    return {
+        "pairs": logs("ratio", "low", "high"),
+        "verdicts": ["".join(CODES[verdict] for verdict in pairs.verdict) for pairs in cases],
+        "blocks": [alike(pairs.blocks) for pairs in cases],
+        "needs": [{at: n for at, n in enumerate(pairs.needs_blocks) if n} for pairs in cases],
+        "cross": crossed(cases),
+        "next": [
+            ends if there else None
+            for ends, there in zip(logs("next_low", "next_high"), further, strict=True)
+        ]
+        if any(further)
+        else [None] * len(cases),
+    }
 
 
-def intervals(found: list[Interval | None]) -> list[columns.Numbers]:
-    """Columns value, low, high."""
-    return [
-        columns.short([one.value if one else None for one in found]),
-        columns.short([one.low if one else None for one in found]),
-        columns.short([one.high if one else None for one in found]),
+def crossed(cases: Sequence[Comparisons]) -> list[dict[int, columns.Integers]]:
+    """Per case the medians that say otherwise than the mean, by place."""
+    where = [
+        (n, at) for n, pairs in enumerate(cases) for at, no in enumerate(pairs.disagrees) if no
     ]
+    ends = (
+        columns.logs([cases[n].median[at] for n, at in where]),
+        columns.logs([cases[n].median_low[at] for n, at in where]),
+        columns.logs([cases[n].median_high[at] for n, at in where]),
+    )
+    found: list[dict[int, columns.Integers]] = [{} for _ in cases]
+    for (n, at), median in zip(where, zip(*ends, strict=True), strict=True):
+        found[n][at] = list(median)
+    return found
+
+
+def alike(blocks: list[int]) -> int | list[int]:
+    """One number where all pairs that have blocks have the same."""
+    same = set(blocks) - {0}
+    return same.pop() if len(same) == 1 else blocks
+
+
+def intervals(found: Sequence[Interval | None], widths: list[int]) -> list[list[columns.Numbers]]:
+    """Per case the columns value, low, high."""
+    return by_case([columns.short(column) for column in triple(found)], widths)
+
+
+def values(measures: Sequence[Measure | None], widths: list[int]) -> list[columns.Numbers]:
+    """Secondary figures without their comparisons, which hold for the report's reference only."""
+    return columns.parts(columns.short([one.value if one else None for one in measures]), widths)
+
+
+def triple(found: Sequence[Interval | None]) -> tuple[list[float | None], ...]:
+    """Values, low and high ends."""
+    return (
+        [one.value if one else None for one in found],
+        [one.low if one else None for one in found],
+        [one.high if one else None for one in found],
+    )
+
+
+def by_case(whole: list[list[T]], widths: list[int]) -> list[list[list[T]]]:
+    """Columns of a page as columns of each of its cases."""
+    return [list(own) for own in zip(*(columns.parts(c, widths) for c in whole), strict=True)]
 
 
 def sample_exponent(cell: Cell | None) -> int:
@@ -164,16 +249,3 @@ def sample_exponent(cell: Cell | None) -> int:
     if cell is None or cell.time is None or cell.time.value <= 0:
         return 0
     return floor(log10(cell.time.value)) - SAMPLE_DIGITS + 1
-
-
-def drift_range(cells: list[Cell | None]) -> float:
-    """Half-height of the drift strips: the largest relative deviation of a sample, within 2 % and
-    50 %."""
-    widest = DRIFT_FLOOR
-    for cell in cells:
-        if cell is None or cell.time is None or cell.time.value <= 0:
-            continue
-        known = [value for value in cell.samples if value]
-        if known:
-            widest = max(widest, max(known) / cell.time.value - 1, 1 - min(known) / cell.time.value)
-    return round(min(widest, DRIFT_CEILING), 4)

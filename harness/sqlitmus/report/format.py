@@ -5,51 +5,66 @@ All times are nanoseconds. A number never shows more digits than its 95 % interv
 than four significant ones; the exact value stays in the data behind the page.
 """
 
-from math import floor, isfinite, log10
+from math import floor, log10
 
 from sqlitmus.report.model import Interval
 
 THIN = "\u202f"
 MINUS = "\u2212"
-UNITS: tuple[tuple[str, float], ...] = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
-RATES: tuple[tuple[str, float], ...] = (("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9))
+# Largest first.
+UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
+RATES: tuple[tuple[str, float], ...] = (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("/s", 1.0))
+# 0.9995 of a unit would print as 1000 of the smaller one.
+NEARLY = 0.9995
 MAX_DIGITS = 4
 MIN_DIGITS = 2
 PLAIN_DIGITS = 3
 KIBI = 1024.0
 # Ready-made: a nested format takes half as long again, and a page has hundreds of thousands.
-FIXED = tuple(f".{places}f" for places in range(330))
+FIXED = tuple(f"%.{places}f" for places in range(330))
+BOUNDS = tuple(f"[{one}, {one}]" for one in FIXED)
 
 
 def decimals(value: float, low: float | None, high: float | None) -> int:
     """Digits after the point: down to the first significant digit of the interval's half-width."""
-    if value == 0 or not isfinite(value):
+    try:
+        lead = floor(log10(abs(value)))
+    except (ValueError, OverflowError):  # of 0 and of what is not finite
         return 0
-    lead = floor(log10(abs(value)))
     if low is None or high is None or not high > low:
-        return max(0, PLAIN_DIGITS - 1 - lead)
-    wanted = -floor(log10((high - low) / 2))
-    return max(0, min(wanted, MAX_DIGITS - 1 - lead), MIN_DIGITS - 1 - lead)
+        wanted = PLAIN_DIGITS - 1 - lead
+    else:
+        wanted = -floor(log10((high - low) / 2))
+        # written out, since min and max take longer than all the rest
+        if wanted > MAX_DIGITS - 1 - lead:
+            wanted = MAX_DIGITS - 1 - lead
+        elif wanted < MIN_DIGITS - 1 - lead:
+            wanted = MIN_DIGITS - 1 - lead
+    return max(0, wanted)
 
 
 def fixed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign; never "-0"."""
-    text = format(value, FIXED[places])
-    if value > 0 or text[0] != "-":
+    text = FIXED[places] % value
+    if text[0] != "-":
         return text
     return MINUS + text[1:] if text.strip("-0.") else text[1:]
+
+
+def bounded(low: float, high: float, places: int) -> str:
+    """ "[low, high]" with `places` decimals."""
+    if low > 0:
+        return BOUNDS[places] % (low, high)
+    return f"[{fixed(low, places)}, {fixed(high, places)}]"
 
 
 def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:
     """The largest unit in which `value` is at least 1 (the smallest one for less)."""
     size = abs(value)
-    chosen = units[0]
-    for unit in units[1:]:
-        # 0.9995 of a unit would print as 1000 of the smaller one.
-        if size < unit[1] * 0.9995:
-            break
-        chosen = unit
-    return chosen
+    for unit in units:
+        if size >= unit[1] * NEARLY:
+            return unit
+    return units[-1]
 
 
 def scaled(interval: Interval, units: tuple[tuple[str, float], ...]) -> tuple[str, str, str]:
@@ -60,7 +75,7 @@ def scaled(interval: Interval, units: tuple[tuple[str, float], ...]) -> tuple[st
         return fixed(value, decimals(value, None, None)), "", unit
     low, high = low / scale, high / scale
     places = decimals(value, low, high)
-    return fixed(value, places), f"[{fixed(low, places)}, {fixed(high, places)}]", unit
+    return fixed(value, places), bounded(low, high, places), unit
 
 
 def time(interval: Interval) -> tuple[str, str]:
@@ -95,7 +110,7 @@ def ratio(interval: Interval) -> tuple[str, str]:
     places = decimals(value, low, high)
     if low is None or high is None:
         return f"{fixed(value, places)}×", ""
-    return f"{fixed(value, places)}×", f"[{fixed(low, places)}, {fixed(high, places)}]"
+    return f"{fixed(value, places)}×", bounded(low, high, places)
 
 
 def change(ratio: Interval) -> tuple[str, str]:

@@ -4,22 +4,37 @@ The page carries a content security policy that admits the page's own two script
 nothing else.
 """
 
+import os
 import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic_core import to_json
 
-from sqlitmus.report import changeview, charts, embed, fragments, noise, sections, view, words
+from sqlitmus import paths
+from sqlitmus.errors import NotFit
+from sqlitmus.report import (
+    changeview,
+    charts,
+    claimcharts,
+    claimview,
+    claimwords,
+    embed,
+    fragments,
+    noise,
+    sections,
+    view,
+    words,
+)
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
 
 REPORTS = Path(__file__).resolve().parents[3] / "reports"
-STYLES = ("tokens", "page", "controls", "tables", "matrix", "cases", "charts", "print")
+STYLES = ("tokens", "page", "controls", "tables", "matrix", "cases", "charts", "claims", "print")
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
     "format",
@@ -53,7 +68,11 @@ def render(report: Report) -> str:
             },
             groups=view.group_views(report),
             profiles=sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
-            summary=[] if compare else sections.summary(report),
+            summary=sections.summary(report) if report.kind == "suite" else [],
+            claims=claimview.claim_views(report),
+            claim_reading=f"{claimwords.READING} {claimwords.correction(report)}",
+            claim_words=claimwords.WORDS,
+            claimcharts=claimcharts,
             changed=changeview.changed(report) if compare else None,
             noise=noise.noise(report),
             correction=words.correction(report),
@@ -82,11 +101,21 @@ def environment() -> Environment:
     """Templates with escaping on; an unknown name is an error."""
     return Environment(
         loader=FileSystemLoader(REPORTS / "templates"),
+        bytecode_cache=compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def compiled() -> FileSystemBytecodeCache | None:
+    """The templates as compiled for an earlier page, where the set-up's folder can be written."""
+    try:
+        folder = paths.cache("templates")
+    except NotFit:
+        return None
+    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
 
 
 @cache

@@ -1,17 +1,12 @@
 """A report as GitHub-flavoured Markdown, short enough for a job summary (1 MiB)."""
 
-import re
-from collections.abc import Iterable, Sequence
-
-from sqlitmus.report import changes, table, words
+from sqlitmus.report import changes, claimmarkdown, claimwords, table, words
 from sqlitmus.report import format as fmt
+from sqlitmus.report.gfm import code, grid, text
 from sqlitmus.report.model import Report, Standing
 
 LIMIT = 1024 * 1024
 RESERVE = 1024
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$@])")
-SPACE = re.compile(r"\s+")
-BACKTICKS = re.compile(r"`+")
 
 
 def render(report: Report, *, all_rows: bool = False) -> str:
@@ -21,6 +16,8 @@ def render(report: Report, *, all_rows: bool = False) -> str:
     if report.kind == "compare":
         parts += [changed(report, one, all_rows=all_rows) for one in changes.tables(report)]
         parts.append(means(report))
+    elif report.kind == "claims":
+        parts += claimmarkdown.parts(report, all_rows=all_rows)
     else:
         parts.append(summary(report))
         parts += [group_table(report, name, rows) for name, rows in table.rows(report)]
@@ -42,26 +39,6 @@ def joined(parts: list[str]) -> str:
     if left_out:
         kept.append(f"_Left out for length: {fmt.counted(left_out, 'part')}; the HTML has them._")
     return "\n\n".join(kept) + "\n"
-
-
-def text(value: str) -> str:
-    """Untrusted text on one line, nothing in it read as markup, HTML or a mention."""
-    return SPECIAL.sub(r"\\\1", SPACE.sub(" ", value).strip())
-
-
-def code(value: str) -> str:
-    """Untrusted text as a code span that holds in a table too."""
-    flat = SPACE.sub(" ", value).strip()
-    longest = max((len(run) for run in BACKTICKS.findall(flat)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
-    return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
-
-
-def grid(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A table whose first `left` columns are text and the others numbers."""
-    rule = ["---"] * left + ["--:"] * (len(header) - left)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [header, rule, *lines])
 
 
 def head(report: Report) -> str:
@@ -188,6 +165,8 @@ def foot(report: Report) -> str:
         what = "Δ is the change from the base"
     marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
     reading = f"{marks}. {what}; brackets are 95 % intervals. {words.correction(report)}"
+    if report.kind == "claims":
+        reading = text(f"{claimwords.reading()} {claimwords.correction(report)}")
     selftest = " ".join(text(line) for line in words.selftest(report))
     named = (
         f"sqlitmus {text(report.sqlitmus_version)} · run {code(report.run)} · seed {report.seed}"

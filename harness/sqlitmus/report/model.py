@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Literal
 
-VERSION = 2
+from sqlitmus.report.claimed import Claim
+from sqlitmus.report.estimate import Interval, RateTest
+
+VERSION = 3
 
 Outcome = Literal["ok", "unsupported", "wrong", "failed", "missing"]
 Grade = Literal["A", "B", "C"]
-Kind = Literal["suite", "compare"]
+Kind = Literal["suite", "compare", "claims"]
 Correction = Literal["none", "holm", "bh"]
 Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Verdict = Literal[
@@ -37,15 +40,6 @@ OPPOSITE: dict[Verdict, Verdict] = {
     "not resolved": "not resolved",
     "not testable": "not testable",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate with its 95 % interval; `low` and `high` are None when it cannot be had."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +187,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class RateTest:
-    """The new runner's rate over the base's: its 95, 99 and 99.9 % intervals around one value, p of
-    no difference, and p after Holm's correction over the cases that have one; None where too few
-    blocks give any."""
-
-    intervals: list[Interval]
-    p: float | None
-    holm: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A scenario with every axis fixed, and each runner's cell in it.
 
@@ -241,7 +224,7 @@ class Runner:
     title: str
     runtime: str
     driver: str
-    role: Literal["runner", "floor", "oracle"]
+    role: Literal["runner", "floor", "oracle", "variant"]
     missing: str | None = None
     runtime_version: str | None = None
     driver_version: str | None = None
@@ -347,7 +330,8 @@ class Report:
     """Everything a renderer needs. `headline` is the verdict strip: sentences, best first.
 
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
-    new one. `sessions` is how many sittings its blocks are divided into.
+    new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
+    how many sittings its blocks are divided into.
     """
 
     version: int
@@ -381,3 +365,4 @@ class Report:
     machine: dict[str, str]
     method: list[str]
     rerun: str
+    claims: list[Claim] = field(default_factory=list[Claim])

@@ -1,9 +1,11 @@
-"""An A/B comparison in the form of Node's benchmark/compare.R, which its maintainers read.
+"""Comparisons in the form of Node's benchmark/compare.R, which its maintainers read.
 
 Improvement is the change of the rate (1 / time), so that more is better, and the accuracy the
 half-widths of its 95, 99 and 99.9 % intervals. One column is ours: the stars that are left after
 Holm's correction.
 """
+
+from collections.abc import Iterator, Sequence
 
 from sqlitmus.report import changes, table
 from sqlitmus.report.model import RateTest, Report
@@ -15,17 +17,39 @@ NOT_AVAILABLE = "NA"
 
 def render(report: Report) -> str:
     """The table, the expected number of false positives without correction, and what a correction
-    leaves; UsageError for a report that is no comparison."""
+    leaves; of claims one for each claim and runner. UsageError for a report that compares nothing.
+    """
+    if report.kind == "claims":
+        return "\n".join(
+            f"{one(title)}\n\n{form(rated)}" for title, rated in by_claim_and_runner(report)
+        )
     changes.subjects(report)
     names = table.names(report.cases)
-    both = [(one(name), c.rate) for name, c in zip(names, report.cases, strict=True) if c.rate]
-    rows = [HEADER, *((name, *cells(rate)) for name, rate in both)]
+    return form([(name, c.rate) for name, c in zip(names, report.cases, strict=True) if c.rate])
+
+
+def by_claim_and_runner(report: Report) -> Iterator[tuple[str, list[tuple[str, RateTest]]]]:
+    """The rows that have a ratio, by the families that they were corrected in."""
+    for claim in report.claims:
+        rows = [(group, row) for group in claim.groups for row in group.rows if row.rate]
+        for runner in dict.fromkeys(row.runner for _, row in rows):
+            mine = [
+                (f"{group.title}: {row.name}", row.rate)
+                for group, row in rows
+                if row.runner == runner and row.rate
+            ]
+            yield f"{claim.title}: {runner}", mine
+
+
+def form(rated: Sequence[tuple[str, RateTest]]) -> str:
+    """Rows by name, and the note below them."""
+    rows = [HEADER, *((one(name), *cells(rate)) for name, rate in rated)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         " ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, "", *note([rate for _, rate in both])]) + "\n"
+    return "\n".join([*lines, "", *note([rate for _, rate in rated])]) + "\n"
 
 
 def one(name: str) -> str:

@@ -29,6 +29,11 @@ class Row:
     entries: list[Entry]
 
 
+def one_line(text: str) -> str:
+    """Untrusted text without control characters, which could drive the terminal."""
+    return "".join(c if c.isprintable() or c == fmt.THIN else " " for c in text)
+
+
 def names(cases: Sequence[Case]) -> list[str]:
     """A short name of each case: its scenario and the axes that vary within that."""
     varying = varying_axes(cases)

@@ -8,10 +8,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sqlitmus.report import changes, table, words
+from sqlitmus.report import changes, claimterminal, claimwords, table, words
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
 from sqlitmus.report.sections import side
+from sqlitmus.report.table import one_line
 
 STYLES = {"f": "blue", "s": "yellow", "eq": "", "un": "dim"}
 NAME_WIDTH = 40
@@ -25,6 +26,7 @@ ASCII = {
     fmt.MINUS: "-",
     "\u2013": "-",
     "\u00b7": ".",
+    "\u2192": "->",
     "\N{GREEK CAPITAL LETTER DELTA}": "change",
 }
 
@@ -62,6 +64,8 @@ def renderable(
     parts += [Text(one_line(line), style="dim") for line in trust if line]
     if report.kind == "compare":
         parts += changed(report, plain=plain, all_rows=all_rows)
+    elif report.kind == "claims":
+        parts += claimterminal.parts(report, plain=plain, all_rows=all_rows)
     else:
         parts += [Text(), summary(report)]
         heading = f"Time relative to {report.reference}; below 1 is faster"
@@ -74,7 +78,10 @@ def renderable(
     legend = ", ".join(
         f"{w.ascii if plain else w.symbol} {verdict}" for verdict, w in words.VERDICTS.items()
     )
-    parts += [Text(), Text(legend, style="dim"), Text(words.correction(report), style="dim")]
+    correction = words.correction(report)
+    if report.kind == "claims":
+        legend, correction = claimwords.reading(plain=plain), claimwords.correction(report)
+    parts += [Text(), Text(legend, style="dim"), Text(correction, style="dim")]
     parts.append(Text(one_line(" ".join(words.selftest(report))), style="dim"))
     parts.append(Text(f"Run again: {one_line(report.rerun)}"))
     return Group(*parts)
@@ -147,11 +154,6 @@ def change_cells(row: changes.Row, *, plain: bool) -> list[Text]:
         Text(f"{symbol} {row.said}", style=style),
         Text(blocks),
     ]
-
-
-def one_line(text: str) -> str:
-    """Untrusted text without control characters, which could drive the terminal."""
-    return "".join(c if c.isprintable() or c == fmt.THIN else " " for c in text)
 
 
 def ascii_only(text: str) -> str:

@@ -71,6 +71,8 @@ def pocock(looks: int, alpha: float = 0.05) -> float:
     """
     if looks < 1 or not 0 < alpha < 1:
         raise ValueError(f"pocock needs looks >= 1 and 0 < alpha < 1, got {looks} and {alpha}")
+    if looks == 1:
+        return alpha
     low, high = normal(1 - alpha), normal(1 - alpha / looks)  # Bonferroni's is too far out
     while high - low > 1e-12:
         middle = (low + high) / 2

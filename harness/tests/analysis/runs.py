@@ -1,14 +1,17 @@
-"""Small runs for the analysis tests, in the form in which they are parsed from a run directory."""
+"""Small runs for the analysis tests, in the form in which they are parsed from a run directory;
+samples have names here, and become rows in `written`."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
+from sqlitmus.store import SCHEMA, Sample
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
+COLUMNS = list(Sample.model_fields)
 
 
 def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = ()) -> Json:
@@ -124,7 +127,7 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
 
 
 def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
-    lines: list[Json] = [{"schema": 2, "run": of["run"]}]
+    lines: list[Json] = [{"schema": SCHEMA, "run": of["run"], "columns": COLUMNS}]
     names = [r["name"] for r in of["runners"] if r["missing"] is None]
     series = [*((n, n) for n in names), (of["canary"], "canary")]
     for block in range(of["blocks"]):
@@ -138,6 +141,7 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                 lines.append(
                     {
                         "block": block,
+                        "take": 0,
                         "case": planned["id"],
                         "runner": name,
                         "label": label,
@@ -153,6 +157,16 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                     }
                 )
     return [*lines, {"complete": True}] if complete else lines
+
+
+def written(lines: Iterable[Any]) -> list[Any]:
+    """Lines as samples.jsonl has them: samples as rows, the others as they are."""
+    return [
+        list(map(cast("Json", line).get, COLUMNS))
+        if isinstance(line, dict) and "case" in line
+        else line
+        for line in lines
+    ]
 
 
 def drop(lines: Iterable[Json], **like: object) -> list[Json]:
@@ -179,7 +193,7 @@ def make(
     return from_records(
         of,
         checks(of) if verify is None else verify,
-        samples(of, noisy()) if lines is None else lines,
+        written(samples(of, noisy()) if lines is None else lines),
         {"cores": "4"} if machine is None else machine,
         truncated=truncated,
     )

@@ -1,7 +1,10 @@
+import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunDataError
-from tests.analysis.runs import case, checks, make, noisy, plan, runner, samples
+from tests.analysis.runs import COLUMNS, case, checks, make, noisy, plan, runner, samples
+
+HEADER = samples(plan(), noisy())[0]
 
 
 @pytest.mark.parametrize(
@@ -36,12 +39,42 @@ def test_a_bad_check_is_refused_with_its_line() -> None:
 
 def test_samples_of_another_run_are_refused() -> None:
     with pytest.raises(RunDataError, match=r"line 1: belongs to run 'other', plan.json to 'run-1'"):
-        make(lines=[{"schema": 2, "run": "other"}])
+        make(lines=[{**HEADER, "run": "other"}])
 
 
 def test_samples_of_an_unknown_schema_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 2"):
-        make(lines=[{"schema": 9, "run": "run-1"}])
+    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 3"):
+        make(lines=[{**HEADER, "schema": 9}])
+
+
+def test_samples_whose_rows_were_objects_are_refused() -> None:
+    lines = [{"schema": 2, "run": "run-1"}, {"block": 0, "position": 0}]
+    with pytest.raises(
+        RunDataError, match=r"schema 2, this version reads 3; use the sqlitmus that"
+    ):
+        make(lines=lines)
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"), [(None, "case, label"), (5, "case, label"), (COLUMNS[1:], "block")]
+)
+def test_a_header_without_the_columns_is_refused(columns: object, missing: str) -> None:
+    message = rf"samples.jsonl line 1: no column {missing}.* in \$.columns; restore"
+    with pytest.raises(RunDataError, match=message):
+        make(lines=[{**HEADER, "columns": columns}])
+
+
+def test_rows_without_a_header_are_refused() -> None:
+    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: stands before the header"):
+        make(lines=samples(plan(), noisy())[1:])
+
+
+def test_columns_are_found_by_their_names() -> None:
+    order = [*reversed(COLUMNS), "new"]
+    rows = [[x.get(name) for name in order] for x in samples(plan(), noisy())[1:-1]]
+    found = make(lines=[{**HEADER, "columns": order}, *rows]).samples
+    assert np.array_equal(found.time, make().samples.time, equal_nan=True)
+    assert found.strays == 0
 
 
 def test_a_cell_checked_twice_keeps_its_last_check() -> None:

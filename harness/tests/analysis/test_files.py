@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, load
-from tests.analysis.runs import checks, make, noisy, plan, samples
+from tests.analysis.runs import checks, make, noisy, plan, samples, written
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def directory(tmp_path: Path) -> Path:
     """A finished run."""
     (tmp_path / "plan.json").write_text(json.dumps(plan()))
     (tmp_path / "machine.json").write_text('{"cores": "4"}')
-    for name, lines in (("verify", checks(plan())), ("samples", samples(plan(), noisy()))):
+    for name, lines in (("verify", checks(plan())), ("samples", written(samples(plan(), noisy())))):
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (tmp_path / f"{name}.jsonl").write_text(text)
     return tmp_path

@@ -1,6 +1,6 @@
 import pytest
 
-from sqlitmus.analysis.words import by_value, counted, listed, sentence, some, times
+from sqlitmus.analysis.words import by_value, listed, sentence, some, times
 from sqlitmus.report.model import Interval
 
 
@@ -16,14 +16,6 @@ def test_listed() -> None:
 def test_some_names_three_and_counts_the_rest() -> None:
     assert some(list("abc")) == "a, b and c"
     assert some(list("abcde")) == "a, b, c and 2 more"
-
-
-def test_counted() -> None:
-    assert [counted(0, "case"), counted(1, "case"), counted(2, "case")] == [
-        "0 cases",
-        "1 case",
-        "2 cases",
-    ]
 
 
 def test_by_value_gathers_the_runners() -> None:

@@ -145,7 +145,9 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     file = write_paths(bench.context, states)
     content: Mapping[str, Mapping[str, str]] = json.loads(file.read_text("utf-8"))
     assert list(content) == [
-        *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet", "npm_modules"),
+        *("python", "node", "bun", "deno", "hyperfine", "rust"),
+        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
+        *("dotnet", "npm_modules"),
     ]
     assert content["hyperfine"]["version"] == "1.0"
     assert Path(content["hyperfine"]["path"]).is_file()

@@ -72,7 +72,7 @@ Run again: ./just compare base new --size s --seed 3 --blocks 12
 """
 
 PROGRESS = """\
-2 cells in 1 cases, 12 blocks of about TIME: done in about TIME
+2 cells in 1 case, 12 blocks of about TIME: done in about TIME
 what differences it can tell is not known before it has run
 """
 
@@ -187,6 +187,47 @@ def test_a_gate_tells_its_answer_last_even_if_quiet(compare: Call) -> None:
     assert second == "second run: CLONE/results/STAMP-compare-confirm"
     passed = compare("base", "new", *OPTIONS, "--gate", "50", "--quiet", "--label", "wide")
     assert (passed.code, passed.err) == (0, "gate 50 %: no case is slower by more\n")
+
+
+def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
+    desk: Desk, compare: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(_name: str, number: int) -> None:
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    broken = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet")
+    assert (broken.code, broken.out) == (130, "")
+    command = broken.err.split("./just ")[1].split()
+    words = [*command[:2], str(desk.clone.latest().path), "--quiet"]
+    desk.instant.before = lambda _name, _number: None
+    done = desk.sqlitmus(capsys, *words)
+    assert done.code == 1
+    assert done.out.splitlines()[:3] == [
+        "new against base",
+        "",
+        "Gate 5 %: slower by more in both runs: get.",
+    ]
+    assert done.err.splitlines() == [
+        "gate 5 %: slower by more in both runs: get",
+        "second run: CLONE/results/STAMP-compare-confirm",
+    ]
+    assert (desk.clone.latest().path / "report.html").exists()
+
+
+def test_relative_paths_are_looked_up_where_the_user_is(
+    desk: Desk, compare: Call, runs: list[RunDirectory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = desk.clone.root / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(desk.clone.root))
+    done = compare(*(f"results/{run.path.name}" for run in runs))
+    assert done.code == 0, done.err
+    done = compare("base", "new", *OPTIONS, "--out", "mine", "--label", "there")
+    assert done.code == 0, done.err
+    assert "report: CLONE/mine/STAMP-there/report.html" in done.err
 
 
 def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> None:
@@ -365,10 +406,10 @@ def test_runs_without_a_common_case(desk: Desk, compare: Call, runs: list[RunDir
 def test_runs_written_by_another_version_are_refused(
     compare: Call, runs: list[RunDirectory]
 ) -> None:
-    edit(runs[0], "samples.jsonl", '{"schema":2,', '{"schema":1,')
+    edit(runs[0], "samples.jsonl", '{"schema":3,', '{"schema":2,')
     message = told(compare(*paths(runs)))
     assert message == (
-        "samples.jsonl line 1: schema 1, this version reads 2; use the sqlitmus that wrote the run"
+        "samples.jsonl line 1: schema 2, this version reads 3; use the sqlitmus that wrote the run"
     )
 
 

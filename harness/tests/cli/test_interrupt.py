@@ -101,7 +101,7 @@ def test_samples_outlive_a_killed_harness_and_a_torn_line_is_repaired(clone: Clo
     before = measured_order(run)
     assert before == planned_order(run)[: len(before)]
     assert before
-    torn = b'{"block":1,"position":99,"case":"ge'
+    torn = b'[1,0,99,"ge'
     with (run.path / "samples.jsonl").open("ab") as stream:
         stream.write(torn)
     assert measured_order(run) == before

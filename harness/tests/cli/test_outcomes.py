@@ -166,7 +166,7 @@ def test_progress_of_a_run_without_a_terminal(clone: Clone) -> None:
     clone.runner("b", "fails-after=0")
     done = clone.sqlitmus("run", "--size", "s", "--seed", "5", "--blocks", "2", "-f", "get")
     assert done.err == dedent("""\
-        2 cells in 1 cases, 2 blocks of about TIME: done in about TIME
+        2 cells in 1 case, 2 blocks of about TIME: done in about TIME
         {fewer}
         block 1/2  TIME left  get  b
         get/b: failed: ended with exit code 7 and wrote no result

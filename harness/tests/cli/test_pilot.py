@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from sqlitmus.analysis import analyse, load
 from sqlitmus.counts import block_seconds
 from sqlitmus.plan import Counts
 from sqlitmus.store import RunDirectory
@@ -126,14 +127,41 @@ def test_a_cell_that_fails_in_the_pilot_is_a_failed_cell_and_stops_no_other(desk
     assert desk.run(mode="piloted", blocks=2).exit == 4
     assert desk.clone.outcomes() == {"a": "ok", "b": "failed"}
     found = counts(desk.clone.latest())
-    assert (found["a"].operations, found["b"].operations) == (5000, 4)
-    assert [s.label for s in desk.clone.samples()].count("b") == 1
-    assert desk.instant.count("b") == 2  # once in the pilot, once in the run
+    assert {name: planned.operations for name, planned in found.items()} == {"a": 5000}
+    assert [s.label for s in desk.clone.samples()].count("b") == 0
+    assert desk.instant.count("b") == 1
     assert desk.clone.evidence() == ["get.b.measure.job.json", "get.b.measure.log"]
+    (cell,) = (c for c in analyse(load(desk.clone.latest().path)).cases[0].cells if c.runner == "b")
+    assert (cell.outcome, cell.reason) == (
+        "failed",
+        "in the pilot: ended with exit code 7 and wrote no result",
+    )
+    assert "get/b: failed in the pilot: ended with exit code 7 and wrote no re" in desk.said()
     # nothing was learned, so it is tried again
     desk.instant.lies.clear()
     assert desk.run(mode="piloted", blocks=2, label="again").exit == 0
     assert counts(desk.clone.latest())["b"].operations == 5000
+
+
+def test_a_run_whose_cell_failed_in_the_pilot_ends_the_same_after_a_break(desk: Desk) -> None:
+    desk.instant.lies["b"] = lambda number: None if number else {}
+
+    def interrupt(_name: str, number: int) -> None:
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    assert desk.run(mode="piloted", blocks=4).exit == 130
+    desk.instant.lies.clear()
+    assert desk.resume(desk.clone.latest().path).exit == 4
+    assert desk.instant.count("b") == 1
+
+
+def test_a_reference_that_fails_in_the_pilot_is_none(desk: Desk) -> None:
+    desk.instant.lies["a"] = lambda number: None if number else {}
+    assert desk.run(mode="piloted", blocks=2).exit == 4
+    plan = desk.clone.latest().plan()
+    assert (plan.reference, plan.canary) == ("b", "b")
 
 
 def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
@@ -156,7 +184,7 @@ def test_a_budget_too_small_for_a_block_gives_one(desk: Desk) -> None:
 def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
     desk.run(mode="piloted", blocks=12)
     lines = desk.said().splitlines()
-    assert lines[0] == ("2 cells in 1 cases, 12 blocks of about TIME: done in about TIME")
+    assert lines[0] == ("2 cells in 1 case, 12 blocks of about TIME: done in about TIME")
     assert lines[1].startswith("able to tell differences from a of about 0.")
     assert lines[1].endswith("% in nine of ten (80 % power, corrected)")
     desk.run(blocks=12, label="unpiloted", fresh=True)

@@ -108,7 +108,7 @@ def test_too_small_a_budget_ends_with_3(clone: Clone) -> None:
     assert (done.code, done.out, done.err) == (
         3,
         "",
-        "sqlitmus: only 1 blocks fitted, 30 are needed; give more --time-budget\n",
+        "sqlitmus: only 1 block fitted, 30 are needed; give more --time-budget\n",
     )
     assert not (clone.root / "results").exists()
     assert not (clone.root / "toolchain/cache/memory/selftest.json").exists()

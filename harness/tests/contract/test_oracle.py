@@ -131,6 +131,120 @@ def test_shares_of_workers_start_at_zero_and_are_added(tmp_path: Path) -> None:
     ]
 
 
+CONSTRAINT, MISMATCH = 19, 20
+
+
+def test_an_open_transaction_folds_1_and_none_0(tmp_path: Path) -> None:
+    asked = {"operation": "in-transaction"}
+    write = {"operation": "run", "sql": "INSERT INTO t(a) VALUES (1), (2)"}
+    for transaction, said in (("none", 0), ("deferred", 1), ("immediate", 1)):
+        result = ask(tmp_path, [asked, write, asked], transaction=transaction)
+        assert (result["rows"], result["affected"]) == (0, 2)
+        assert result["checksum"] == (said * 31 + 2) * 31 + said
+        number = piece(b"i", str(said).encode()) + end(0)
+        assert result["digest"] == sha256(number + end(2) + number).hexdigest()
+    read = ask(tmp_path, [asked], transaction="read", mode="measure")
+    assert (read["rows"], read["checksum"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("INSERT INTO strictly VALUES (1, NULL)", CONSTRAINT),
+        ("INSERT INTO strictly VALUES ('one', 1)", MISMATCH),
+    ],
+)
+def test_what_must_fail_folds_its_primary_code(tmp_path: Path, sql: str, code: int) -> None:
+    setup = ["CREATE TEMP TABLE strictly(id INTEGER PRIMARY KEY, a NOT NULL)"]
+    steps = [
+        {"operation": "run", "sql": "INSERT INTO strictly(a) VALUES (7)"},
+        {"operation": "run", "sql": sql, "fails": code, "repeat": 2},
+    ]
+    proof = [{"sql": "SELECT a FROM strictly", "columns": [{"name": "a", "type": "integer"}]}]
+    asked = {"connection": {"setup": setup}, "readback": proof}
+    result = ask(tmp_path, steps, **asked)
+    assert (result["rows"], result["affected"]) == (0, 1)
+    assert result["checksum"] == (1 * 31 + code) * 31 + code
+    assert result["readback"] == {"rows": 1, "checksum": 7}
+    number = piece(b"i", str(code).encode()) + end(0)
+    said = end(1) + number + number + piece(b"i", b"7") + end(1)
+    assert result["digest"] == sha256(said).hexdigest()
+    measured = ask(tmp_path, steps, mode="measure", **asked)
+    assert [measured[key] for key in ("checksum", "affected")] == [result["checksum"], 1]
+
+
+def test_a_share_is_a_part_of_the_whole(tmp_path: Path) -> None:
+    # Seven operations bind 1, 2, 3, 4, 1, 2, 3; worker 1 of 3 takes two of them, worker 2 three.
+    step = {
+        "operation": "get",
+        "sql": "SELECT ? AS v",
+        "columns": [{"name": "v", "type": "integer"}],
+        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
+    }
+    shares = (3 * 31 + 4, (1 * 31 + 2) * 31 + 3)
+    share = {"share": {"first": 1, "of": 3}, "workers": 2}
+    measure = {"operations_per_iteration": 7, **share}
+    for mode in ("verify", "measure"):
+        result = ask(tmp_path, [step], measure=measure, mode=mode)
+        assert (result["operations"], result["rows"]) == (5, 5)
+        assert result["checksum"] == sum(shares)
+    assert [w["checksum"] for w in result["workers"]] == list(shares)
+
+
+def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -> None:
+    column = [{"name": "n", "type": "integer"}]
+    read = {"operation": "get", "sql": "SELECT count(*) AS n FROM t WHERE a > 2", "columns": column}
+    write = {
+        "operation": "run",
+        "sql": "INSERT INTO t(a) VALUES (?)",
+        "parameters": {"types": ["integer"], "rows": [[1], [2]]},
+        "repeat": 2,
+    }
+    proof = [{"sql": "SELECT a AS n FROM t ORDER BY id", "columns": column}]
+    asked = {
+        "writer": {"steps": [write], "operations": 2, "transaction": "immediate"},
+        "reset": ["DELETE FROM t"],
+        "readback": proof,
+        "connection": {"pragmas": [["journal_mode", "WAL"], ["busy_timeout", 5000]]},
+    }
+    result = ask(tmp_path, [read], **asked)
+    assert (result["operations"], result["rows"], result["affected"]) == (1, 1, 0)
+    assert result["checksum"] == 0
+    written = [1, 2, 1, 2]
+    h = 0
+    for a in written:
+        h = h * 31 + a
+    assert result["readback"] == {"rows": 4, "checksum": h}
+    said = piece(b"i", b"0") + end(1)
+    said += b"".join(piece(b"i", b"%d" % a) for a in written) + end(4)
+    assert result["digest"] == sha256(said).hexdigest()
+    measured = ask(tmp_path, [read], mode="measure", **asked)
+    assert measured["readback"] == result["readback"]
+    worker, writer = measured["workers"]
+    assert (worker["role"], worker["operations"], worker["checksum"]) == ("worker", 1, 0)
+    assert (writer["role"], writer["operations"], writer["rows"]) == ("writer", 2, 0)
+    assert writer["checksum"] == ((1 * 31 + 1) * 31 + 1) * 31 + 1
+
+
+def test_each_connection_to_memory_has_a_database_of_its_own(tmp_path: Path) -> None:
+    column = [{"name": "n", "type": "integer"}]
+    write = {"operation": "run", "sql": "INSERT INTO own DEFAULT VALUES"}
+    read = {"operation": "get", "sql": "SELECT count(*) AS n FROM own", "columns": column}
+    asked = {
+        "database": {"path": ":memory:"},
+        "connection": {"setup": ["CREATE TABLE own(id INTEGER PRIMARY KEY)"]},
+        "measure": {"operations_per_iteration": 2, "workers": 2},
+        "readback": [{"sql": "SELECT count(*) AS n FROM own", "columns": column}],
+    }
+    measured = ask(tmp_path, [write, read], mode="measure", **asked)
+    assert measured["checksum"] == 2 * (1 * 31 + 1)
+    assert measured["readback"] == {"rows": 1, "checksum": 0}
+    # Verified on one connection, the second share finds what the first one wrote.
+    verified = ask(tmp_path, [write, read], **asked)
+    assert verified["checksum"] == (1 * 31 + 1) + (1 * 31 + 2)
+    assert verified["readback"] == {"rows": 1, "checksum": 2}
+
+
 def test_repeats_bind_the_pool_on_and_on(tmp_path: Path) -> None:
     step = {
         "operation": "get",
@@ -156,6 +270,10 @@ def test_repeats_bind_the_pool_on_and_on(tmp_path: Path) -> None:
             '$.measure.operations_per_iteration: "two"; expected int',
         ),
         ({"steps": [{"operation": "get"}]}, "$.steps[0].sql: missing"),
+        (
+            {"writer": {"steps": [{"operation": "get"}], "operations": 1}},
+            "$.writer.steps[0].sql: missing",
+        ),
         ({"database": None}, "$.database: missing; steps need a database"),
     ],
 )

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sqlitmus import bench, catalog, cli, measure, paths, pilot, session
+from sqlitmus.contract import Job
 from sqlitmus.execute import Timing
 from sqlitmus.progress import Progress
 from tests.fakes.clone import Clone, Done
@@ -70,7 +71,7 @@ class Instant:
     ) -> Timing:
         """Answer the job; the exit code is 1 where a lie is None."""
         del environment, timeout_s
-        job = json.loads(Path(command[-1]).read_bytes())
+        job = Job.model_validate_json(Path(command[-1]).read_bytes()).model_dump(mode="json")
         name = job["cell"].partition("/")[2]
         log.write_text("")
         if job["mode"] == "verify":

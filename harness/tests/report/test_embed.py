@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 from itertools import accumulate
-from math import exp
+from math import exp, inf
 from typing import Any
 
 import pytest
@@ -93,8 +93,12 @@ def test_codes_are_unique_and_opposites_mutual() -> None:
 def test_a_number_that_is_none_stays_none() -> None:
     assert columns.logs([0.0, float("inf"), None, 1.0]) == [None, None, None, 0]
     assert columns.short([float("nan"), 812.34567, 123456.7, None]) == [None, 812.346, 123457, None]
-    assert columns.scaled([1.26, None], -1) == [13, None]
-    assert columns.differences([]) == []
+    assert columns.scaled([1.26, None], [-1, 0]) == [13, None]
+    assert columns.differences([], []) == columns.differences([], [0]) == []
+
+
+def test_a_number_beyond_all_measure_is_kept_whole() -> None:
+    assert columns.short([1e300]) == [round(1e300)]
 
 
 @given(st.lists(st.floats(min_value=1e-3, max_value=1e12), max_size=9))
@@ -107,6 +111,20 @@ def test_columns_round_as_their_units_say(values: list[float]) -> None:
         assert isinstance(short, int) == (value >= columns.WHOLE)
 
 
-@given(st.lists(st.integers(0, 10**6)))
-def test_positions_come_back_from_their_differences(positions: list[int]) -> None:
-    assert list(accumulate(columns.differences(positions))) == positions
+@given(st.lists(st.lists(st.integers(0, 10**6))))
+def test_positions_come_back_from_their_differences(positions: list[list[int]]) -> None:
+    lengths = list(map(len, positions))
+    steps = columns.differences([one for part in positions for one in part], lengths)
+    assert [list(accumulate(part)) for part in columns.parts(steps, lengths)] == positions
+
+
+SAMPLES = st.none() | st.just(0.0) | st.floats(1e-3, 1e12)
+
+
+@given(st.lists(st.lists(SAMPLES)))
+def test_extremes_are_those_of_each_part(samples: list[list[float | None]]) -> None:
+    lengths = list(map(len, samples))
+    low, high = columns.extremes([one for part in samples for one in part], lengths)
+    known = [[one for one in part if one] for part in samples]
+    assert low.tolist() == [min(part, default=inf) for part in known]
+    assert high.tolist() == [max(part, default=0) for part in known]

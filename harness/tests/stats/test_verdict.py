@@ -47,6 +47,15 @@ def test_materially_begins_where_the_whole_interval_is_beyond_the_margin() -> No
     assert verdict(-np.log(1.02) - half + 1e-9, 0.01) == "faster"
 
 
+def test_a_stricter_level_asks_for_more() -> None:
+    def at(alpha: float, mean: float, error: float) -> str:
+        return decide(estimate(mean, error), MARGIN, alpha=alpha).names()[0]
+
+    assert [at(alpha, 0.023, 0.010) for alpha in (0.05, 0.02)] == ["slower", "not resolved"]
+    assert [at(alpha, 0.0, 0.0104) for alpha in (0.05, 0.02)] == ["equivalent", "not resolved"]
+    assert [at(alpha, 0.042, 0.010) for alpha in (0.05, 0.02)] == ["materially slower", "slower"]
+
+
 def test_equivalence_uses_the_90_percent_interval() -> None:
     # 95 % half-width 2.2 %, 90 % half-width 1.8 %: within 2 % only by the latter
     assert verdict(0.0, 0.0104) == "equivalent"

@@ -33,6 +33,7 @@ internal static class Facts
                 ("statements", ["prepared", "adhoc"]),
                 ("transactions", ["none", "deferred", "immediate", "read"]),
                 ("engine", []),
+                ("flags", ["private-cache", "shared-cache"]),
             ]);
     }
 

@@ -4,12 +4,13 @@ namespace Sqlitmus;
 
 internal enum Mode { Verify, Measure }
 internal enum ColumnType { Integer, Real, Text, Blob }
-internal enum Operation { Get, All, Iterate, Run, Prepare, Open }
+internal enum Operation { Get, All, Iterate, Run, Prepare, Open, InTransaction }
 internal enum Shape { Object, Array, Typed }
 internal enum Integers { Number, Bigint }
 internal enum StatementKind { Prepared, Cached, Adhoc }
 internal enum TransactionKind { None, Deferred, Immediate, Read }
 internal enum OpenMode { Readwrite, Readonly }
+internal enum OpenFlag { NoMutex, FullMutex, PrivateCache, SharedCache }
 
 internal sealed record Column(string Name, ColumnType Type);
 
@@ -19,19 +20,25 @@ internal sealed record Parameters(ColumnType[] Types, object[][] Rows)
     public static Parameters None { get; } = new([], [[]]);
 }
 
+/// <param name="Fails">The primary result code with which every execution must fail; null where it must succeed.</param>
 internal sealed record StepSpec(
     Operation Operation,
     string Sql,
     Parameters Parameters,
     Column[] Columns,
     long Repeat,
+    int? Fails,
     Shape Shape,
     Integers Integers,
     StatementKind Statement);
 
 internal sealed record ReadbackSpec(string Sql, Column[] Columns);
 
-internal sealed record DatabaseSpec(string Path, OpenMode Mode, KeyValuePair<string, string>[] Uri);
+/// <param name="Path">A file, or <c>:memory:</c>.</param>
+internal sealed record DatabaseSpec(string Path, OpenMode Mode, KeyValuePair<string, string>[] Uri, OpenFlag[] Flags)
+{
+    public bool InMemory => Path == ":memory:";
+}
 
 /// <summary>A pragma and its value as an SQL literal.</summary>
 internal sealed record Pragma(string Name, string Literal)
@@ -40,10 +47,28 @@ internal sealed record Pragma(string Name, string Literal)
 }
 
 /// <param name="Engine">The names of the options; this runner has none, so it needs no values.</param>
-internal sealed record ConnectionSpec(Pragma[] Pragmas, string[] Engine, Pragma[] WorkerPragmas);
+/// <param name="Setup">SQL after the pragmas.</param>
+/// <param name="PerOperation">Each operation takes a connection from the driver's pool.</param>
+internal sealed record ConnectionSpec(
+    Pragma[] Pragmas, string[] Engine, Pragma[] WorkerPragmas, string[] Setup, bool PerOperation);
 
+/// <summary>This process's workers are <paramref name="First"/> and those after it among <paramref name="Of"/>.</summary>
+internal sealed record Share(int First, int Of);
+
+/// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
 internal sealed record Measure(
-    long OperationsPerIteration, long WarmupIterations, long WarmupNs, int Iterations, int Workers, double? Rate);
+    long OperationsPerIteration,
+    long WarmupIterations,
+    long WarmupNs,
+    int Iterations,
+    int Workers,
+    double? Rate,
+    bool Latencies,
+    bool TolerateBusy,
+    bool Barrier,
+    Share Share);
+
+internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);
 
 internal sealed record Job(
     Mode Mode,
@@ -52,6 +77,7 @@ internal sealed record Job(
     ConnectionSpec Connection,
     StepSpec[] Steps,
     TransactionKind Transaction,
+    WriterSpec? Writer,
     string[] Reset,
     ReadbackSpec[] Readback,
     bool Inspect,

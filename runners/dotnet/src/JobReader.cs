@@ -46,8 +46,8 @@ internal static class JobReader
 
     private static Job ReadJob(Node node)
     {
-        node.Object("contract", "mode", "cell", "database", "connection", "steps", "transaction", "reset", "readback",
-            "inspect", "measure", "output");
+        node.Object("contract", "mode", "cell", "database", "connection", "steps", "transaction", "writer", "reset",
+            "readback", "inspect", "measure", "output");
         var contract = node.Optional("contract");
         if (contract.Integer(0, absent: ContractVersion) != ContractVersion)
         {
@@ -56,7 +56,8 @@ internal static class JobReader
 
         var database = node.Optional("database");
         var steps = node.Optional("steps").Items();
-        if (steps.Count > 0 && !database.Exists)
+        var writer = node.Optional("writer");
+        if ((steps.Count > 0 || writer.Exists) && !database.Exists)
         {
             throw new JobException($"{node.Path}: expected the missing key database, because there are steps", node.Path);
         }
@@ -66,10 +67,11 @@ internal static class JobReader
             node.Required("cell").Text(),
             database.Exists ? ReadDatabase(database) : null,
             ReadConnection(node.Optional("connection")),
-            [.. steps.Select(ReadStep)],
+            [.. steps.Select(StepReader.Read)],
             (TransactionKind)node.Optional("transaction").Word("none", "deferred", "immediate", "read"),
+            writer.Exists ? ReadWriter(writer) : null,
             [.. node.Optional("reset").Items().Select(sql => sql.Text())],
-            [.. node.Optional("readback").Items().Select(ReadReadback)],
+            [.. node.Optional("readback").Items().Select(StepReader.ReadReadback)],
             node.Optional("inspect").Flag(absent: true),
             ReadMeasure(node.Required("measure")),
             node.Required("output").Text());
@@ -77,25 +79,29 @@ internal static class JobReader
 
     private static DatabaseSpec ReadDatabase(Node node)
     {
-        node.Object("path", "mode", "uri");
+        node.Object("path", "mode", "uri", "flags");
         return new DatabaseSpec(
             node.Required("path").Text(),
             (OpenMode)node.Optional("mode").Word("readwrite", "readonly"),
-            [.. node.Optional("uri").Members().Select(pair => KeyValuePair.Create(pair.Key, pair.Value.Text()))]);
+            [.. node.Optional("uri").Members().Select(pair => KeyValuePair.Create(pair.Key, pair.Value.Text()))],
+            [.. node.Optional("flags").Items().Select(
+                flag => (OpenFlag)flag.Word("no-mutex", "full-mutex", "private-cache", "shared-cache"))]);
     }
 
     private static ConnectionSpec ReadConnection(Node node)
     {
         if (!node.Exists)
         {
-            return new ConnectionSpec([], [], []);
+            return new ConnectionSpec([], [], [], [], false);
         }
 
-        node.Object("pragmas", "engine", "worker_pragmas");
+        node.Object("pragmas", "engine", "worker_pragmas", "setup", "per_operation");
         return new ConnectionSpec(
             [.. node.Optional("pragmas").Items().Select(ReadPragma)],
             [.. node.Optional("engine").Members().Select(pair => pair.Key)],
-            [.. node.Optional("worker_pragmas").Items().Select(ReadPragma)]);
+            [.. node.Optional("worker_pragmas").Items().Select(ReadPragma)],
+            [.. node.Optional("setup").Items().Select(sql => sql.Text())],
+            node.Optional("per_operation").Flag(absent: false));
     }
 
     private static Pragma ReadPragma(Node node)
@@ -116,61 +122,52 @@ internal static class JobReader
         throw node.Expected("a pair [pragma name, string or integer]");
     }
 
-    private static StepSpec ReadStep(Node node)
+    private static WriterSpec ReadWriter(Node node)
     {
-        node.Object("operation", "sql", "parameters", "columns", "repeat", "shape", "integers", "statement");
-        var step = new StepSpec(
-            (Operation)node.Required("operation").Word("get", "all", "iterate", "run", "prepare", "open"),
-            node.Required("sql").Text(),
-            node.Optional("parameters") is { Exists: true } parameters ? Pool.Read(parameters) : Parameters.None,
-            [.. node.Optional("columns").Items().Select(ReadColumn)],
-            node.Optional("repeat").Integer(1, absent: 1),
-            (Shape)node.Optional("shape").Word("object", "array", "typed"),
-            (Integers)node.Optional("integers").Word("number", "bigint"),
-            (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc"));
-        var returnsRows = step.Operation is not (Operation.Run or Operation.Prepare);
-        if (returnsRows != step.Columns.Length > 0 && step.Operation != Operation.Prepare)
-        {
-            var expectation = returnsRows ? "expected the columns of the result" : "expected none, because `run` returns no rows";
-            throw new JobException($"{node.Path}.columns: {expectation}", node.Path);
-        }
-
-        // `prepare` binds nothing.
-        var placeholders = Placeholders.Name(step.Sql).Count;
-        if (placeholders != step.Parameters.Types.Length && step.Operation != Operation.Prepare)
-        {
-            throw new JobException(
-                $"{node.Path}.parameters: expected {placeholders} types for the ? in the SQL, got {step.Parameters.Types.Length}",
-                node.Path);
-        }
-
-        return step;
-    }
-
-    private static ReadbackSpec ReadReadback(Node node)
-    {
-        node.Object("sql", "columns");
-        return new ReadbackSpec(node.Required("sql").Text(), [.. node.Required("columns").Items().Select(ReadColumn)]);
-    }
-
-    private static Column ReadColumn(Node node)
-    {
-        node.Object("name", "type");
-        return new Column(node.Required("name").Text(), Pool.ReadType(node.Required("type")));
+        node.Object("steps", "transaction", "operations", "rate");
+        var steps = node.Required("steps");
+        return new WriterSpec(
+            steps.Items() is { Count: > 0 } items ? [.. items.Select(StepReader.Read)] : throw steps.Expected("one step or more"),
+            (TransactionKind)node.Optional("transaction").Word("none", "deferred", "immediate"),
+            node.Required("operations").Integer(1),
+            ReadRate(node.Optional("rate")));
     }
 
     private static Measure ReadMeasure(Node node)
     {
-        node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate");
+        node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
+            "latencies", "tolerate_busy", "barrier", "share");
+        var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
             node.Optional("warmup_iterations").Integer(0, absent: 0),
             node.Optional("warmup_ns").Integer(0, absent: 0),
-            Count(node.Optional("iterations")),
-            Count(node.Optional("workers")),
-            node.Optional("rate") is { Exists: true } rate ? rate.Number() : null);
+            node.Optional("iterations").Count(absent: 1),
+            workers,
+            ReadRate(node.Optional("rate")),
+            node.Optional("latencies").Flag(absent: false),
+            node.Optional("tolerate_busy").Flag(absent: false),
+            node.Optional("barrier").Flag(absent: false),
+            node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers));
+    }
 
-        static int Count(Node count) =>
-            count.Integer(1, absent: 1) is var value and <= int.MaxValue ? (int)value : throw count.Expected("an integer of 32 bits");
+    private static Share ReadShare(Node node, int workers)
+    {
+        node.Object("first", "of");
+        var first = node.Required("first").Integer(0);
+        var of = node.Required("of").Count();
+        return first + workers <= of
+            ? new Share((int)first, of)
+            : throw node.Expected($"a share that has room for {workers} workers");
+    }
+
+    private static double? ReadRate(Node node)
+    {
+        if (!node.Exists)
+        {
+            return null;
+        }
+
+        return node.Number() is > 0 and var rate ? rate : throw node.Expected("a number above 0");
     }
 }

@@ -1,31 +1,33 @@
 namespace Sqlitmus;
 
-/// <summary>Iterations of a crew: times in nanoseconds, and the tally that all of them share.</summary>
+/// <summary>Iterations of a crew: times in nanoseconds, and what one of them returned.</summary>
 internal sealed record Timings(
     Tally Tally,
     IReadOnlyList<long> WarmupNs,
     IReadOnlyList<long> IterationsNs,
-    Cpu Cpu,
+    Usage Usage,
     WorkerResult[] Workers);
 
-/// <summary>An iteration did not return what the first one did.</summary>
-internal sealed class UnequalException(string message) : Exception(message);
+/// <summary>The measurement cannot go on; the message says why.</summary>
+internal sealed class MeasurementException(string message) : Exception(message);
 
 internal static class Measurement
 {
     /// <summary>Warms up until both minima are reached, then measures.</summary>
-    /// <exception cref="UnequalException">Two iterations differ in rows, affected rows or checksum.</exception>
+    /// <exception cref="MeasurementException">Two iterations differ in rows, affected rows or checksum.</exception>
     /// <exception cref="StatementException">A statement failed.</exception>
-    public static Timings Take(Measure measure, Func<Lap[]> iterate)
+    public static Timings Take(Job job, Crew crew)
     {
+        var measure = job.Measure;
         var warmup = new List<long>();
         var measured = new List<long>(measure.Iterations);
         var laps = new List<Lap[]>(measure.Iterations);
         Tally? expected = null;
+        var busy = 0L;
         var warm = 0L;
         while (warmup.Count < measure.WarmupIterations || warm < measure.WarmupNs)
         {
-            var lap = iterate();
+            var lap = crew.Iterate();
             Check(lap);
             var elapsed = Elapsed(lap);
             warmup.Add(elapsed);
@@ -33,40 +35,46 @@ internal static class Measurement
             warm += Math.Max(elapsed, 1);
         }
 
-        TimeSpan user = default, system = default;
+        foreach (var session in crew.Sessions)
+        {
+            session.Forget();
+        }
+
+        Usage usage = default;
         for (var index = 0; index < measure.Iterations; index++)
         {
-            var before = Environment.CpuUsage;
-            var lap = iterate();
-            var after = Environment.CpuUsage;
-            user += after.UserTime - before.UserTime;
-            system += after.PrivilegedTime - before.PrivilegedTime;
+            var lap = crew.Iterate();
+            var used = Usage.Now() - crew.UsageAtStart;
+            usage = index == 0 ? used : usage + used;
             Check(lap);
             measured.Add(Elapsed(lap));
             laps.Add(lap);
         }
 
-        var cpu = new Cpu((long)user.TotalNanoseconds, (long)system.TotalNanoseconds);
-        return new Timings(expected!.Value, warmup, measured, cpu, Workers(measure, laps));
+        return new Timings(Sum(crew.Parts, laps[^1]), warmup, measured, usage, Workers(job, crew, laps));
 
         void Check(Lap[] lap)
         {
-            var tally = Sum(lap);
+            var tally = Sum(crew.Parts, lap);
             expected ??= tally;
-            if (!tally.Equals(expected.Value))
+            busy += lap.Sum(own => own.Busy);
+            if (busy == 0 && !tally.Equals(expected.Value))
             {
-                throw new UnequalException(
+                throw new MeasurementException(
                     $"iteration {warmup.Count + measured.Count + 1} returned {tally}; the first returned {expected.Value}");
             }
         }
     }
 
-    public static Tally Sum(Lap[] laps)
+    private static Tally Sum(Part[] parts, Lap[] laps)
     {
         Tally sum = default;
-        foreach (var lap in laps)
+        foreach (var (part, lap) in parts.Zip(laps))
         {
-            sum.Add(lap.Tally);
+            if (!part.IsWriter)
+            {
+                sum.Add(lap.Tally);
+            }
         }
 
         return sum;
@@ -75,16 +83,30 @@ internal static class Measurement
     private static long Elapsed(Lap[] laps) =>
         Clock.Nanoseconds(laps.Max(lap => lap.End) - laps.Min(lap => lap.Start));
 
-    private static WorkerResult[] Workers(Measure measure, List<Lap[]> laps)
+    private static WorkerResult[] Workers(Job job, Crew crew, List<Lap[]> laps)
     {
-        return measure.Workers == 1 ? [] : [.. Enumerable.Range(0, measure.Workers).Select(Of)];
+        var measure = job.Measure;
+        var asked = measure.Workers > 1 || measure.Latencies || measure.Rate is not null || measure.Barrier
+            || job.Writer is not null;
+        return asked ? [.. crew.Sessions.Select(Of)] : [];
 
-        WorkerResult Of(int worker)
+        WorkerResult Of(Session session, int index)
         {
-            var (begin, end) = Shares.Of(measure.OperationsPerIteration, worker, measure.Workers);
-            var tally = laps[^1][worker].Tally;
-            var times = laps.Select(lap => Clock.Nanoseconds(lap[worker].End - lap[worker].Start));
-            return new WorkerResult(end - begin, tally.Rows, tally.Checksum, [.. times]);
+            Lap[] own = [.. laps.Select(lap => lap[index])];
+            var tally = own[^1].Tally;
+            return new WorkerResult(
+                crew.Parts[index].IsWriter ? "writer" : "worker",
+                crew.Parts[index].Operations,
+                tally.Rows,
+                tally.Checksum,
+                [.. own.Select(lap => Clock.Nanoseconds(lap.End - lap.Start))],
+                measure.Barrier ? [.. own.Select(lap => (Microseconds(lap.StartUtc), Microseconds(lap.EndUtc)))] : [],
+                session.Latencies,
+                session.Pacing,
+                own.Sum(lap => lap.Busy));
         }
     }
+
+    /// <summary>Microseconds of Unix time.</summary>
+    private static double Microseconds(DateTime utc) => (utc - DateTime.UnixEpoch).Ticks / (double)TimeSpan.TicksPerMicrosecond;
 }

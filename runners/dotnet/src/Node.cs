@@ -48,6 +48,12 @@ internal readonly record struct Node(JsonElement Element, string Path)
 
     public long Integer(long least, long absent) => IsAbsent ? absent : Integer(least);
 
+    /// <summary>An integer of 1 or more and of 32 bits.</summary>
+    public int Count() =>
+        Integer(1) is var value and <= int.MaxValue ? (int)value : throw Expected("an integer of 32 bits");
+
+    public int Count(int absent) => IsAbsent ? absent : Count();
+
     public double Number() => Element.ValueKind == JsonValueKind.Number ? Element.GetDouble() : throw Expected("a number");
 
     public bool Flag(bool absent) => Element.ValueKind switch

@@ -9,7 +9,7 @@ internal static class Performance
     private static readonly string[] PragmasReadBack =
     [
         "journal_mode", "synchronous", "cache_size", "mmap_size", "temp_store", "foreign_keys", "busy_timeout",
-        "page_size", "locking_mode", "wal_autocheckpoint", "encoding",
+        "page_size", "locking_mode", "wal_autocheckpoint", "encoding", "query_only",
     ];
 
     /// <summary>Never throws for what the job or the database does wrong: that is a result too.</summary>
@@ -18,9 +18,12 @@ internal static class Performance
         try
         {
             CheckSupported(job);
-            return job.Database is null
-                ? new Result { Cell = job.Cell, Status = "ok", PeakRssBytes = Facts.PeakRss() }
-                : Perform(job);
+            if (job.Database is null)
+            {
+                return new Result { Cell = job.Cell, Status = "ok", PeakRssBytes = Facts.PeakRss() };
+            }
+
+            return job.Mode == Mode.Verify ? Verify(job) : Measure(job);
         }
         catch (UnsupportedException e)
         {
@@ -34,7 +37,7 @@ internal static class Performance
         {
             return Failed(job, new Failure(e.Message, e.SqliteExtendedErrorCode, null));
         }
-        catch (Exception e) when (e is UnequalException or InvalidOperationException or OverflowException)
+        catch (Exception e) when (e is MeasurementException or InvalidOperationException or OverflowException)
         {
             return Failed(job, new Failure(e.Message, null, null));
         }
@@ -45,64 +48,74 @@ internal static class Performance
 
     private static void CheckSupported(Job job)
     {
-        if (job.Connection.Engine.Length > 0)
-        {
-            throw new UnsupportedException(
-                $"Microsoft.Data.Sqlite has no engine options ({string.Join(", ", job.Connection.Engine)})");
-        }
-
-        if (job.Measure.Rate is not null)
-        {
-            throw new UnsupportedException("this runner has no open loop (measure.rate)");
-        }
-
-        foreach (var step in job.Steps)
+        ConnectionMaker.CheckSupported(job);
+        foreach (var step in job.Steps.Concat(job.Writer?.Steps ?? []))
         {
             StepMaker.CheckSupported(step);
         }
     }
 
-    private static Result Perform(Job job)
+    private static Result Verify(Job job)
     {
-        var verify = job.Mode == Mode.Verify;
-        using var digest = verify ? new Digest() : null;
-        ICrew crew = verify || job.Measure.Workers == 1
-            ? new Solo(job, new Session(job, digest, worker: false))
-            : new Team(job);
+        using var digest = new Digest();
+        var verification = new Verification(job, digest);
+        return Close(verification, verification.First, () =>
+        {
+            var tally = verification.Perform();
+            var result = Inspected(job, verification.First, tally, digest);
+            return result with { Digest = digest.Finish() };
+        });
+    }
+
+    private static Result Measure(Job job)
+    {
+        var crew = new Crew(job, job.Measure.Barrier ? StartSignal.OfConsole() : null);
+        return Close(crew, crew.First, () =>
+        {
+            var timings = Measurement.Take(job, crew);
+            return Inspected(job, crew.First, timings.Tally, null) with
+            {
+                WarmupNs = timings.WarmupNs,
+                IterationsNs = timings.IterationsNs,
+                CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),
+                Workers = timings.Workers,
+                Switches = timings.Usage.Switches,
+            };
+        });
+    }
+
+    /// <summary>What is read off the clock after the last iteration.</summary>
+    private static Result Inspected(Job job, Session session, Tally tally, Digest? digest) => new()
+    {
+        Cell = job.Cell,
+        Status = "ok",
+        SqliteVersion = session.Connection.ServerVersion,
+        Operations = Parts.Of(job).Where(part => !part.IsWriter).Sum(part => part.Operations),
+        Rows = tally.Rows,
+        Affected = tally.Affected,
+        Checksum = tally.Checksum,
+        Readback = Readback(job, session.Connection, digest),
+        Pragmas = job.Inspect ? EffectivePragmas(session.Connection) : [],
+        Plans = job.Inspect ? Plans(job, session.Connection) : [],
+    };
+
+    /// <summary>Performs, and closes whatever happens; the time of it is a phase.</summary>
+    private static Result Close(IDisposable performer, Session first, Func<Result> perform)
+    {
+        Result result;
+        long start;
         try
         {
-            var timings = verify ? null : Measurement.Take(job.Measure, crew.Iterate);
-            var tally = timings?.Tally ?? Measurement.Sum(crew.Iterate());
-            var readback = Readback(job, crew.First.Connection, digest);
-            var result = new Result
-            {
-                Cell = job.Cell,
-                Status = "ok",
-                SqliteVersion = crew.First.Connection.ServerVersion,
-                Operations = job.Measure.OperationsPerIteration,
-                Rows = tally.Rows,
-                Affected = tally.Affected,
-                Checksum = tally.Checksum,
-                Readback = readback,
-                Digest = digest?.Finish(),
-                WarmupNs = timings?.WarmupNs ?? [],
-                IterationsNs = timings?.IterationsNs ?? [],
-                CpuNs = timings?.Cpu,
-                Workers = timings?.Workers ?? [],
-                Pragmas = job.Inspect ? EffectivePragmas(crew.First.Connection) : [],
-                Plans = job.Inspect ? Plans(job, crew.First.Connection) : [],
-            };
-            var start = Stopwatch.GetTimestamp();
-            var (open, prepare) = (crew.First.OpenNs, crew.First.PrepareNs);
-            crew.Dispose();
-            var close = Clock.Nanoseconds(Stopwatch.GetTimestamp() - start);
-            return result with { PhasesNs = new Phases(open, prepare, close), PeakRssBytes = Facts.PeakRss() };
+            result = perform();
         }
-        catch
+        finally
         {
-            crew.Dispose();
-            throw;
+            start = Stopwatch.GetTimestamp();
+            performer.Dispose();
         }
+
+        var close = Clock.Nanoseconds(Stopwatch.GetTimestamp() - start);
+        return result with { PhasesNs = new Phases(first.OpenNs, first.PrepareNs, close), PeakRssBytes = Facts.PeakRss() };
     }
 
     private static Proof? Readback(Job job, SqliteConnection connection, Digest? digest)

@@ -22,7 +22,20 @@ internal sealed record Phases(long? Open, long? Prepare, long? Close);
 
 internal sealed record Cpu(long User, long System);
 
-internal sealed record WorkerResult(long Operations, long Rows, uint Checksum, long[] IterationsNs);
+/// <summary>Context switches of all threads.</summary>
+internal sealed record Switches(long Voluntary, long Involuntary);
+
+/// <param name="SpansUs">Start and end of each measured iteration in microseconds of Unix time.</param>
+internal sealed record WorkerResult(
+    string Role,
+    long Operations,
+    long Rows,
+    uint Checksum,
+    long[] IterationsNs,
+    (double Start, double End)[] SpansUs,
+    Histogram? Latencies,
+    Histogram? Pacing,
+    long Busy);
 
 internal sealed record Result
 {
@@ -45,4 +58,5 @@ internal sealed record Result
     public Cpu? CpuNs { get; init; }
     public long? PeakRssBytes { get; init; }
     public WorkerResult[] Workers { get; init; } = [];
+    public Switches? Switches { get; init; }
 }

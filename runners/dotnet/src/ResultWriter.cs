@@ -77,15 +77,18 @@ internal static class ResultWriter
         json.WriteStartArray("workers");
         foreach (var worker in result.Workers)
         {
-            json.WriteStartObject();
-            json.WriteNumber("operations", worker.Operations);
-            json.WriteNumber("rows", worker.Rows);
-            json.WriteNumber("checksum", worker.Checksum);
-            Write(json, "iterations_ns", worker.IterationsNs);
-            json.WriteEndObject();
+            WorkerWriter.Write(json, worker);
         }
 
         json.WriteEndArray();
+        if (result.Switches is { } switches)
+        {
+            json.WriteStartObject("switches");
+            json.WriteNumber("voluntary", switches.Voluntary);
+            json.WriteNumber("involuntary", switches.Involuntary);
+            json.WriteEndObject();
+        }
+
         json.WriteEndObject();
     }
 
@@ -154,7 +157,7 @@ internal static class ResultWriter
         }
     }
 
-    private static void Write(Utf8JsonWriter json, string key, IReadOnlyList<long> numbers)
+    public static void Write(Utf8JsonWriter json, string key, IReadOnlyList<long> numbers)
     {
         json.WriteStartArray(key);
         foreach (var number in numbers)

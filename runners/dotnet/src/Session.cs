@@ -3,28 +3,35 @@ using Microsoft.Data.Sqlite;
 
 namespace Sqlitmus;
 
-/// <summary>A worker's part of one iteration: ticks of <see cref="Stopwatch"/> and what it returned.</summary>
-internal readonly record struct Lap(long Start, long End, Tally Tally);
+/// <summary>A thread's part of one iteration: ticks of <see cref="Stopwatch"/>, the same in UTC, and what it returned.</summary>
+internal readonly record struct Lap(long Start, long End, DateTime StartUtc, DateTime EndUtc, Tally Tally, long Busy);
 
 /// <summary>One connection with its prepared steps.</summary>
 internal sealed class Session : IDisposable
 {
     private readonly Job _job;
+    private readonly Part _part;
     private readonly Step[] _steps;
+    private readonly ILoop _loop;
+    private readonly Lease? _lease;
 
-    public Session(Job job, Digest? digest, bool worker)
+    /// <param name="part">Whose steps these are, and how it goes through them.</param>
+    /// <param name="digest">Where rows are written; null where they are not.</param>
+    public Session(Job job, Part part, Digest? digest)
     {
-        _job = job;
-        var maker = new ConnectionMaker(job.Database!, job.Connection);
+        (_job, _part) = (job, part);
+        var maker = new ConnectionMaker(job.Database!, job.Connection, part.HasWorkerPragmas);
+        // The writer prepares before the clock, so it keeps its connection.
+        _lease = job.Connection.PerOperation && !part.IsWriter ? maker.MakeLease() : null;
         var start = Stopwatch.GetTimestamp();
-        Connection = maker.Open(worker);
+        Connection = maker.Open();
         var opened = Stopwatch.GetTimestamp();
         try
         {
-            _steps = [.. job.Steps.Select(Make)];
+            _steps = [.. part.Steps.Select(Make)];
             OpenNs = Clock.Nanoseconds(opened - start);
             PrepareNs = Clock.Nanoseconds(Stopwatch.GetTimestamp() - opened);
-            foreach (var spec in job.Steps.Where(spec => spec.Operation != Operation.Prepare))
+            foreach (var spec in part.Steps.Where(spec => spec.Operation != Operation.Prepare))
             {
                 Sql.RequireColumns(Connection, spec.Sql, spec.Columns.Length);
             }
@@ -35,11 +42,13 @@ internal sealed class Session : IDisposable
             throw;
         }
 
+        _loop = MakeLoop(MakeWork());
+
         Step Make(StepSpec spec)
         {
             try
             {
-                return StepMaker.Make(spec, Connection, maker, digest);
+                return StepMaker.Make(spec, Connection, maker, _lease, digest);
             }
             catch (SqliteException e)
             {
@@ -54,6 +63,18 @@ internal sealed class Session : IDisposable
 
     public long PrepareNs { get; }
 
+    /// <summary>The times of operations since <see cref="Forget"/>; null where they are not asked.</summary>
+    public Histogram? Latencies { get; private set; }
+
+    /// <summary>How late operations began for which this waited, since <see cref="Forget"/>; null without planned times.</summary>
+    public Histogram? Pacing { get; private set; }
+
+    public void Forget()
+    {
+        Latencies?.Clear();
+        Pacing?.Clear();
+    }
+
     /// <summary>Runs the job's reset statements, off the clock.</summary>
     public void Reset()
     {
@@ -63,16 +84,16 @@ internal sealed class Session : IDisposable
         }
     }
 
-    /// <summary>Begins the iteration's read transaction, where the job has one, and settles its snapshot with a read.</summary>
+    /// <summary>Begins the iteration's read transaction, where the part has one, and settles its snapshot with a read.</summary>
     public SqliteTransaction? BeginRead()
     {
-        if (_job.Transaction != TransactionKind.Read)
+        if (_part.Transaction != TransactionKind.Read)
         {
             return null;
         }
 
         var transaction = Connection.BeginTransaction(deferred: true);
-        Enlist(transaction);
+        Step.Enlist(_steps, transaction);
         Sql.Execute(Connection, "SELECT count(*) FROM sqlite_schema");
         return transaction;
     }
@@ -83,34 +104,21 @@ internal sealed class Session : IDisposable
         {
             transaction.Commit();
             transaction.Dispose();
-            Enlist(null);
+            Step.Enlist(_steps, null);
         }
     }
 
     /// <summary>Times operations <paramref name="begin"/> … <paramref name="end"/> − 1.</summary>
     /// <exception cref="StatementException">A statement failed.</exception>
+    /// <exception cref="SqliteException">Something around the statements failed.</exception>
     public Lap Run(long begin, long end)
     {
+        var loop = _loop;
         Tally tally = default;
+        var startUtc = DateTime.UtcNow;
         var start = Stopwatch.GetTimestamp();
-        if (_job.Transaction is TransactionKind.Deferred or TransactionKind.Immediate)
-        {
-            RunTransactions(begin, end, ref tally);
-        }
-        else if (_steps.Length == 1)
-        {
-            // The executions of successive operations are successive too.
-            Execute(_steps[0], begin * _steps[0].Site.Repeat, (end - begin) * _steps[0].Site.Repeat, ref tally);
-        }
-        else
-        {
-            for (var operation = begin; operation < end; operation++)
-            {
-                RunSteps(operation, ref tally);
-            }
-        }
-
-        return new Lap(start, Stopwatch.GetTimestamp(), tally);
+        var busy = loop.Run(begin, end, start, ref tally);
+        return new Lap(start, Stopwatch.GetTimestamp(), startUtc, DateTime.UtcNow, tally, busy);
     }
 
     public void Dispose()
@@ -121,50 +129,38 @@ internal sealed class Session : IDisposable
         }
 
         Connection.Dispose();
+        _lease?.Dispose();
     }
 
-    private void RunTransactions(long begin, long end, ref Tally tally)
+    private Work MakeWork()
     {
-        var deferred = _job.Transaction == TransactionKind.Deferred;
-        for (var operation = begin; operation < end; operation++)
+        var transaction = _part.Transaction;
+        if (_lease is not null)
         {
-            using var transaction = Connection.BeginTransaction(deferred);
-            Enlist(transaction);
-            RunSteps(operation, ref tally);
-            transaction.Commit();
-            Enlist(null);
+            return new LeasedWork(_steps, _lease, transaction);
         }
+
+        return transaction is TransactionKind.Deferred or TransactionKind.Immediate
+            ? new TransactionWork(_steps, Connection, transaction == TransactionKind.Deferred)
+            : new BareWork(_steps, Connection, endsTransactions: transaction == TransactionKind.None);
     }
 
-    private void RunSteps(long operation, ref Tally tally)
+    private ILoop MakeLoop(Work work)
     {
-        foreach (var step in _steps)
+        var measure = _job.Measure;
+        if (_job.Mode == Mode.Verify || (_part.Rate is null && !measure.Latencies && !measure.TolerateBusy))
         {
-            Execute(step, operation * step.Site.Repeat, step.Site.Repeat, ref tally);
+            return new PlainLoop(work);
         }
-    }
 
-    private static void Execute(Step step, long first, long count, ref Tally tally)
-    {
-        try
+        Latencies = measure.Latencies ? new Histogram() : null;
+        Pace<SystemClock>? pace = null;
+        if (_part.Rate is { } rate)
         {
-            step.Execute(first, count, ref tally);
+            Pacing = new Histogram();
+            pace = new Pace<SystemClock>(rate, _part.Phase, default, Pacing);
         }
-        catch (Exception e) when (e is SqliteException or InvalidOperationException or InvalidCastException)
-        {
-            throw new StatementException(step.Site.Sql, e);
-        }
-    }
 
-    /// <summary>The driver refuses a command whose transaction is not the connection's.</summary>
-    private void Enlist(SqliteTransaction? transaction)
-    {
-        foreach (var step in _steps)
-        {
-            if (step.Site.Command is { } command)
-            {
-                command.Transaction = transaction;
-            }
-        }
+        return new WatchedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
     }
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Microsoft.Data.Sqlite;
 
 namespace Sqlitmus;
@@ -64,11 +63,4 @@ internal static class Sql
             throw new StatementException(sql, e);
         }
     }
-}
-
-/// <summary>The monotonic clock in nanoseconds.</summary>
-internal static class Clock
-{
-    public static long Nanoseconds(long ticks) =>
-        (long)(ticks * (Int128)1_000_000_000 / Stopwatch.Frequency);
 }

@@ -35,7 +35,8 @@ internal readonly struct PreparedStatement(SqliteCommand command, object[][] poo
 }
 
 /// <summary><c>adhoc</c>: a command, parameters and all, for each execution.</summary>
-internal readonly struct AdhocStatement(SqliteConnection connection, string sql, object[][] pool) : IStatement
+internal readonly struct AdhocStatement<TSource>(TSource source, string sql, object[][] pool) : IStatement
+    where TSource : struct, IConnectionSource
 {
     private readonly string[] _names = [.. pool[0].Select((_, index) => Placeholders.NameOf(index))];
     private readonly int _mask = pool.Length - 1;
@@ -44,7 +45,7 @@ internal readonly struct AdhocStatement(SqliteConnection connection, string sql,
     {
         var values = pool[(int)n & _mask];
         // CreateCommand also enlists the command in the connection's transaction.
-        var command = connection.CreateCommand();
+        var command = source.Connection.CreateCommand();
         command.CommandText = sql;
         for (var index = 0; index < values.Length; index++)
         {
@@ -55,4 +56,32 @@ internal readonly struct AdhocStatement(SqliteConnection connection, string sql,
     }
 
     public void End(SqliteCommand command) => command.Dispose();
+}
+
+/// <summary><c>prepared</c> where each operation takes a connection: a command per operation, closed with its connection.</summary>
+internal struct LeasedStatement(Lease lease, string sql, object[][] pool) : IStatement
+{
+    private readonly AdhocStatement<LeasedConnection> _maker = new(new LeasedConnection(lease), sql, pool);
+    private readonly int _mask = pool.Length - 1;
+    private SqliteCommand? _command;
+
+    public SqliteCommand Begin(long n)
+    {
+        if (_command?.Connection != lease.Connection)
+        {
+            return _command = _maker.Begin(n);
+        }
+
+        var values = pool[(int)n & _mask];
+        for (var index = 0; index < values.Length; index++)
+        {
+            _command.Parameters[index].Value = values[index];
+        }
+
+        return _command;
+    }
+
+    public readonly void End(SqliteCommand command)
+    {
+    }
 }

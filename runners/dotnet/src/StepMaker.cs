@@ -13,6 +13,11 @@ internal static class StepMaker
             throw new UnsupportedException("integers in .NET have 64 bits; there is no bigint variant");
         }
 
+        if (spec.Operation == Operation.InTransaction)
+        {
+            throw new UnsupportedException("Microsoft.Data.Sqlite does not tell whether a transaction is open on a connection");
+        }
+
         if (spec.Statement == StatementKind.Cached)
         {
             throw new UnsupportedException("Microsoft.Data.Sqlite has no statement cache");
@@ -20,15 +25,20 @@ internal static class StepMaker
     }
 
     /// <summary>Makes a step and prepares its statement, if it keeps one, on <paramref name="connection"/>.</summary>
-    public static Step Make(StepSpec spec, SqliteConnection connection, ConnectionMaker maker, Digest? digest)
+    /// <param name="lease">Where the step takes its connections from instead; null without a connection per operation.</param>
+    public static Step Make(
+        StepSpec spec, SqliteConnection connection, ConnectionMaker maker, Lease? lease, Digest? digest)
     {
         var pool = spec.Parameters.Rows;
         var sql = Placeholders.Name(spec.Sql).Text;
         var keeps = spec is { Statement: StatementKind.Prepared, Operation: not (Operation.Prepare or Operation.Open) };
-        var command = keeps ? Prepare(connection, sql, pool[0]) : null;
-        IStatement statement = command is null
-            ? new AdhocStatement(connection, sql, pool)
-            : new PreparedStatement(command, pool);
+        var command = keeps && lease is null ? Prepare(connection, sql, pool[0]) : null;
+        IConnectionSource source = lease is null ? new OwnConnection(connection) : new LeasedConnection(lease);
+        IStatement statement = command is not null
+            ? new PreparedStatement(command, pool)
+            : keeps
+                ? new LeasedStatement(lease!, sql, pool)
+                : (IStatement)Instance(typeof(AdhocStatement<>), [source.GetType()], source, sql, pool);
         var site = new StepSite(spec.Sql, spec.Repeat, command, digest);
         return spec.Operation switch
         {
@@ -36,9 +46,10 @@ internal static class StepMaker
             // A typed row is read in place, so there is nothing for `all` to collect.
             Operation.All when spec.Shape != Shape.Typed => OfRows(typeof(AllStep<,>)),
             Operation.All or Operation.Iterate => OfRows(typeof(IterateStep<,>)),
+            Operation.Run when spec.Fails is { } code => Create(typeof(FailStep<>), [statement.GetType()], site, statement, code),
             Operation.Run => Create(typeof(RunStep<>), [statement.GetType()], site, statement),
             Operation.Open => Create(typeof(OpenStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
-            _ => new PrepareStep(site, connection, sql),
+            _ => Create(typeof(PrepareStep<>), [source.GetType()], site, source, sql),
         };
 
         Step OfRows(Type step) =>
@@ -49,9 +60,9 @@ internal static class StepMaker
     public static Step MakeQuery(string sql, Column[] columns, SqliteConnection connection, Digest? digest) =>
         Create(
             typeof(IterateStep<,>),
-            [RowTypes.Of(Shape.Typed, columns), typeof(AdhocStatement)],
+            [RowTypes.Of(Shape.Typed, columns), typeof(AdhocStatement<OwnConnection>)],
             new StepSite(sql, 1, null, digest),
-            new AdhocStatement(connection, sql, [[]]));
+            new AdhocStatement<OwnConnection>(new OwnConnection(connection), sql, [[]]));
 
     private static SqliteCommand Prepare(SqliteConnection connection, string sql, object[] values)
     {
@@ -75,7 +86,10 @@ internal static class StepMaker
     }
 
     private static Step Create(Type generic, Type[] types, params object[] arguments) =>
-        (Step)Activator.CreateInstance(generic.MakeGenericType(types), arguments)!;
+        (Step)Instance(generic, types, arguments);
+
+    private static object Instance(Type generic, Type[] types, params object[] arguments) =>
+        Activator.CreateInstance(generic.MakeGenericType(types), arguments)!;
 }
 
 /// <summary>The job asks for something this runner does not have; the message is the reason.</summary>

@@ -23,6 +23,18 @@ internal abstract class Step(StepSite site)
         }
     }
 
+    /// <summary>The driver refuses a command whose transaction is not the connection's.</summary>
+    public static void Enlist(Step[] steps, SqliteTransaction? transaction)
+    {
+        foreach (var step in steps)
+        {
+            if (step.Site.Command is { } command)
+            {
+                command.Transaction = transaction;
+            }
+        }
+    }
+
     protected abstract void One(long n, ref Tally tally);
 }
 
@@ -126,25 +138,12 @@ internal sealed class IterateStep<TRow, TStatement>(StepSite site, TStatement st
     }
 }
 
-internal sealed class RunStep<TStatement>(StepSite site, TStatement statement) : Step(site)
-    where TStatement : struct, IStatement
+internal sealed class PrepareStep<TSource>(StepSite site, TSource source, string sql) : Step(site)
+    where TSource : struct, IConnectionSource
 {
     protected override void One(long n, ref Tally tally)
     {
-        var command = statement.Begin(n);
-        var affected = command.ExecuteNonQuery();
-        statement.End(command);
-        tally.Checksum = tally.Checksum * 31 + Checksum.Of(affected);
-        tally.Affected += affected;
-        Digest?.End(affected);
-    }
-}
-
-internal sealed class PrepareStep(StepSite site, SqliteConnection connection, string sql) : Step(site)
-{
-    protected override void One(long n, ref Tally tally)
-    {
-        using (var command = connection.CreateCommand())
+        using (var command = source.Connection.CreateCommand())
         {
             command.CommandText = sql;
             command.Prepare();
@@ -160,7 +159,8 @@ internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, strin
 {
     protected override void One(long n, ref Tally tally)
     {
-        using var connection = maker.Open();
-        new GetStep<TRow, AdhocStatement>(Site, new AdhocStatement(connection, sql, pool)).Execute(n, 1, ref tally);
+        using var connection = maker.OpenSecond();
+        var statement = new AdhocStatement<OwnConnection>(new OwnConnection(connection), sql, pool);
+        new GetStep<TRow, AdhocStatement<OwnConnection>>(Site, statement).Execute(n, 1, ref tally);
     }
 }

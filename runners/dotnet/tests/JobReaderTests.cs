@@ -29,7 +29,13 @@ public sealed class JobReaderTests
         Assert.Empty(job.Connection.Pragmas);
         Assert.Empty(job.Reset);
         Assert.Equal((1, 1, 0L), (job.Measure.Iterations, job.Measure.Workers, job.Measure.WarmupIterations));
+        Assert.Equal((false, false, false, null), (job.Measure.Latencies, job.Measure.TolerateBusy, job.Measure.Barrier, job.Measure.Rate));
+        Assert.Equal(new Share(0, 1), job.Measure.Share);
+        Assert.Null(job.Writer);
+        Assert.Empty(job.Database!.Flags);
+        Assert.False(job.Connection.PerOperation);
         var step = Assert.Single(job.Steps);
+        Assert.Null(step.Fails);
         Assert.Equal((1L, Shape.Object, Integers.Number, StatementKind.Prepared),
             (step.Repeat, step.Shape, step.Integers, step.Statement));
         Assert.Equal([[1L], [long.MaxValue]], step.Parameters.Rows);
@@ -45,7 +51,7 @@ public sealed class JobReaderTests
     [Theory]
     [InlineData("\"cell\": \"get-pk@x\",", "", "job:1: $: expected the missing key cell")]
     [InlineData("\"sql\"", "\"extra\": 1, \"sql\"", "job:6: $.steps[0].extra: unknown key; expected one of operation, sql")]
-    [InlineData("\"get\"", "\"fetch\"", "job:6: $.steps[0].operation: expected one of get, all, iterate, run, prepare, open")]
+    [InlineData("\"get\"", "\"fetch\"", "job:6: $.steps[0].operation: expected one of get, all, iterate, run, prepare, open, in-transaction")]
     [InlineData("\"operations_per_iteration\": 10", "\"operations_per_iteration\": \"ten\"", "job:10: $.measure.operations_per_iteration: expected an integer of 0 or more, got \"ten\"")]
     [InlineData("\"path\": \"x.db\"", "\"path\": 7", "job:4: $.database.path: expected a string")]
     [InlineData("\"path\": \"x.db\"", "\"path\": null", "job:4: $.database: expected the missing key path")]
@@ -57,6 +63,20 @@ public sealed class JobReaderTests
     [InlineData("\"database\": {\"path\": \"x.db\"},", "", "job:1: $: expected the missing key database, because there are steps")]
     [InlineData("\"mode\"", "\"contract\": 2, \"mode\"", "job:2: $.contract: expected 1, got 2")]
     [InlineData("\"columns\": [{\"name\": \"id\", \"type\": \"integer\"}]", "\"columns\": []", "job:5: $.steps[0].columns: expected the columns of the result")]
+    [InlineData("\"path\": \"x.db\"", "\"path\": \"x.db\", \"flags\": [\"create\"]", "job:4: $.database.flags[0]: expected one of no-mutex, full-mutex, private-cache, shared-cache, got")]
+    [InlineData("\"steps\"", "\"connection\": {\"setup\": [1]}, \"steps\"", "job:5: $.connection.setup[0]: expected a string, got 1")]
+    [InlineData("\"steps\"", "\"connection\": {\"per_operation\": 1}, \"steps\"", "job:5: $.connection.per_operation: expected true or false, got 1")]
+    [InlineData("\"sql\"", "\"fails\": 19, \"sql\"", "job:6: $.steps[0].fails: expected none, because only run can be expected to fail")]
+    [InlineData("\"get\", \"sql\"", "\"in-transaction\", \"sql\"", "job:6: $.steps[0].sql: expected none, because in-transaction asks the driver, got \"SELECT")]
+    [InlineData("SELECT id FROM users WHERE id = ?", "", "job:6: $.steps[0].sql: expected a statement, got \"\"")]
+    [InlineData("_iteration\": 10", "_iteration\": 10, \"rate\": 0", "job:10: $.measure.rate: expected a number above 0, got 0")]
+    [InlineData("_iteration\": 10", "_iteration\": 10, \"barrier\": \"yes\"", "job:10: $.measure.barrier: expected true or false, got \"yes\"")]
+    [InlineData("_iteration\": 10", "_iteration\": 10, \"workers\": 2, \"share\": {\"first\": 2, \"of\": 3}", "job:10: $.measure.share: expected a share that has room for 2 workers, got {")]
+    [InlineData("_iteration\": 10", "_iteration\": 10, \"share\": {\"first\": 0}", "job:10: $.measure.share: expected the missing key of")]
+    [InlineData("\"steps\"", "\"writer\": {\"steps\": [], \"operations\": 1}, \"steps\"", "job:5: $.writer.steps: expected one step or more, got []")]
+    [InlineData("\"steps\"", "\"writer\": {\"steps\": [{\"operation\": \"run\", \"sql\": \"x\", \"y\": 1}], \"operations\": 1}, \"steps\"", "job:5: $.writer.steps[0].y: unknown key")]
+    [InlineData("\"steps\"", "\"writer\": {\"steps\": [{\"operation\": \"run\", \"sql\": \"x\"}], \"operations\": 0}, \"steps\"", "job:5: $.writer.operations: expected an integer of 1 or more, got 0")]
+    [InlineData("\"steps\"", "\"writer\": {\"transaction\": \"read\", \"steps\": [{\"operation\": \"run\", \"sql\": \"x\"}], \"operations\": 1}, \"steps\"", "job:5: $.writer.transaction: expected one of none, deferred, immediate, got \"read\"")]
     [InlineData("\"output\": \"out.json\"", "\"output\": \"out.json", "job:11: expected JSON: ")]
     public void A_bad_job_is_refused_with_place_and_expectation(string original, string replacement, string begin)
     {

@@ -25,16 +25,24 @@ public sealed class JobRun : IDisposable
     public string Database => Path.Combine(_folder, "a b?.db");
 
     /// <summary>Performs a job given as JSON without its first and last members.</summary>
-    internal Result Perform(string members, string mode = "measure", string database = "")
+    /// <param name="database">More members of the database.</param>
+    /// <param name="path">Another path than this database's.</param>
+    internal Result Perform(string members, string mode = "measure", string database = "", string? path = null) =>
+        Performance.Of(Read(members, mode, path ?? Database, database));
+
+    /// <summary>A job on this database, given as JSON without its first and last members.</summary>
+    internal Job Read(string members) => Read(members, "measure", Database);
+
+    internal static Job Read(string members, string mode, string path, string database = "")
     {
         var text = $$"""
             {
               "cell": "test", "mode": "{{mode}}", "output": "unused",
-              "database": {"path": {{JsonSerializer.Serialize(Database)}} {{database}}},
+              "database": {"path": {{JsonSerializer.Serialize(path)}} {{database}}},
               {{members}}
             }
             """;
-        return Performance.Of(JobReader.Read(Encoding.UTF8.GetBytes(text), "job"));
+        return JobReader.Read(Encoding.UTF8.GetBytes(text), "job");
     }
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);

@@ -147,6 +147,26 @@ public sealed class PerformanceTests : IDisposable
     }
 
     [Fact]
+    public void Whether_a_transaction_is_open_is_unsupported()
+    {
+        var result = _run.Perform("""
+            "steps": [{"operation": "in-transaction"}], "measure": {"operations_per_iteration": 1}
+            """);
+        Assert.Equal("unsupported", result.Status);
+        Assert.Contains("transaction is open", result.Reason, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_writers_steps_are_looked_at_too()
+    {
+        var result = _run.Perform("""
+            "writer": {"steps": [{"operation": "run", "sql": "DELETE FROM sink", "statement": "cached"}], "operations": 1},
+            "measure": {"operations_per_iteration": 1}
+            """, "verify");
+        Assert.Equal("unsupported", result.Status);
+    }
+
+    [Fact]
     public void Engine_options_are_unsupported()
     {
         var result = _run.Perform("""
@@ -187,7 +207,7 @@ public sealed class PerformanceTests : IDisposable
             "measure": {"operations_per_iteration": 1}
             """);
         Assert.Equal(-1234L, result.Pragmas.Single(pragma => pragma.Key == "cache_size").Value);
-        Assert.Equal(11, result.Pragmas.Length);
+        Assert.Equal(12, result.Pragmas.Length);
         Assert.Contains("INTEGER PRIMARY KEY", Assert.Single(Assert.Single(result.Plans)), StringComparison.Ordinal);
     }
 }

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { betterSqlite3, features as common } from "./driver.js";
-import { resultCode } from "./result-codes.js";
+import { primaryName, resultCode } from "./result-codes.js";
 
 const { default: Sqlite } = await import(betterSqlite3("lib/index.js").href);
 
@@ -52,5 +52,10 @@ export const source = {
     throw new Error("better-sqlite3 has no statement cache");
   },
   finalize: () => "",
+  inTransaction: "db.inTransaction",
+  failedWith(error, code) {
+    const name = primaryName(code);
+    return name === null ? "false" : `${error}.code?.startsWith("${name}")`;
+  },
   transaction: (kind) => ({ setup: "", call: (body) => `db.transaction(${body}).${kind}` }),
 };

@@ -4,7 +4,14 @@ import { constants, Database } from "bun:sqlite";
 import { features as common } from "./driver.js";
 import { databaseName } from "./uri.js";
 
-export const features = common(["prepared", "cached", "adhoc"]);
+const FLAGS = {
+  "no-mutex": constants.SQLITE_OPEN_NOMUTEX,
+  "full-mutex": constants.SQLITE_OPEN_FULLMUTEX,
+  "private-cache": constants.SQLITE_OPEN_PRIVATECACHE,
+  "shared-cache": constants.SQLITE_OPEN_SHAREDCACHE,
+};
+
+export const features = common(["prepared", "cached", "adhoc"], { flags: Object.keys(FLAGS) });
 export const uri = true;
 export const blob = (bytes) => bytes;
 export const code = (error) => error.errno ?? null;
@@ -17,14 +24,17 @@ export function refuse(steps) {
 
 export function open(database) {
   const readonly = database.mode === "readonly";
-  if (Object.keys(database.uri).length === 0) {
+  const uri = Object.keys(database.uri).length > 0;
+  if (!uri && database.flags.length === 0) {
     return readonly ? new Database(database.path, { readonly }) : new Database(database.path);
   }
-  // Without this flag Bun takes a `file:` URI for a file's name.
   const access = readonly
     ? constants.SQLITE_OPEN_READONLY
     : constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE;
-  return new Database(databaseName(database), access | constants.SQLITE_OPEN_URI);
+  // Without this flag Bun takes a `file:` URI for a file's name.
+  const named = uri ? constants.SQLITE_OPEN_URI : 0;
+  const asked = database.flags.reduce((sum, name) => sum | FLAGS[name], 0);
+  return new Database(databaseName(database), access | named | asked);
 }
 
 export function prepare(db, step) {
@@ -59,5 +69,7 @@ export const source = {
   },
   cached: (step, q, args) => source.call(step, `db.query(${q})${bigints(step)}`, args),
   finalize: (s) => `${s}.finalize();`,
+  inTransaction: "db.inTransaction",
+  failedWith: (error, code) => `(${error}.errno & 255) === ${code}`,
   transaction: (kind) => ({ setup: "", call: (body) => `db.transaction(${body}).${kind}` }),
 };

@@ -14,13 +14,16 @@
  *   an iterable, or for `run` the number of affected rows
  * @property {(step: Step, q: string, args: string[]) => string} cached the same through the driver's cache
  * @property {(s: string) => string} finalize statement text; empty where only the collector frees
+ * @property {string} inTransaction expression: whether a transaction is open on `db`
+ * @property {(error: string, code: number) => string} failedWith expression: whether an error has that
+ *   primary result code, asked as a user of the driver would
  * @property {(kind: "deferred" | "immediate") => {setup: string, before?: string, after?: string,
  *   call?: (body: string) => string}} transaction either text around an operation, or a
  *   function that wraps the operation's source in the driver's own transaction
  *
  * @typedef {object} Driver
  * @property {{operations: string[], shapes: string[], integers: string[], statements: string[],
- *   transactions: string[], engine: string[]}} features
+ *   transactions: string[], engine: string[], flags: string[]}} features
  * @property {boolean} uri whether URI parameters reach SQLite
  * @property {(steps: Step[]) => string | null} refuse why a combination of features cannot be had
  * @property {(database: import("../job.js").Database, steps: Step[]) => any} open
@@ -33,17 +36,18 @@
  * @property {Source} source
  */
 
-const OPERATIONS = ["get", "all", "iterate", "run", "prepare", "open"];
+export const OPERATIONS = ["get", "all", "iterate", "run", "prepare", "open", "in-transaction"];
 const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
 
-/** Features that every driver here has; statements differ. */
-export const features = (statements) => ({
-  operations: OPERATIONS,
+/** Features that every driver here has, and those in which they differ. */
+export const features = (statements, { operations = OPERATIONS, flags = [] } = {}) => ({
+  operations,
   shapes: ["object", "array"],
   integers: ["number", "bigint"],
   statements,
   transactions: TRANSACTIONS,
   engine: [],
+  flags,
 });
 
 /** @type {Record<string, {name: string, version: (host: import("../main.js").Host) => string, load: () => Promise<Driver>}>} */

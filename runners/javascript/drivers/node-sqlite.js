@@ -2,13 +2,17 @@
 
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { splitPlaceholders } from "../placeholders.js";
-import { features as common } from "./driver.js";
+import { features as common, OPERATIONS } from "./driver.js";
 import { databaseName } from "./uri.js";
 
 const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
 const canFinalize = typeof StatementSync.prototype.close === "function";
+// Where it is a property of the object itself, the prototype does not show it.
+const tellsTransaction = "isTransaction" in new DatabaseSync(":memory:", { open: false });
 
-export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["prepared", "adhoc"]);
+export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["prepared", "adhoc"], {
+  operations: OPERATIONS.filter((name) => tellsTransaction || name !== "in-transaction"),
+});
 export const uri = true;
 export const blob = (bytes) => bytes;
 export const code = (error) => error.errcode ?? null;
@@ -63,6 +67,8 @@ export const source = {
   call: (step, s, args) => result(step, `${s}.${step.operation}(${args.join(", ")})`),
   cached: (step, _, args) => result(step, `store.${step.operation}${template(step.sql, args)}`),
   finalize: (s) => (canFinalize ? `${s}.close();` : ""),
+  inTransaction: "db.isTransaction",
+  failedWith: (error, code) => `(${error}.errcode & 255) === ${code}`,
   transaction: (kind) => ({
     setup: `const begin = db.prepare("BEGIN ${kind}"), commit = db.prepare("COMMIT");`,
     before: "begin.run();",

@@ -38,6 +38,12 @@ const CODES = {
   NOTADB: [26],
 };
 
+/** @returns {string | null} the name that those of all its extended codes begin with, such as `SQLITE_CONSTRAINT` */
+export function primaryName(code) {
+  const found = Object.keys(CODES).find((name) => CODES[name][0] === code);
+  return found === undefined ? null : `SQLITE_${found}`;
+}
+
 /** @param {unknown} name such as `SQLITE_CONSTRAINT_UNIQUE` @returns {number | null} */
 export function resultCode(name) {
   const [, primary, extension] = /^SQLITE_([A-Z]+)(?:_(\w+))?$/.exec(String(name)) ?? [];

@@ -5,6 +5,7 @@
 export function databaseName({ path, uri }) {
   const parameters = new URLSearchParams(uri).toString();
   if (parameters === "") return path;
+  if (path === ":memory:") return `file::memory:?${parameters}`;
   const url = new URL("file:///");
   // The setter escapes what ends a path, but takes `%` for an escape that is already there.
   url.pathname = path.replaceAll("%", "%25");

@@ -10,9 +10,10 @@
 import { createHash } from "node:crypto";
 import { Digest } from "../digest.js";
 import { betterSqlite3 } from "../drivers/driver.js";
-import { resultCode } from "../drivers/result-codes.js";
+import { primaryName, resultCode } from "../drivers/result-codes.js";
+import { databaseName } from "../drivers/uri.js";
 import { checkJob } from "../job.js";
-import { alone } from "../line.js";
+import { alone, sharedLine, together } from "../line.js";
 import { splitPlaceholders } from "../placeholders.js";
 import { refusal } from "../refusal.js";
 import { fold, NULL, pool, share } from "../values.js";
@@ -71,6 +72,27 @@ const REJECTED = [
   [job({}, { shape: "tuple" }), '$.steps[0].shape: expected one of "object", "array", "typed"'],
   [job({}, { repeat: 1.5 }), "$.steps[0].repeat: expected an integer of at least 1, got 1.5"],
   [job({}, { columns: [{ name: "a" }] }), "$.steps[0].columns[0].type: expected one of"],
+  [job({}, { sql: "" }), '$.steps[0].sql: expected SQL for get, got ""'],
+  [job({}, { operation: "in-transaction" }), "$.steps[0].sql: expected no SQL for in-transaction"],
+  [job({}, { fails: 19 }), "$.steps[0].fails: expected a result code only where the operation is"],
+  [
+    job({ database: { path: "p", flags: ["x"] } }),
+    '$.database.flags[0]: expected one of "no-mutex"',
+  ],
+  [job({ connection: { setup: "x" } }), '$.connection.setup: expected a list, got "x"'],
+  [job({ writer: { steps: [], operations: 1 } }), "$.writer.steps: expected at least one step"],
+  [
+    job({ writer: { steps: [{ operation: "get", sql: "x", y: 1 }], operations: 1 } }),
+    "$.writer.steps[0].y: expected no such key",
+  ],
+  [
+    job({ measure: { operations_per_iteration: 1, rate: 0 } }),
+    "$.measure.rate: expected a number above 0, got 0",
+  ],
+  [
+    job({ measure: { operations_per_iteration: 1, workers: 2, share: { first: 2, of: 3 } } }),
+    "$.measure.share: expected first + 2 workers to be at most of",
+  ],
   [
     job({}, { parameters: POOL([[1], [2], [3]]) }),
     "$.steps[0].parameters.rows: expected a power of two",
@@ -199,6 +221,7 @@ export const coreCases = [
       equal(resultCode("SQLITE_CONSTRAINT_NEW"), 19);
       equal(resultCode("ERR_OTHER"), null);
       equal(resultCode(undefined), null);
+      equal([primaryName(19), primaryName(99)], ["SQLITE_CONSTRAINT", null]);
     },
   },
   {
@@ -222,10 +245,12 @@ export const coreCases = [
     name: "what a driver lacks is refused in one sentence",
     run({ equal }) {
       const features = {
+        operations: ["get", "run"],
         shapes: ["object"],
         integers: ["number"],
         statements: ["prepared"],
         engine: [],
+        flags: ["no-mutex"],
       };
       const driver = { features, uri: false, refuse: () => null };
       const reason = (parts, step) => refusal(checkJob(job(parts, step)), driver, "x");
@@ -241,9 +266,20 @@ export const coreCases = [
         reason({ database: { path: "p", uri: { immutable: "1" } } }),
         'x has no URI parameters such as "immutable"',
       );
+      const flagged = (...flags) => reason({ database: { path: "p", flags } });
       equal(
-        reason({ measure: { operations_per_iteration: 1, rate: 10 } }),
-        "x's runner has no paced operations (measure.rate)",
+        [flagged("no-mutex"), flagged("no-mutex", "shared-cache")],
+        [null, 'x has no open flag "shared-cache"'],
+      );
+      const asking = { operation: "in-transaction", sql: "" };
+      equal(reason({}, asking), 'x has no operation "in-transaction"');
+      equal(
+        reason({ writer: { steps: [asking], operations: 1 } }),
+        'x has no operation "in-transaction"',
+      );
+      equal(
+        reason({ connection: { per_operation: true } }),
+        "x has no connection pool (connection.per_operation): its users keep connections",
       );
     },
   },
@@ -255,6 +291,29 @@ export const coreCases = [
       line.meet();
       equal(line.now() >= start, true);
       equal(line.finish(1000.4, 3000.6), 2000);
+    },
+  },
+  {
+    name: "a line that was aborted lets nobody wait",
+    run({ throws }) {
+      const memory = sharedLine(2);
+      const line = together(memory, 0, 2, performance.timeOrigin);
+      together(memory, -1, 2, performance.timeOrigin).abort();
+      throws(line.meet, "another thread failed");
+    },
+  },
+  {
+    name: "a name with URI parameters escapes a path, and leaves a database in memory one",
+    run({ equal }) {
+      equal(databaseName({ path: ":memory:", uri: {} }), ":memory:");
+      equal(
+        databaseName({ path: ":memory:", uri: { cache: "private" } }),
+        "file::memory:?cache=private",
+      );
+      equal(
+        databaseName({ path: "/a?b%", uri: { immutable: "1" } }),
+        "file:///a%3Fb%25?immutable=1",
+      );
     },
   },
 ];

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { askedCases } from "../../javascript/tests/asked.js";
 import { coreCases } from "../../javascript/tests/core.js";
 import { driverCases } from "../../javascript/tests/drivers.js";
+import { recordingCases } from "../../javascript/tests/recording.js";
 import { host } from "../host.js";
 
 const check = {
@@ -10,6 +12,10 @@ const check = {
 };
 const cases = [
   ...coreCases,
-  ...Object.keys(host.runners).flatMap((driver) => driverCases(driver, host)),
+  ...recordingCases,
+  ...Object.keys(host.runners).flatMap((driver) => [
+    ...driverCases(driver, host),
+    ...askedCases(driver, host),
+  ]),
 ];
 for (const { name, run } of cases) test(name, () => run(check));

@@ -5,7 +5,7 @@
 pub const NULL: u32 = 0x9E37_79B9;
 
 /// Takes every value of every row, in order, and what each execution returned.
-pub trait Sink: Default {
+pub trait Sink: Clone + Default {
     fn integer(&mut self, value: i64);
     fn real(&mut self, value: f64);
     fn text(&mut self, value: &[u8]);
@@ -73,14 +73,15 @@ impl Sink for Checksum {
 /// A real truncated toward zero, mod 2³².
 #[inline(always)]
 fn of_real(value: f64) -> u32 {
-    let truncated = value as i64;
-    if truncated == i64::MAX || truncated == i64::MIN {
-        return beyond_64_bits(value);
+    // Not so for NaN.
+    if value.abs() < 9_223_372_036_854_775_808.0 {
+        // SAFETY: the value is within 64 bits.
+        return unsafe { value.to_int_unchecked::<i64>() } as u32;
     }
-    truncated as u32
+    beyond_64_bits(value)
 }
 
-/// The same where the cast saturates: the remainder of floats is exact.
+/// The same where a cast would saturate: the remainder of floats is exact.
 #[cold]
 fn beyond_64_bits(value: f64) -> u32 {
     (value % 4_294_967_296.0) as i64 as u32

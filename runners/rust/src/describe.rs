@@ -31,7 +31,7 @@ struct Sqlite {
 pub fn describe(driver: DriverName) -> Description {
     Description {
         contract: 1,
-        identity: Identity::of(driver, &Engine::default()),
+        identity: Identity::of(driver, &Engine::default(), &[]),
         sqlite: sqlite(),
         features: Features::of(driver),
         limits: BTreeMap::new(),

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::checksum::{Checksum, Sink};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Witness {
     checksum: Checksum,
     hash: Sha256,

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::job::Step;
 
 /// What the executions of one iteration, or of one worker's share of it, have produced.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Tally<S> {
     pub sink: S,
     pub rows: u64,
@@ -55,6 +55,9 @@ pub trait Driver {
     /// All rows of a query without parameters.
     fn query(connection: &Self::Connection, sql: &str) -> Result<Table, Failure>;
 
+    /// Whether a transaction is open, as the driver says.
+    fn in_transaction(connection: &Self::Connection) -> bool;
+
     /// The engine options in effect, seen from this connection.
     fn in_effect(connection: &Self::Connection) -> InEffect;
 
@@ -71,6 +74,19 @@ pub trait Driver {
     ) -> Result<Self::Bracket<'_>, Failure>;
 
     fn close(connection: Self::Connection) -> Result<(), Failure>;
+}
+
+/// Why an execution that must fail did not do so as the job says.
+#[cold]
+pub fn not_as_said(step: &Step, expected: i32, outcome: Option<Failure>) -> Failure {
+    match outcome {
+        Some(failure) => failure,
+        None => {
+            let message = format!("the statement succeeded; the job says it fails with {expected}");
+            Failure::new(message)
+        }
+    }
+    .with_sql(&step.sql)
 }
 
 /// Refuses a statement whose columns or parameters are not as many as the job declares.

@@ -29,6 +29,11 @@ impl Failure {
         self
     }
 
+    /// SQLite's primary result code.
+    pub fn primary_code(&self) -> Option<i32> {
+        self.0.sqlite_code.map(|code| code & 0xFF)
+    }
+
     pub fn into_details(self) -> Details {
         *self.0
     }
@@ -36,11 +41,15 @@ impl Failure {
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
-        let code = match &error {
-            rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
-            rusqlite::Error::SqlInputError { error: code, .. } => Some(code.extended_code),
-            _ => None,
-        };
-        Failure::from_sqlite(error.to_string(), code)
+        Failure::from_sqlite(error.to_string(), extended_code(&error))
+    }
+}
+
+/// SQLite's extended result code, where the error is SQLite's.
+pub fn extended_code(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
+        rusqlite::Error::SqlInputError { error: code, .. } => Some(code.extended_code),
+        _ => None,
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use crate::access;
 use crate::engine::Engine;
+use crate::job::Flag;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DriverName {
@@ -36,23 +38,30 @@ pub struct Versioned {
 }
 
 impl Identity {
-    /// The identity of a driver whose connections are opened with these engine options.
-    pub fn of(driver: DriverName, engine: &Engine) -> Self {
+    /// The identity of a driver whose connections are opened with these engine options and flags.
+    pub fn of(driver: DriverName, engine: &Engine, flags: &[Flag]) -> Self {
+        let build = [
+            concat!("profile=", env!("BUILD_PROFILE")),
+            concat!("opt-level=", env!("OPTIMISATION")),
+        ];
         let (runner, name, version) = match driver {
-            DriverName::Rusqlite => ("rust", "rusqlite", env!("RUSQLITE_VERSION")),
-            DriverName::Ffi => ("rust-ffi", "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION")),
+            DriverName::Rusqlite => {
+                (concat!("rust", env!("VARIANT")), "rusqlite", env!("RUSQLITE_VERSION"))
+            }
+            DriverName::Ffi => {
+                let runner = concat!("rust-ffi", env!("VARIANT"));
+                (runner, "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION"))
+            }
         };
         Identity {
             runner,
             runtime: Versioned { name: "Rust", version: env!("RUSTC_VERSION") },
             driver: Versioned { name, version },
             architecture: std::env::consts::ARCH,
-            flags: vec![
-                concat!("profile=", env!("BUILD_PROFILE")),
-                concat!("opt-level=", env!("OPTIMISATION")),
-                // The latter is rusqlite's default, and what the floor takes, too.
-                if engine.full_mutex() { "SQLITE_OPEN_FULLMUTEX" } else { "SQLITE_OPEN_NOMUTEX" },
-            ],
+            flags: build
+                .into_iter()
+                .chain(access::told(engine, flags).into_iter().map(|(name, _)| name))
+                .collect(),
         }
     }
 }

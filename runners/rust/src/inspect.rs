@@ -10,7 +10,7 @@ use crate::job::{Job, Operation, Shape, StatementKind, Step};
 use crate::parameters::Pool;
 use crate::result::{Effective, Proof, Work};
 
-const PRAGMAS: [&str; 11] = [
+const PRAGMAS: [&str; 12] = [
     "journal_mode",
     "synchronous",
     "cache_size",
@@ -22,6 +22,7 @@ const PRAGMAS: [&str; 11] = [
     "locking_mode",
     "wal_autocheckpoint",
     "encoding",
+    "query_only",
 ];
 
 /// Runs the read-back queries into `sink` and, where asked, reads pragmas, engine options and plans.
@@ -57,6 +58,7 @@ fn prove<D: Driver, S: Sink>(
             parameters: None,
             columns: query.columns.clone(),
             repeat: 1,
+            fails: None,
             shape: Shape::Object,
             integers: Default::default(),
             statement: StatementKind::Prepared,
@@ -87,7 +89,7 @@ fn effective<D: Driver>(connection: &D::Connection) -> Result<Effective, Failure
 }
 
 fn plan<D: Driver>(connection: &D::Connection, step: &Step) -> Result<Vec<String>, Failure> {
-    if step.operation == Operation::Open {
+    if matches!(step.operation, Operation::Open | Operation::InTransaction) {
         return Ok(Vec::new());
     }
     let rows = D::query(connection, &format!("EXPLAIN QUERY PLAN {}", step.sql))?;

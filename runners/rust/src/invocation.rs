@@ -7,11 +7,12 @@ use crate::identity::{DriverName, Identity};
 use crate::job::{Job, Mode};
 use crate::result::{Report, Work};
 use crate::support;
-use crate::{measure, workers};
+use crate::{measure, verify};
 
 /// Performs a job; whatever happens is in the report.
 pub fn perform(job: &Job, driver: DriverName) -> Report {
-    let identity = Identity::of(driver, &job.connection.engine);
+    let flags = job.database.as_ref().map_or(&[][..], |database| &database.flags);
+    let identity = Identity::of(driver, &job.connection.engine, flags);
     if let Some(reason) = support::unsupported(job, driver) {
         return Report::unsupported(&job.cell, identity, reason);
     }
@@ -31,10 +32,9 @@ fn work<D: Driver>(job: &Job) -> Result<Work, Failure> {
     };
     job.connection.engine.configure()?;
     let mut work = match job.mode {
-        Mode::Verify => measure::verify::<D>(job, database),
-        Mode::Measure if job.measure.workers > 1 => workers::measure::<D>(job, database),
+        Mode::Verify => verify::verify::<D>(job, database),
         Mode::Measure => measure::measure::<D>(job, database),
     }?;
-    work.operations = job.measure.operations_per_iteration;
+    work.operations = job.measure.operations();
     Ok(work)
 }

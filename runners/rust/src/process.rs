@@ -1,10 +1,51 @@
 //! What the system says about this process.
 
-use crate::result::Cpu;
+use std::ops::{Add, Sub};
 
-/// CPU time of the calling thread so far; of the process where the system has nothing finer.
+use crate::result::{Cpu, Switches};
+
+/// What threads have used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    pub cpu: Cpu,
+    pub switches: Switches,
+}
+
+impl Usage {
+    fn zip(self, other: Usage, figure: impl Fn(u64, u64) -> u64) -> Usage {
+        let (cpu, switches) = (other.cpu, other.switches);
+        Usage {
+            cpu: Cpu {
+                user: figure(self.cpu.user, cpu.user),
+                system: figure(self.cpu.system, cpu.system),
+            },
+            switches: Switches {
+                voluntary: figure(self.switches.voluntary, switches.voluntary),
+                involuntary: figure(self.switches.involuntary, switches.involuntary),
+            },
+        }
+    }
+}
+
+impl Add for Usage {
+    type Output = Usage;
+
+    fn add(self, other: Usage) -> Usage {
+        self.zip(other, |one, more| one + more)
+    }
+}
+
+impl Sub for Usage {
+    type Output = Usage;
+
+    fn sub(self, earlier: Usage) -> Usage {
+        self.zip(earlier, |now, before| now - before)
+    }
+}
+
+/// What the calling thread has used so far; the process where the system has nothing finer.
 #[cfg(unix)]
-pub fn cpu() -> Option<Cpu> {
+pub fn usage() -> Option<Usage> {
     #[cfg(target_os = "linux")]
     const WHO: libc::c_int = libc::RUSAGE_THREAD;
     #[cfg(not(target_os = "linux"))]
@@ -19,16 +60,22 @@ pub fn cpu() -> Option<Cpu> {
     };
     let nanoseconds =
         |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Some(Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) })
+    Some(Usage {
+        cpu: Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) },
+        switches: Switches {
+            voluntary: usage.ru_nvcsw as u64,
+            involuntary: usage.ru_nivcsw as u64,
+        },
+    })
 }
 
 #[cfg(not(unix))]
-pub fn cpu() -> Option<Cpu> {
+pub fn usage() -> Option<Usage> {
     None
 }
 
-/// Whether [`cpu`] is of one thread, so that workers' figures add up.
-pub const CPU_IS_PER_THREAD: bool = cfg!(target_os = "linux");
+/// Whether [`usage`] is of one thread, so that several threads' figures add up.
+pub const USAGE_IS_PER_THREAD: bool = cfg!(target_os = "linux");
 
 /// Largest resident set so far, in bytes.
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::engine::InEffect;
 use crate::failure::{Details, Failure};
+use crate::histogram::Histogram;
 use crate::identity::Identity;
 
 #[derive(Debug, Serialize)]
@@ -23,8 +24,6 @@ pub struct Report {
     #[serde(flatten)]
     pub work: Work,
     pub peak_rss_bytes: Option<u64>,
-    /// Latencies under a fixed rate have no place in this version of the contract.
-    pub histogram: (),
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -50,6 +49,7 @@ pub struct Work {
     pub phases_ns: Phases,
     pub cpu_ns: Option<Cpu>,
     pub workers: Vec<Worker>,
+    pub switches: Option<Switches>,
 }
 
 /// What one iteration must give again and again.
@@ -92,6 +92,12 @@ pub struct Phases {
     pub close: Option<u64>,
 }
 
+impl Phases {
+    pub fn of(open: u64, prepare: u64, close: u64) -> Self {
+        Phases { load: None, open: Some(open), prepare: Some(prepare), close: Some(close) }
+    }
+}
+
 /// CPU nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cpu {
@@ -99,12 +105,32 @@ pub struct Cpu {
     pub system: u64,
 }
 
+/// Context switches.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Switches {
+    pub voluntary: u64,
+    pub involuntary: u64,
+}
+
+/// One worker's part of the measured iterations, or the writer's.
 #[derive(Debug, Serialize)]
 pub struct Worker {
+    pub role: Role,
     pub operations: u64,
     pub rows: u64,
     pub checksum: u32,
     pub iterations_ns: Vec<u64>,
+    pub spans_us: Vec<(f64, f64)>,
+    pub latencies: Option<Histogram>,
+    pub pacing: Option<Histogram>,
+    pub busy: u64,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Worker,
+    Writer,
 }
 
 impl Report {
@@ -119,7 +145,6 @@ impl Report {
             sqlite_version: Some(rusqlite::version().to_owned()),
             work,
             peak_rss_bytes: crate::process::peak_rss_bytes(),
-            histogram: (),
         }
     }
 

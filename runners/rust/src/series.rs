@@ -2,14 +2,17 @@
 
 use crate::failure::Failure;
 use crate::job::Measure;
-use crate::result::{Counts, Cpu};
+use crate::process::Usage;
+use crate::result::Counts;
 
 /// One iteration as seen from outside.
 #[derive(Debug)]
 pub struct Lap {
     pub nanoseconds: u64,
     pub counts: Counts,
-    pub cpu: Option<Cpu>,
+    pub usage: Option<Usage>,
+    /// Operations that ended with SQLITE_BUSY, which was tolerated.
+    pub busy: u64,
 }
 
 #[derive(Debug)]
@@ -17,14 +20,23 @@ pub struct Series<'j> {
     plan: &'j Measure,
     pub warmup_ns: Vec<u64>,
     pub iterations_ns: Vec<u64>,
-    pub counts: Option<Counts>,
-    pub cpu: Option<Cpu>,
+    /// Those of the last iteration.
+    pub counts: Counts,
+    /// What all iterations without a busy operation must give.
+    expected: Option<Counts>,
+    pub usage: Option<Usage>,
 }
 
 impl<'j> Series<'j> {
     pub fn new(plan: &'j Measure) -> Self {
-        let cpu = Some(Cpu::default());
-        Series { plan, warmup_ns: Vec::new(), iterations_ns: Vec::new(), counts: None, cpu }
+        Series {
+            plan,
+            warmup_ns: Vec::new(),
+            iterations_ns: Vec::new(),
+            counts: Counts::default(),
+            expected: None,
+            usage: Some(Usage::default()),
+        }
     }
 
     /// Whether the next iteration is a warm-up: until both minima are reached.
@@ -40,7 +52,9 @@ impl<'j> Series<'j> {
     /// Takes an iteration in; fails when it gave something else than those before.
     pub fn record(&mut self, lap: Lap) -> Result<(), Failure> {
         let number = self.warmup_ns.len() + self.iterations_ns.len() + 1;
-        let first = *self.counts.get_or_insert(lap.counts);
+        self.counts = lap.counts;
+        let first =
+            if lap.busy > 0 { lap.counts } else { *self.expected.get_or_insert(lap.counts) };
         if lap.counts != first {
             let show = |counts: Counts| {
                 let Counts { rows, affected, checksum } = counts;
@@ -55,10 +69,7 @@ impl<'j> Series<'j> {
             return Ok(());
         }
         self.iterations_ns.push(lap.nanoseconds);
-        self.cpu = self
-            .cpu
-            .zip(lap.cpu)
-            .map(|(sum, cpu)| Cpu { user: sum.user + cpu.user, system: sum.system + cpu.system });
+        self.usage = self.usage.zip(lap.usage).map(|(sum, usage)| sum + usage);
         Ok(())
     }
 }
@@ -66,21 +77,23 @@ impl<'j> Series<'j> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::{Cpu, Switches};
 
     fn plan(warmup_iterations: u64, warmup_ns: u64, iterations: u64) -> Measure {
-        Measure {
-            operations_per_iteration: 1,
-            warmup_iterations,
-            warmup_ns,
-            iterations,
-            workers: 1,
-            rate: None,
-        }
+        let plan = serde_json::json!({
+            "operations_per_iteration": 1,
+            "warmup_iterations": warmup_iterations,
+            "warmup_ns": warmup_ns,
+            "iterations": iterations,
+        });
+        serde_json::from_value(plan).unwrap()
     }
 
     fn lap(nanoseconds: u64, checksum: u32) -> Lap {
         let counts = Counts { rows: 1, affected: 0, checksum };
-        Lap { nanoseconds, counts, cpu: Some(Cpu { user: 2, system: 1 }) }
+        let cpu = Cpu { user: 2, system: 1 };
+        let switches = Switches { voluntary: 5, involuntary: 3 };
+        Lap { nanoseconds, counts, usage: Some(Usage { cpu, switches }), busy: 0 }
     }
 
     fn run(plan: &Measure, nanoseconds: u64) -> (usize, usize, u64) {
@@ -88,7 +101,13 @@ mod tests {
         while !series.done() {
             series.record(lap(nanoseconds, 7)).unwrap();
         }
-        let user = series.cpu.unwrap().user;
+        let Usage { cpu, switches } = series.usage.unwrap();
+        let laps = series.iterations_ns.len() as u64;
+        assert_eq!(
+            (cpu.system, switches.voluntary, switches.involuntary),
+            (laps, 5 * laps, 3 * laps)
+        );
+        let user = cpu.user;
         (series.warmup_ns.len(), series.iterations_ns.len(), user)
     }
 
@@ -114,11 +133,22 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_is_unknown_once_one_iteration_does_not_know_it() {
+    fn usage_is_unknown_once_one_iteration_does_not_know_it() {
         let plan = plan(0, 0, 2);
         let mut series = Series::new(&plan);
         series.record(lap(1, 7)).unwrap();
-        series.record(Lap { cpu: None, ..lap(1, 7) }).unwrap();
-        assert!(series.cpu.is_none());
+        series.record(Lap { usage: None, ..lap(1, 7) }).unwrap();
+        assert!(series.usage.is_none());
+    }
+
+    #[test]
+    fn an_iteration_may_differ_where_an_operation_was_busy() {
+        let plan = plan(0, 0, 9);
+        let mut series = Series::new(&plan);
+        series.record(Lap { busy: 1, ..lap(1, 5) }).unwrap();
+        series.record(lap(1, 7)).unwrap();
+        series.record(Lap { busy: 2, ..lap(1, 8) }).unwrap();
+        series.record(lap(1, 7)).unwrap();
+        assert!(series.record(lap(1, 8)).is_err());
     }
 }

@@ -1,15 +1,19 @@
 //! One connection at work: its compiled steps, its transactions and its iterations.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use libsqlite3_sys as ffi;
 
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Tally};
 use crate::failure::Failure;
-use crate::job::{Job, Transaction};
-use crate::process;
-use crate::result::{Counts, Cpu};
+use crate::job::Transaction;
+use crate::process::{self, Usage};
+use crate::result::Counts;
+use crate::task::Task;
+use crate::watch::Watch;
 
 pub struct Session<'c, D: Driver + 'c, S> {
     connection: &'c D::Connection,
@@ -29,39 +33,53 @@ struct Step<'c, S> {
 pub struct Pass {
     pub start: Instant,
     pub end: Instant,
+    /// The start since the beginning of Unix time.
+    pub began: Duration,
     pub counts: Counts,
-    pub cpu: Option<Cpu>,
+    pub usage: Option<Usage>,
+    /// Operations that ended with SQLITE_BUSY.
+    pub busy: u64,
 }
 
-/// The operations of worker `worker` of `workers`: ⌊N·w/k⌋ up to ⌊N·(w+1)/k⌋.
-pub fn share(operations: u64, worker: u64, workers: u64) -> Range<u64> {
-    let bound = |worker: u64| {
-        let product = u128::from(operations) * u128::from(worker);
-        (product / u128::from(workers)) as u64
-    };
-    bound(worker)..bound(worker + 1)
+impl Pass {
+    pub fn elapsed(&self) -> Duration {
+        self.end - self.start
+    }
+
+    /// Start and end in microseconds of Unix time.
+    pub fn span_us(&self) -> (f64, f64) {
+        let microseconds = |time: Duration| time.as_nanos() as f64 / 1e3;
+        (microseconds(self.began), microseconds(self.began + self.elapsed()))
+    }
+}
+
+/// Opens one of the job's own connections and sets it up.
+pub fn connect<D: Driver>(access: &Access) -> Result<D::Connection, Failure> {
+    let connection = D::open(access)?;
+    access.setup.iter().try_for_each(|sql| D::execute(&connection, sql))?;
+    Ok(connection)
 }
 
 impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
-    /// Prepares all steps and transactions of a job on a connection.
+    /// Prepares all steps and transactions of a task on a connection.
     pub fn prepare(
         connection: &'c D::Connection,
-        job: &'c Job,
+        task: &Task<'c>,
         access: &'c Access,
     ) -> Result<Self, Failure> {
-        let behaviour = match job.transaction {
+        let behaviour = match task.transaction {
             Transaction::Deferred => Some(Behaviour::Deferred),
             Transaction::Immediate => Some(Behaviour::Immediate),
             Transaction::None | Transaction::Read => None,
         };
-        let steps = job.steps.iter().map(|step| {
+        let steps = task.steps.iter().map(|step| {
             let executor = D::compile(connection, step, access)?;
             Ok(Step { repeat: step.repeat, executor })
         });
         Ok(Session {
             connection,
-            reset: &job.reset,
-            reading: job.transaction == Transaction::Read,
+            reset: task.reset,
+            reading: task.transaction == Transaction::Read,
             bracket: behaviour.map(|behaviour| D::bracket(connection, behaviour)).transpose()?,
             steps: steps.collect::<Result<_, Failure>>()?,
         })
@@ -88,20 +106,42 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
 
     /// Performs these operations on the clock.
     pub fn timed(&mut self, operations: Range<u64>, sink: &mut S) -> Result<Pass, Failure> {
+        self.clocked(sink, |session, _, tally| session.perform(operations, tally))
+    }
+
+    /// The same, with a look at each operation.
+    pub fn watched(
+        &mut self,
+        operations: Range<u64>,
+        sink: &mut S,
+        watch: &mut Watch,
+    ) -> Result<Pass, Failure> {
+        let mut busy = 0;
+        let pass = self.clocked(sink, |session, start, tally| {
+            busy = session.perform_each(operations, start, watch, tally)?;
+            Ok(())
+        })?;
+        Ok(Pass { busy, ..pass })
+    }
+
+    #[inline(always)]
+    fn clocked(
+        &mut self,
+        sink: &mut S,
+        body: impl FnOnce(&mut Self, Instant, &mut Tally<S>) -> Result<(), Failure>,
+    ) -> Result<Pass, Failure> {
         let mut tally = Tally { sink: std::mem::take(sink), rows: 0, affected: 0 };
-        let before = process::cpu();
+        let before = process::usage();
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = Instant::now();
-        let outcome = self.perform(operations, &mut tally);
+        let outcome = body(self, start, &mut tally);
         let end = Instant::now();
-        let cpu = before.zip(process::cpu()).map(|(before, after)| Cpu {
-            user: after.user - before.user,
-            system: after.system - before.system,
-        });
+        let usage = before.zip(process::usage()).map(|(before, after)| after - before);
         outcome?;
         let Tally { rows, affected, sink: mut filled } = tally;
         let checksum = filled.take_checksum();
         *sink = filled;
-        Ok(Pass { start, end, counts: Counts { rows, affected, checksum }, cpu })
+        Ok(Pass { start, end, began, counts: Counts { rows, affected, checksum }, usage, busy: 0 })
     }
 
     fn perform(&mut self, operations: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
@@ -122,6 +162,46 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         }
         Ok(())
     }
+
+    /// Returns how many operations were busy.
+    fn perform_each(
+        &mut self,
+        operations: Range<u64>,
+        start: Instant,
+        watch: &mut Watch,
+        tally: &mut Tally<S>,
+    ) -> Result<u64, Failure> {
+        let mut busy = 0;
+        for (number, operation) in (0..).zip(operations) {
+            let begun = watch.begin(&start, number);
+            let kept = watch.tolerates_busy().then(|| tally.clone());
+            let steps = &mut self.steps;
+            let outcome = match &mut self.bracket {
+                Some(bracket) => bracket.around(|| one_operation(steps, operation, tally)),
+                None => one_operation(steps, operation, tally),
+            };
+            if let Err(failure) = outcome {
+                let Some(kept) = kept.filter(|_| failure.primary_code() == Some(ffi::SQLITE_BUSY))
+                else {
+                    return Err(failure);
+                };
+                self.give_up()?;
+                *tally = kept;
+                busy += 1;
+            }
+            watch.end(&start, begun);
+        }
+        Ok(busy)
+    }
+
+    /// Rolls back what a busy operation has left open; the read transaction around all stays.
+    #[cold]
+    fn give_up(&self) -> Result<(), Failure> {
+        if !self.reading && D::in_transaction(self.connection) {
+            D::execute(self.connection, "ROLLBACK")?;
+        }
+        Ok(())
+    }
 }
 
 #[inline(always)]
@@ -135,20 +215,4 @@ fn one_operation<S>(
         step.executor.run(first..first + step.repeat, tally)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn shares_are_floors_and_leave_nothing_out() {
-        let shares = |operations, workers| {
-            (0..workers).map(|worker| share(operations, worker, workers)).collect::<Vec<_>>()
-        };
-        assert_eq!(shares(10, 3), [0..3, 3..6, 6..10]);
-        assert_eq!(shares(2, 4), [0..0, 0..1, 1..1, 1..2]);
-        assert_eq!(share(7, 0, 1), 0..7);
-        assert_eq!(share(u64::MAX, 1, 2), u64::MAX / 2..u64::MAX);
-    }
 }

@@ -14,12 +14,13 @@ pub struct Features {
     pub statements: &'static [&'static str],
     pub transactions: &'static [&'static str],
     pub engine: &'static [&'static str],
+    pub flags: &'static [&'static str],
 }
 
 impl Features {
     pub fn of(driver: DriverName) -> Self {
         Features {
-            operations: &["get", "all", "iterate", "run", "prepare", "open"],
+            operations: &["get", "all", "iterate", "run", "prepare", "open", "in-transaction"],
             shapes: &["object", "array", "typed"],
             integers: &["number"],
             statements: match driver {
@@ -28,6 +29,7 @@ impl Features {
             },
             transactions: &["none", "deferred", "immediate", "read"],
             engine: engine::OPTIONS,
+            flags: &["no-mutex", "full-mutex", "private-cache", "shared-cache"],
         }
     }
 }
@@ -45,22 +47,28 @@ pub fn unsupported(job: &Job, driver: DriverName) -> Option<String> {
     if let Some(reason) = unsupported_engine(job, driver) {
         return Some(reason);
     }
-    if job.measure.rate.is_some() {
-        return Some("this runner has no fixed rate".into());
+    if job.connection.per_operation {
+        let name = match driver {
+            DriverName::Rusqlite => "rusqlite",
+            DriverName::Ffi => "SQLite's C API",
+        };
+        return Some(format!("{name} has no pool of connections; its users keep them"));
     }
-    job.steps.iter().find_map(|step| unsupported_step(step, driver)).map(str::to_owned)
+    let steps = job.steps.iter().chain(job.writer.iter().flat_map(|writer| &writer.steps));
+    let mut reasons = steps.filter_map(|step| unsupported_step(step, driver));
+    reasons.next().map(str::to_owned)
 }
 
 fn unsupported_engine(job: &Job, driver: DriverName) -> Option<String> {
     let engine = &job.connection.engine;
-    let workers = job.measure.workers;
+    let threads = job.measure.workers + u64::from(job.writer.is_some());
     match engine.threading {
         _ if engine.refused.is_some() => engine.refused.clone(),
         Some(Threading::SingleThread) if driver == DriverName::Rusqlite => {
             Some("rusqlite opens no connection while SQLite is in its single-thread mode".into())
         }
-        Some(Threading::SingleThread) if workers > 1 => {
-            Some(format!("SQLite's single-thread mode is unsafe with {workers} workers"))
+        Some(Threading::SingleThread) if threads > 1 => {
+            Some(format!("SQLite's single-thread mode is unsafe with {threads} threads"))
         }
         _ => None,
     }

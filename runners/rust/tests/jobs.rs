@@ -96,6 +96,47 @@ fn what_is_wrong_is_said_with_its_path() {
             json!({"pragmas": [["a; DROP", 1]]}),
             "connection.pragmas[0][0]: expected a pragma's name",
         ),
+        ("/steps/0/sql", json!(""), "steps[0].sql: expected a statement; in-transaction alone"),
+        (
+            "/steps/0/operation",
+            json!("in-transaction"),
+            "steps[0].sql: expected none; in-transaction alone has none, found \"SELECT ?",
+        ),
+        ("/steps/0/fails", json!(19), "steps[0].fails: expected only where the operation is run"),
+        (
+            "/database/flags",
+            json!(["x"]),
+            "database.flags[0]: unknown variant `x`, expected one of",
+        ),
+        ("/connection", json!({"setup": [1]}), "connection.setup[0]: invalid type: integer `1`"),
+        ("/measure/rate", json!(0), "measure.rate: expected more than 0, found 0"),
+        (
+            "/measure/share",
+            json!({"first": 2, "of": 2}),
+            "measure.share: expected first + workers to be at most of, found 2 + 1 and 2",
+        ),
+        ("/measure/share", json!({"first": 0, "of": 0}), "measure.share.of: expected at least 1"),
+        (
+            "/writer",
+            json!({"steps": [], "operations": 1}),
+            "writer.steps: expected at least one step, found none",
+        ),
+        (
+            "/writer",
+            json!({"steps": [{"operation": "run", "sql": "x"}], "operations": 0}),
+            "writer.operations: expected at least 1, found 0",
+        ),
+        (
+            "/writer",
+            json!({"steps": [{"operation": "run", "sql": "x", "fails": 0}], "operations": 1}),
+            "writer.steps[0].fails: expected at least 1, found 0",
+        ),
+        (
+            "/writer",
+            json!({"steps": [{"operation": "run", "sql": "x"}], "operations": 1,
+                "transaction": "read"}),
+            "writer.transaction: expected none, deferred or immediate, found read",
+        ),
         (
             "/steps/0/parameters/rows",
             json!([[1, 1, "", ""], [1, 1, "", ""], [1, 1, "", ""]]),
@@ -131,13 +172,25 @@ fn what_is_wrong_is_said_with_its_path() {
 
 #[test]
 fn workers_are_unsupported_where_no_mutex_guards_the_library() {
-    for (mode, workers) in [("measure", 2), ("verify", 2), ("measure", 1)] {
+    let cases = [
+        ("measure", 2, false),
+        ("verify", 2, false),
+        ("measure", 1, false),
+        ("measure", 1, true),
+        ("verify", 1, true),
+    ];
+    for (mode, workers, writer) in cases {
         let mut job = job();
+        if writer {
+            let steps = json!([{"operation": "run", "sql": "x"}]);
+            job["writer"] = json!({"steps": steps, "operations": 1});
+        }
         job["mode"] = json!(mode);
         job["connection"] = json!({"engine": {"threading": "single-thread"}});
         job["measure"]["workers"] = json!(workers);
         let reason = support::unsupported(&job::read(&job.to_string()).unwrap(), DriverName::Ffi);
-        assert_eq!(reason.is_some_and(|said| said.contains("2 workers")), workers == 2, "{mode}");
+        let expected = workers == 2 || writer;
+        assert_eq!(reason.is_some_and(|said| said.contains("2 threads")), expected, "{mode}");
     }
 }
 
@@ -159,7 +212,14 @@ fn what_a_driver_does_not_have_is_unsupported() {
     assert!(reason("/connection", single, rusqlite).unwrap().contains("single-thread"));
     assert!(reason("/database/uri", json!({"foo": "1"}), ffi).unwrap().contains("\"foo\""));
     assert_eq!(reason("/database/uri", json!({"immutable": "1"}), ffi), None);
-    assert!(reason("/measure/rate", json!(1.5), rusqlite).is_some());
+    assert_eq!(reason("/measure/rate", json!(1.5), rusqlite), None);
+    for (driver, name) in [(rusqlite, "rusqlite"), (ffi, "SQLite's C API")] {
+        let pooled = reason("/connection", json!({"per_operation": true}), driver).unwrap();
+        assert_eq!(pooled, format!("{name} has no pool of connections; its users keep them"));
+        let steps = json!([{"operation": "run", "sql": "x", "integers": "bigint"}]);
+        let writer = json!({"steps": steps, "operations": 1});
+        assert!(reason("/writer", writer, driver).is_some(), "the writer's steps count, too");
+    }
     assert!(reason("/steps/0/integers", json!("bigint"), rusqlite).is_some());
     assert!(reason("/steps/0/statement", json!("cached"), ffi).is_some());
     assert_eq!(reason("/steps/0/statement", json!("cached"), rusqlite), None);

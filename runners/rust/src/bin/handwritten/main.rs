@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         eprintln!("job {file}: {}", job.err().unwrap_or("unknown driver".into()));
         return ExitCode::from(2);
     };
-    let identity = Identity::of(driver, &Engine::default());
+    let identity = Identity::of(driver, &Engine::default(), &[]);
     let report = match perform(job, driver) {
         Ok(work) => Report::ok(&job.cell, identity, work),
         Err(failure) => Report::failed(&job.cell, identity, failure),
@@ -101,11 +101,11 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("COMMIT")?;
         }
-        series.record(Lap { nanoseconds, counts: counts?, cpu: None })?;
+        series.record(Lap { nanoseconds, counts: counts?, usage: None, busy: 0 })?;
     }
     Ok(Work {
         operations: job.measure.operations_per_iteration,
-        counts: series.counts.unwrap_or_default(),
+        counts: series.counts,
         warmup_ns: series.warmup_ns,
         iterations_ns: series.iterations_ns,
         ..Work::default()

@@ -11,23 +11,34 @@ use crate::checksum::Sink;
 use crate::job::Type;
 
 /// Reads neighbouring columns from the one with this number on.
-type Reader<S> = unsafe fn(*mut ffi::sqlite3_stmt, c_int, &mut S);
+///
+/// The sink is handed over and back, so that a checksum stays in a register.
+type Reader<S> = unsafe fn(*mut ffi::sqlite3_stmt, c_int, S) -> S;
 
-/// The readers of a row.
-pub struct Columns<S>(Vec<(c_int, Reader<S>)>);
+/// The readers of a row: of its first columns, and of those after them.
+pub struct Columns<S> {
+    first: Reader<S>,
+    others: Box<[(c_int, Reader<S>)]>,
+}
 
 impl<S: Sink> Columns<S> {
     pub fn new(types: &[Type]) -> Self {
-        let chunks = types.chunks(WIDEST).enumerate();
-        Columns(chunks.map(|(n, chunk)| ((n * WIDEST) as c_int, reader(chunk))).collect())
+        let (first, others) = types.split_at(types.len().min(WIDEST));
+        let others = others.chunks(WIDEST).zip(1..);
+        let others = others.map(|(chunk, n)| ((n * WIDEST) as c_int, reader(chunk)));
+        Columns { first: reader(first), others: others.collect() }
     }
 
     /// Reads every column of the row that the statement stands on.
     #[inline(always)]
     pub fn read(&self, statement: &Statement<'_>, sink: &mut S) {
-        for (first, reader) in &self.0 {
-            // SAFETY: `check_counts` has made sure that there are as many columns as types.
-            unsafe { reader(statement.raw(), *first, sink) };
+        // SAFETY: `check_counts` has made sure that there are as many columns as types.
+        unsafe {
+            let mut handed = (self.first)(statement.raw(), 0, std::mem::take(sink));
+            for (number, reader) in &self.others {
+                handed = reader(statement.raw(), *number, handed);
+            }
+            *sink = handed;
         }
     }
 }
@@ -59,10 +70,11 @@ fn reader<S: Sink>(types: &[Type]) -> Reader<S> {
         };
     }
     match types {
+        [] => none,
         [a] => with!(a as A: one::<A, S>),
         [a, b] => with!(a as A: with!(b as B: two::<A, B, S>)),
         [a, b, c] => with!(a as A: with!(b as B: with!(c as C: three::<A, B, C, S>))),
-        _ => unreachable!("chunks have one to {WIDEST} columns"),
+        _ => unreachable!("chunks have at most {WIDEST} columns"),
     }
 }
 
@@ -148,32 +160,39 @@ impl Column for Blob {
     }
 }
 
-unsafe fn one<A: Column, S: Sink>(raw: *mut ffi::sqlite3_stmt, first: c_int, sink: &mut S) {
+unsafe fn none<S>(_: *mut ffi::sqlite3_stmt, _: c_int, sink: S) -> S {
+    sink
+}
+
+unsafe fn one<A: Column, S: Sink>(raw: *mut ffi::sqlite3_stmt, first: c_int, mut sink: S) -> S {
     // SAFETY: the caller's.
-    unsafe { A::read(ffi::sqlite3_column_value(raw, first), sink) }
+    unsafe { A::read(ffi::sqlite3_column_value(raw, first), &mut sink) };
+    sink
 }
 
 unsafe fn two<A: Column, B: Column, S: Sink>(
     raw: *mut ffi::sqlite3_stmt,
     first: c_int,
-    sink: &mut S,
-) {
+    mut sink: S,
+) -> S {
     // SAFETY: the caller's.
     unsafe {
-        A::read(ffi::sqlite3_column_value(raw, first), sink);
-        B::read(ffi::sqlite3_column_value(raw, first + 1), sink);
+        A::read(ffi::sqlite3_column_value(raw, first), &mut sink);
+        B::read(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
     }
+    sink
 }
 
 unsafe fn three<A: Column, B: Column, C: Column, S: Sink>(
     raw: *mut ffi::sqlite3_stmt,
     first: c_int,
-    sink: &mut S,
-) {
+    mut sink: S,
+) -> S {
     // SAFETY: the caller's.
     unsafe {
-        A::read(ffi::sqlite3_column_value(raw, first), sink);
-        B::read(ffi::sqlite3_column_value(raw, first + 1), sink);
-        C::read(ffi::sqlite3_column_value(raw, first + 2), sink);
+        A::read(ffi::sqlite3_column_value(raw, first), &mut sink);
+        B::read(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
+        C::read(ffi::sqlite3_column_value(raw, first + 2), &mut sink);
     }
+    sink
 }

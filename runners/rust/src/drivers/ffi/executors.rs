@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use libsqlite3_sys as ffi;
+
 use super::columns::Columns;
 use super::handles::{Database, Statement};
 use super::sources::Source;
 use super::values;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally};
+use crate::driver::{Executor, Tally, not_as_said};
 use crate::failure::Failure;
 use crate::job::Step;
 
@@ -72,15 +74,17 @@ impl<Q: Source, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, R, S> {
     fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Rows { source, step, columns, reading } = self;
         let mut sink = std::mem::take(&mut tally.sink);
+        let mut rows = 0;
         for execution in executions {
             let count = source.with(|statement| {
                 // SAFETY: the pool lives as long as the job.
                 unsafe { values::bind(statement, step.pool.row(execution))? };
                 reading.execute(statement, columns, &mut sink)
             })?;
-            tally.rows += count;
+            rows += count;
             sink.returned(count);
         }
+        tally.rows += rows;
         tally.sink = sink;
         Ok(())
     }
@@ -105,6 +109,48 @@ impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
             let affected = connection.changes();
             tally.affected += affected;
             tally.sink.affected(affected);
+        }
+        Ok(())
+    }
+}
+
+/// `run` of a statement that must fail with this primary code.
+pub struct Failing<'c, Q> {
+    pub source: Q,
+    pub step: &'c Step,
+    pub code: i32,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let Failing { source, step, code: expected } = self;
+        for execution in executions {
+            source.with(|statement| {
+                // SAFETY: the pool lives as long as the job.
+                unsafe { values::bind(statement, step.pool.row(execution))? };
+                match statement.attempt() {
+                    ffi::SQLITE_DONE | ffi::SQLITE_ROW => Err(not_as_said(step, *expected, None)),
+                    code if code & 0xFF == *expected => Ok(()),
+                    code => Err(not_as_said(step, *expected, Some(statement.failure(code)))),
+                }
+            })?;
+            tally.sink.integer((*expected).into());
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
+/// `in-transaction`.
+pub struct InTransaction<'c> {
+    pub connection: &'c Database,
+}
+
+impl<S: Sink> Executor<S> for InTransaction<'_> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        for _ in executions {
+            tally.sink.integer(self.connection.in_transaction().into());
+            tally.sink.returned(0);
         }
         Ok(())
     }

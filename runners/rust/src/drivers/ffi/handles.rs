@@ -21,11 +21,7 @@ pub struct Statement<'c> {
 impl Database {
     /// Opens with rusqlite's flags, so that the floor differs from it by the binding alone.
     pub fn open(access: &Access) -> Result<Self, Failure> {
-        let mode =
-            if access.read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
-        let mutex =
-            if access.full_mutex { ffi::SQLITE_OPEN_FULLMUTEX } else { ffi::SQLITE_OPEN_NOMUTEX };
-        let flags = mode | mutex | ffi::SQLITE_OPEN_URI | ffi::SQLITE_OPEN_EXRESCODE;
+        let flags = access.flags | ffi::SQLITE_OPEN_EXRESCODE;
         let name = terminated(&access.name)?;
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is terminated and lives through the call.
@@ -80,6 +76,13 @@ impl Database {
         unsafe { ffi::sqlite3_changes64(self.0) as u64 }
     }
 
+    /// Whether a transaction is open.
+    #[inline(always)]
+    pub fn in_transaction(&self) -> bool {
+        // SAFETY: the connection is open.
+        unsafe { ffi::sqlite3_get_autocommit(self.0) == 0 }
+    }
+
     pub fn close(self) -> Result<(), Failure> {
         // SAFETY: statements borrow the connection, so none is left.
         let code = unsafe { ffi::sqlite3_close(self.0) };
@@ -127,11 +130,17 @@ impl Statement<'_> {
         unsafe { ffi::sqlite3_bind_parameter_count(self.raw) as usize }
     }
 
+    /// Steps; the result code as it is.
+    #[inline(always)]
+    pub fn attempt(&self) -> c_int {
+        // SAFETY: the statement is live.
+        unsafe { ffi::sqlite3_step(self.raw) }
+    }
+
     /// Whether there is a row.
     #[inline(always)]
     pub fn step(&self) -> Result<bool, Failure> {
-        // SAFETY: the statement is live.
-        match unsafe { ffi::sqlite3_step(self.raw) } {
+        match self.attempt() {
             ffi::SQLITE_ROW => Ok(true),
             ffi::SQLITE_DONE => Ok(false),
             code => Err(self.failure(code)),

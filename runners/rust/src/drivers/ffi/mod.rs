@@ -8,7 +8,7 @@ mod sources;
 mod values;
 
 use self::columns::Columns;
-use self::executors::{All, Compile, Get, Open, Rows, Run};
+use self::executors::{All, Compile, Failing, Get, InTransaction, Open, Rows, Run};
 use self::handles::{Database, Statement};
 use self::sources::{Adhoc, Prepared, Source};
 use crate::access::Access;
@@ -41,6 +41,10 @@ impl Driver for Ffi {
         Ok(rows)
     }
 
+    fn in_transaction(connection: &Database) -> bool {
+        connection.in_transaction()
+    }
+
     fn in_effect(connection: &Database) -> InEffect {
         // SAFETY: the connection is open through the call.
         unsafe { InEffect::read(connection.raw()) }
@@ -54,6 +58,7 @@ impl Driver for Ffi {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
             Operation::Open => return Ok(Box::new(Open { access, step })),
+            Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             _ => {}
         }
         let statement = connection.prepare(&step.sql)?;
@@ -84,6 +89,7 @@ fn specialise<'c, S: Sink + 'c>(
 ) -> Box<dyn Executor<S> + 'c> {
     let columns = Columns::new(&step.types());
     match step.operation {
+        _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         Operation::Run => Box::new(Run { connection, source, step }),
         Operation::Get => Box::new(Rows { source, step, columns, reading: Get }),
         _ => Box::new(Rows { source, step, columns, reading: All }),

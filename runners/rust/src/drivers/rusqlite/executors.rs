@@ -9,8 +9,8 @@ use super::shapes::{Object, Shape};
 use super::sources::Source;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally};
-use crate::failure::Failure;
+use crate::driver::{Executor, Tally, not_as_said};
+use crate::failure::{Failure, extended_code};
 use crate::job::Step;
 use crate::parameters::Parameter;
 
@@ -55,7 +55,6 @@ impl Reading for Get {
         };
         shape.push(row, kept, sink)?;
         shape.read(kept, sink);
-        H::clear(kept);
         Ok(1)
     }
 }
@@ -81,7 +80,7 @@ impl Reading for All {
             shape.push(row, &mut collection, sink)?;
             count += 1;
         }
-        shape.read(&collection, sink);
+        shape.read(&mut collection, sink);
         Ok(count)
     }
 }
@@ -105,7 +104,6 @@ impl Reading for Iterate {
         while let Some(row) = rows.next()? {
             shape.push(row, kept, sink)?;
             shape.read(kept, sink);
-            H::clear(kept);
             count += 1;
         }
         Ok(count)
@@ -121,15 +119,17 @@ impl<Q: Source, H: Shape, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, H, R>
         let Rows { source, step, shape, reading } = self;
         let mut kept = H::Rows::default();
         let mut sink = std::mem::take(&mut tally.sink);
+        let mut rows = 0;
         for execution in executions {
             let parameters = step.pool.row(execution);
             let outcome = source.with(|statement| {
                 reading.execute(statement, parameters, shape, &mut kept, &mut sink)
             });
             let count = outcome.map_err(|error| Failure::from(error).with_sql(&step.sql))?;
-            tally.rows += count;
+            rows += count;
             sink.returned(count);
         }
+        tally.rows += rows;
         tally.sink = sink;
         Ok(())
     }
@@ -176,6 +176,56 @@ impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
                 }
                 Err(error) => return Err(Failure::from(error).with_sql(&self.step.sql)),
             }
+        }
+        Ok(())
+    }
+}
+
+/// `run` of a statement that must fail with this primary code.
+pub struct Failing<'c, Q> {
+    pub source: Q,
+    pub step: &'c Step,
+    pub code: i32,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        for execution in executions {
+            let parameters = self.step.pool.row(execution);
+            let outcome = self.source.with(|statement| {
+                bind(statement, parameters)?;
+                statement.raw_execute()
+            });
+            let code = outcome.as_ref().err().and_then(extended_code);
+            if code.map(|code| code & 0xFF) != Some(self.code) {
+                let failure = outcome.err().map(Failure::from);
+                return Err(not_as_said(self.step, self.code, failure));
+            }
+            tally.sink.integer(self.code.into());
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
+/// `in-transaction`.
+pub struct InTransaction<'c> {
+    pub connection: &'c Connection,
+}
+
+impl<S: Sink> Executor<S> for InTransaction<'_> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        for _ in executions {
+            tally.sink.integer(i64::from(!self.connection.is_autocommit()));
+            tally.sink.returned(0);
         }
         Ok(())
     }

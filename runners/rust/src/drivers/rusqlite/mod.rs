@@ -7,7 +7,7 @@ mod sources;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use self::executors::{All, Compile, Get, Iterate, Open, Rows, Run};
+use self::executors::{All, Compile, Failing, Get, InTransaction, Iterate, Open, Rows, Run};
 use self::shapes::{Array, Object, Typed};
 use self::sources::{Adhoc, Cached, Prepared, Source};
 use crate::access::Access;
@@ -35,6 +35,10 @@ impl Driver for Rusqlite {
         table(connection, sql).map_err(|error| Failure::from(error).with_sql(sql))
     }
 
+    fn in_transaction(connection: &Connection) -> bool {
+        !connection.is_autocommit()
+    }
+
     fn in_effect(connection: &Connection) -> InEffect {
         // SAFETY: the connection is open through the call.
         unsafe { InEffect::read(connection.handle()) }
@@ -48,6 +52,7 @@ impl Driver for Rusqlite {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
             Operation::Open => return Ok(Box::new(Open { access, step })),
+            Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             _ => {}
         }
         let with_sql = |error: rusqlite::Error| Failure::from(error).with_sql(&step.sql);
@@ -75,17 +80,7 @@ impl Driver for Rusqlite {
 }
 
 fn open(access: &Access) -> rusqlite::Result<Connection> {
-    let mode = if access.read_only {
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-    } else {
-        OpenFlags::SQLITE_OPEN_READ_WRITE
-    };
-    let mutex = if access.full_mutex {
-        OpenFlags::SQLITE_OPEN_FULL_MUTEX
-    } else {
-        OpenFlags::SQLITE_OPEN_NO_MUTEX
-    };
-    let flags = mode | mutex | OpenFlags::SQLITE_OPEN_URI;
+    let flags = OpenFlags::from_bits_retain(access.flags);
     let connection = Connection::open_with_flags(&access.name, flags)?;
     for pragma in &access.pragmas {
         connection.execute_batch(pragma)?;
@@ -124,6 +119,7 @@ fn with_source<'c, S: Sink + 'c>(
 ) -> Box<dyn Executor<S> + 'c> {
     let columns = step.types();
     match step.shape {
+        _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         _ if step.operation == Operation::Run => Box::new(Run { source, step }),
         Shape::Object => with_shape(source, step, Object::new(columns)),
         Shape::Array => with_shape(source, step, Array::new(columns)),

@@ -13,11 +13,8 @@ pub trait Shape {
     /// Materialises a row at the end of `rows`; what the shape does not materialise is read here.
     fn push<S: Sink>(&self, row: &Row<'_>, rows: &mut Self::Rows, sink: &mut S) -> Result<()>;
 
-    /// Reads every value of every row.
-    fn read<S: Sink>(&self, rows: &Self::Rows, sink: &mut S);
-
-    /// Drops the rows and keeps the collection's memory.
-    fn clear(rows: &mut Self::Rows);
+    /// Reads every value of every row, drops the rows and keeps the collection's memory.
+    fn read<S: Sink>(&self, rows: &mut Self::Rows, sink: &mut S);
 }
 
 /// Owned values of the declared types. Records stand end to end in one vector, as those of a
@@ -28,7 +25,8 @@ pub enum Field {
     Null,
     Integer(i64),
     Real(f64),
-    Text(String),
+    // Not String: without a niche in a capacity, the tag is read with one instruction.
+    Text(Box<str>),
     Blob(Box<[u8]>),
 }
 
@@ -49,9 +47,7 @@ impl Shape for Object {
                 (Type::Integer, ValueRef::Integer(value)) => Field::Integer(value),
                 (Type::Real, ValueRef::Real(value)) => Field::Real(value),
                 (Type::Real, ValueRef::Integer(value)) => Field::Real(value as f64),
-                (Type::Text, ValueRef::Text(value)) => {
-                    Field::Text(str::from_utf8(value)?.to_owned())
-                }
+                (Type::Text, ValueRef::Text(value)) => Field::Text(str::from_utf8(value)?.into()),
                 (Type::Blob, ValueRef::Blob(value)) => Field::Blob(value.into()),
                 (_, value) => return Err(mistyped(row, column, value)),
             });
@@ -60,21 +56,17 @@ impl Shape for Object {
     }
 
     #[inline(always)]
-    fn read<S: Sink>(&self, rows: &Vec<Field>, sink: &mut S) {
-        for field in rows {
+    fn read<S: Sink>(&self, rows: &mut Vec<Field>, sink: &mut S) {
+        // One pass, not two: a value is dropped where its type is known.
+        for field in rows.drain(..) {
             match field {
                 Field::Null => sink.null(),
-                Field::Integer(value) => sink.integer(*value),
-                Field::Real(value) => sink.real(*value),
+                Field::Integer(value) => sink.integer(value),
+                Field::Real(value) => sink.real(value),
                 Field::Text(value) => sink.text(value.as_bytes()),
-                Field::Blob(value) => sink.blob(value),
+                Field::Blob(value) => sink.blob(&value),
             }
         }
-    }
-
-    #[inline(always)]
-    fn clear(rows: &mut Vec<Field>) {
-        rows.clear();
     }
 }
 
@@ -101,8 +93,8 @@ impl Shape for Array {
     }
 
     #[inline(always)]
-    fn read<S: Sink>(&self, rows: &Self::Rows, sink: &mut S) {
-        for row in rows {
+    fn read<S: Sink>(&self, rows: &mut Self::Rows, sink: &mut S) {
+        for row in rows.drain(..) {
             for (value, declared) in row.iter().zip(&self.0) {
                 match value {
                     Value::Null => sink.null(),
@@ -115,11 +107,6 @@ impl Shape for Array {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn clear(rows: &mut Self::Rows) {
-        rows.clear();
     }
 }
 
@@ -161,8 +148,5 @@ impl Shape for Typed {
     }
 
     #[inline(always)]
-    fn read<S: Sink>(&self, (): &(), _sink: &mut S) {}
-
-    #[inline(always)]
-    fn clear((): &mut ()) {}
+    fn read<S: Sink>(&self, (): &mut (), _sink: &mut S) {}
 }

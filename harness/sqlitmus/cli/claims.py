@@ -1,0 +1,157 @@
+"""`sqlitmus claims`."""
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlitmus.cli import write
+from sqlitmus.cli.run import (
+    Blocks,
+    Fresh,
+    Label,
+    Mode,
+    Out,
+    Quiet,
+    Runners,
+    Seed,
+    Size,
+    TimeBudget,
+    Timeout,
+    Wait,
+    check_label,
+    interrupted,
+    seconds,
+)
+from sqlitmus.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.claims import Claim
+
+FORMATS = ("text", "md", "html", "json", "node")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(claims)
+
+
+def claims(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which claims; all by default.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Say what there is; measure nothing.")] = (
+        False
+    ),
+    json_: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
+    runners: Runners = None,
+    mode: Mode = None,
+    blocks: Blocks = None,
+    time_budget: TimeBudget = None,
+    pins: Annotated[
+        str | None,
+        typer.Option(help="Processors for the processes of a cell that has several, such as 0,1."),
+    ] = None,
+    size: Size = "m",
+    seed: Seed = None,
+    label: Label = "",
+    out: Out = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
+    ] = "text",
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="In text and md every row of long groups.")
+    ] = False,
+    timeout: Timeout = 60.0,
+    fresh: Fresh = False,
+    wait: Wait = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure again what others published, and say whether it holds on this machine."""
+    from sqlitmus import catalog, claimfiles, paths, session
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus.progress import Progress
+
+    if format_ not in FORMATS:
+        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_label(label)
+    known = catalog.load()
+    chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", known), names or [])
+    if not chosen:
+        raise UsageError(f"{paths.SCENARIOS / 'claims'}: there is no claim")
+    if list_:
+        _list(chosen, as_json=json_)
+        return
+    if json_:
+        raise UsageError("--json belongs to --list; for a run, use --format json")
+    options = session.Options(
+        kind="claims",
+        mode=mode,
+        claims=chosen,
+        runners=runners or [],
+        blocks=blocks,
+        time_budget_s=seconds(time_budget) if time_budget else None,
+        pins=_pins(pins),
+        size=size,
+        seed=seed,
+        label=label or "claims",
+        out=out,
+        timeout_s=timeout,
+        fresh=fresh,
+        wait=wait,
+        rerun=_rerun(names, runners, mode, blocks, time_budget, pins),
+    )
+    progress = Progress(quiet=quiet)
+    ended = session.run(options, known, paths.tools(), progress)
+    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
+        interrupted(ended.directory, progress)
+        raise typer.Exit(ended.exit)
+    report = analyse(load(ended.directory), None)
+    save_reports(report, ended.directory)
+    write(text_of(report, format_, all_rows=all_rows), None)
+    progress.say(f"report: {ended.directory / 'report.html'}")
+    raise typer.Exit(ended.exit)
+
+
+def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
+    from sqlitmus.cli.list_ import show
+
+    show(
+        [
+            {
+                "claim": claim.name,
+                "title": claim.title,
+                "source": claim.source,
+                "rows": sum(len(group.rows) for group in claim.groups),
+                "cells": len(set(claim.cells())),
+            }
+            for claim in chosen
+        ],
+        as_json=as_json,
+    )
+
+
+def _pins(text: str | None) -> list[int]:
+    """Processors of `0,1`; raises UsageError."""
+    try:
+        found = [int(part) for part in (text or "").split(",")] if text else []
+    except ValueError as error:
+        raise UsageError(f"--pins {text!r}: expected numbers of processors, such as 0,1") from error
+    return found
+
+
+def _rerun(
+    names: list[str] | None,
+    runners: list[str] | None,
+    mode: str | None,
+    blocks: int | None,
+    time_budget: str | None,
+    pins: str | None,
+) -> str:
+    """The command that measures the same again, in another order."""
+    words = ["./just", "claims", *(names or [])]
+    words += [word for runner in runners or [] for word in ("-r", runner)]
+    asked = {"--mode": mode, "--blocks": blocks, "--time-budget": time_budget, "--pins": pins}
+    words += [word for name, value in asked.items() if value for word in (name, str(value))]
+    return shlex.join(words)

@@ -1,0 +1,36 @@
+"""How much of each processor was in use between two moments, from Linux's counters."""
+
+from pathlib import Path
+
+from sqlitmus.machine.kernel import TICKS_BEFORE_GUEST
+from sqlitmus.machine.system import ROOT, natural, text
+
+_IDLE = (3, 4, 7)  # columns of /proc/stat: idle, waiting for input and output, stolen
+
+Ticks = dict[str, tuple[int, int]]
+
+
+def ticks(root: Path = ROOT) -> Ticks:
+    """Clock ticks since start-up by processor number: (in use, all); empty where not told."""
+    found: Ticks = {}
+    for line in text(root, "proc/stat").splitlines():
+        name, *words = line.split()
+        counts = [natural(word) for word in words[:TICKS_BEFORE_GUEST]]
+        known = [count for count in counts if count is not None]
+        number = name.removeprefix("cpu")
+        if name != number and number.isdigit() and len(known) == TICKS_BEFORE_GUEST:
+            found[number] = (sum(known) - sum(known[i] for i in _IDLE), sum(known))
+    return found
+
+
+def shares(before: Ticks, after: Ticks) -> dict[str, float]:
+    """The share of each processor's time in use, 0 to 1; none of one that no tick passed on.
+
+    A tick is a hundredth of a second: what is shorter than some tenths is told coarsely.
+    """
+    both = {n: (before[n], now) for n, now in after.items() if n in before}
+    return {
+        number: min(1.0, max(0.0, (now[0] - was[0]) / (now[1] - was[1])))
+        for number, (was, now) in both.items()
+        if now[1] > was[1]
+    }

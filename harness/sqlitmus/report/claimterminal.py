@@ -1,0 +1,64 @@
+"""Claims as text for a terminal."""
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from sqlitmus.report import claimwords
+from sqlitmus.report.claimed import Row
+from sqlitmus.report.model import Report
+from sqlitmus.report.table import one_line
+
+STYLES = {"same": "blue", "other": "yellow", "turned": "red", "open": "dim"}
+NUMBERS = {"published", "here [95 %]", "base \u2192 new", "blocks"}
+
+
+def parts(report: Report, *, plain: bool, all_rows: bool) -> list[RenderableType]:
+    """Every claim; of a long group only the key rows and the count of the others, unless
+    `all_rows`."""
+    found: list[RenderableType] = []
+    for claim in report.claims:
+        found += [Text(), Text(one_line(claim.title), style="bold")]
+        found += [Text(one_line(f"{name}: {text}")) for name, text in claimwords.facts(claim)]
+        for group in claim.groups:
+            found += [Text(), Text(one_line(f"{group.title} ({claimwords.measured(group)})"))]
+            rows, counted = claimwords.shown(group, all_rows=all_rows)
+            if rows:
+                found.append(rows_table(rows, plain=plain))
+            if counted:
+                note = f"{claimwords.tally(counted)}; the HTML shows them"
+                found.append(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
+        for title, summary, grid, problems in claimwords.grids(claim):
+            found += [Text(), Text(one_line(f"{title}. {summary}".rstrip()))]
+            table = empty(grid.header, set(grid.header[grid.left :]))
+            for cells in grid.lines:
+                table.add_row(*(Text(one_line(cell)) for cell in cells))
+            found.append(table)
+            found += [Text(one_line(problem), style="dim") for problem in problems]
+    return found
+
+
+def empty(header: list[str], numbers: set[str]) -> Table:
+    """A table with these columns; `numbers` stand to the right."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    for name in header:
+        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    return table
+
+
+def rows_table(rows: list[Row], *, plain: bool) -> Table:
+    """Rows of one group."""
+    table = empty(list(claimwords.HEADER), NUMBERS)
+    for row in rows:
+        line = claimwords.line(row)
+        look = claimwords.WORDS[row.verdict] if row.verdict else None
+        symbol = (look.ascii if plain else look.symbol) + " " if look else ""
+        here = f"{line.ratio} {line.bounds}".rstrip()
+        cells = (row.name, row.runner, line.published, here, line.times)
+        table.add_row(
+            *(Text(one_line(cell)) for cell in cells),
+            Text(one_line(f"{symbol}{line.said}"), style=STYLES[look.style] if look else "dim"),
+            Text(line.blocks),
+        )
+    return table

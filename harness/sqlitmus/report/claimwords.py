@@ -1,0 +1,236 @@
+"""What all renderers say of claims: verdicts as symbols, rows and tables as short texts."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlitmus.claims import Word
+from sqlitmus.report import format as fmt
+from sqlitmus.report.claimed import (
+    METRICS,
+    Claim,
+    Group,
+    Histograms,
+    Interval,
+    Place,
+    Ranking,
+    Row,
+    Threads,
+)
+from sqlitmus.report.model import Report
+
+NONE = "\u2013"
+# More rows than these are folded by runner.
+FOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class WordLook:
+    """A verdict's symbol, the same in ASCII, its style class, and what it means."""
+
+    symbol: str
+    ascii: str
+    style: str
+    meaning: str
+
+
+WORDS: dict[Word, WordLook] = {
+    "reproduced": WordLook("\u2713", "+", "same", "resolved, and about as large as published"),
+    "same direction, different size": WordLook(
+        "~", "~", "other", "resolved on the published side of 1, but not as large or larger"
+    ),
+    "not resolved": WordLook("?", "?", "open", "this run cannot tell it from 1"),
+    "reversed": WordLook("\u2717", "x", "turned", "resolved on the other side of 1"),
+    "not testable here": WordLook("\u2205", "0", "open", "not measured here, for the reason given"),
+}
+HEADER = ("row", "runner", "published", "here [95 %]", "base \u2192 new", "verdict", "blocks")
+READING = (
+    "A ratio is base / new: 1.20\u00d7 means that the new one does 1.20 times as much in the same "
+    "time. Absolute times depend on the machine; the ratio is the claim."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as texts; `symbol` stands before the verdict."""
+
+    row: Row
+    published: str
+    ratio: str
+    bounds: str
+    times: str
+    said: str
+    blocks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as texts: the first `left` columns are words, the others numbers."""
+
+    header: list[str]
+    lines: list[list[str]]
+    left: int = 1
+
+
+def line(row: Row) -> Line:
+    """The texts of a row."""
+    published = fmt.ratio(Interval(row.published, None, None))[0] if row.published else ""
+    ratio, bounds = fmt.ratio(row.ratio) if row.ratio else (NONE, "")
+    both = [fmt.time(one)[0] for one in (row.base_time, row.new_time) if one]
+    said = row.verdict or ("no ratio was published" if row.ratio else "not measured")
+    return Line(
+        row,
+        published,
+        ratio,
+        bounds,
+        " \u2192 ".join(both),
+        f"{said}: {row.reason}" if row.reason else said,
+        str(row.blocks) if row.ratio else "",
+    )
+
+
+def folds(group: Group) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of a group by runner, if there are many; else all under an empty name."""
+    if len(group.rows) <= FOLD:
+        yield "", group.rows
+        return
+    for runner in dict.fromkeys(row.runner for row in group.rows):
+        yield runner, [row for row in group.rows if row.runner == runner]
+
+
+def tally(rows: Sequence[Row]) -> str:
+    """`41 rows: 38 reproduced, 3 not resolved`."""
+    counts = Counter(row.verdict for row in rows if row.verdict)
+    parts = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
+    count = fmt.counted(len(rows), "row")
+    return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
+
+
+def measured(group: Group) -> str:
+    """What is compared, of what: `median latency per operation`."""
+    return f"{METRICS[group.metric]} per {group.unit}"
+
+
+def ranking(found: Ranking) -> Grid:
+    """Fastest first; only columns that any cell has a figure for."""
+    columns = [(title, read) for title, read in _COLUMNS if any(map(read, found.places))]
+    lines = [
+        [place.label, place.runner, *(read(place) or NONE for _, read in columns)]
+        for place in found.places
+    ]
+    return Grid(["cell", "runner", *(title for title, _ in columns)], lines, 2)
+
+
+def threads(found: Threads) -> Grid:
+    """A line per option, a column per number of threads."""
+    counts = {p.threads: p.over for one in found.lines for p in one.points}
+    header = [
+        f"{count} threads (more than cores)" if counts[count] else fmt.counted(count, "thread")
+        for count in sorted(counts)
+    ]
+    write = fmt.rate if found.rates else fmt.time
+    lines: list[list[str]] = []
+    for one in found.lines:
+        texts = {p.threads: " ".join(write(p.value)).strip() for p in one.points}
+        lines.append([one.label, *(texts.get(count, NONE) for count in sorted(counts))])
+    return Grid(["option", *header], lines)
+
+
+def histograms(found: Histograms) -> Grid:
+    """Each cell's number of operations and their quantiles."""
+    lines: list[list[str]] = []
+    for cell in found.cells:
+        total = sum(count for *_, count in cell.buckets)
+        quantiles = [fmt.duration(_quantile(cell.buckets, share)) for share in (0.5, 0.99)]
+        ends = [fmt.duration(cell.buckets[0][0]), fmt.duration(cell.buckets[-1][1])]
+        lines.append([cell.label, cell.runner, str(total), ends[0], *quantiles, ends[1]])
+    header = ["cell", "runner", "operations", "shortest", "median", "99 %", "longest"]
+    return Grid(header, lines, 2)
+
+
+def grids(claim: Claim) -> Iterator[tuple[str, str, Grid, list[str]]]:
+    """Title, sentence, table and what is missing of each of a claim's tables."""
+    for one in claim.rankings:
+        yield one.title, one.summary, ranking(one), one.problems
+    for one in claim.threads:
+        what = "operations per second" if one.rates else METRICS[one.metric]
+        yield one.title, f"{what.capitalize()} by threads.", threads(one), one.problems
+    for one in claim.histograms:
+        yield one.title, "", histograms(one), one.problems
+
+
+def reading(*, plain: bool = False) -> str:
+    """The symbols and what a ratio is."""
+    marks = (f"{look.ascii if plain else look.symbol} {word}" for word, look in WORDS.items())
+    return f"{', '.join(marks)}. {READING}"
+
+
+def facts(claim: Claim) -> Iterator[tuple[str, str]]:
+    """What stands above a claim's rows, as names and texts."""
+    yield "Outcome", claim.outcome
+    for word, lesson in claim.lessons:
+        yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
+    yield "Hypothesis", claim.hypothesis
+    yield "Source", claim.source
+    yield "Published on", claim.published_on
+    yield "Here", "; ".join(claim.here)
+    for text in claim.differences:
+        yield "Different here", text
+    for text in claim.untestable:
+        yield "Not testable here", text
+
+
+def shown(group: Group, *, all_rows: bool) -> tuple[list[Row], list[Row]]:
+    """The rows that a text shows, and those that it counts: of many only the key ones are shown."""
+    if all_rows or len(group.rows) <= FOLD:
+        return group.rows, []
+    return [row for row in group.rows if row.key], [row for row in group.rows if not row.key]
+
+
+def correction(report: Report) -> str:
+    """What was done about the number of rows, as a sentence."""
+    rows = [row for claim in report.claims for group in claim.groups for row in group.rows]
+    count = fmt.counted(sum(bool(r.published and r.ratio) for r in rows), "row")
+    how = {
+        "none": "are not corrected for their number",
+        "bh": f"are corrected for {count} by Benjamini\u2013Hochberg",
+        "holm": f"are corrected for {count} by Holm",
+    }[report.correction]
+    return f"Verdicts {how}; brackets are 95 % intervals."
+
+
+def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
+    total, seen = sum(count for *_, count in buckets), 0
+    for low, high, count in buckets:
+        seen += count
+        if seen >= share * total:
+            return (low + high) / 2
+    raise ValueError("a histogram without operations")
+
+
+def _time(value: Interval | None) -> str:
+    return fmt.time(value)[0] if value else ""
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}".replace("%", " %")
+
+
+_COLUMNS: tuple[tuple[str, Callable[[Place], str]], ...] = (
+    ("end to end", lambda p: _time(p.wall)),
+    ("loop, per operation", lambda p: _time(p.loop)),
+    (
+        "operations/s",
+        lambda p: fmt.rate(Interval(1e9 / p.loop.value, None, None))[0] if p.loop else "",
+    ),
+    ("average", lambda p: _time(p.average)),
+    ("median", lambda p: _time(p.p50)),
+    ("99 %", lambda p: _time(p.p99)),
+    ("CPU in sum", lambda p: _percent(p.cpu)),
+    ("per processor", lambda p: ", ".join(f"{n}: {_percent(c)}" for n, c in p.cpus.items())),
+    ("slowest / fastest worker", lambda p: f"{p.spread:.2f}" if p.spread else ""),
+    ("starts apart", lambda p: fmt.duration(p.skew) if p.skew else ""),
+    ("writer's 99 %", lambda p: _time(p.writer_p99)),
+    ("busy", lambda p: f"{p.busy:g}" if p.busy else ""),
+    ("file", lambda p: fmt.size(p.file) if p.file else ""),
+)

@@ -1,0 +1,20 @@
+"""Numbers with their nouns, and the end of a long text."""
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 case`, `2 cases`; `plural` where it is not the noun with an s."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def ending(text: str, whole: str, limit: int = 400) -> str:
+    """The last lines of `text`, about `limit` characters of them.
+
+    Where lines were left out that is said, with `whole`, the place at which all of them stand.
+    """
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    kept = text[-limit:]
+    first, _, rest = kept.partition("\n")
+    kept = rest or first  # a single line longer than that has no other place to be cut
+    return f"(the end; all of it is in {whole})\n{kept}"

@@ -1,0 +1,77 @@
+"""Other builds of the Rust runner: when they are made, with what, and what is said without them."""
+
+from typing import TYPE_CHECKING
+
+from bootstrap.built_steps import RUST
+from bootstrap.context import Settings
+from bootstrap.main import needs
+from bootstrap.paths import entry
+from bootstrap.step import look
+from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
+
+if TYPE_CHECKING:
+    from tests.bootstrap.conftest import Bench
+
+CARGO = """
+while [ "$1" != --root ]; do shift; done
+mkdir -p "$2/bin"
+echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}$SQLITMUS_VARIANT; $3" > "$2/bin/sqlitmus-rust"
+"""
+ALL = ("rust-variants", "rust-system")
+
+
+def crate(bench: "Bench") -> None:
+    bench.write("runners/rust/Cargo.toml", "[package]")
+    bench.write("runners/rust/src/main.rs", "fn main() {}")
+    for name, script in (("cargo", CARGO), ("cc", ""), ("rustc", "echo rustc 1")):
+        bench.tool(name, script)
+    for tool in ("mkdir", "sh"):
+        bench.tool(tool, f'exec /bin/{tool} "$@"')
+
+
+def test_only_claims_need_them() -> None:
+    settings = Settings.load()
+    asking = {recipe for recipe in settings.recipes if needs([recipe], settings) & {*ALL}}
+    assert asking == {"claims"}
+    assert needs(["claims"], settings) >= {*ALL, "rust"}
+
+
+def test_each_build_has_its_flags_and_its_work_folder(bench: "Bench") -> None:
+    crate(bench)
+    state = bench.ensure(RUST_VARIANTS)["rust-variants"]
+    built = {name: state.path(name) for name in ("rust-threadsafe2", "rust-no-overflow-stats")}
+    assert {name: path and path.read_text("utf-8") for name, path in built.items()} == {
+        "rust-threadsafe2": (
+            "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=2; cargo-rust-threadsafe2-threadsafe2; \n"
+        ),
+        "rust-no-overflow-stats": (
+            "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS; "
+            "cargo-rust-no-overflow-stats-no-overflow-stats; \n"
+        ),
+    }
+    plain = bench.ensure(RUST)["rust"].path("rust")
+    assert plain
+    assert plain.read_text("utf-8") == "; cargo; \n"
+
+
+def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: "Bench") -> None:
+    crate(bench)
+    assert "pkg-config finds no sqlite3" in (look(RUST_SYSTEM, bench.context).missing or "")
+    bench.tool("pkg-config", "exit 1")
+    assert "pkg-config finds no sqlite3" in (look(RUST_SYSTEM, bench.context).missing or "")
+    bench.tool("pkg-config", "echo 3.40.1")
+    state = bench.ensure(RUST_SYSTEM)["rust-system"]
+    path = state.path("rust-system")
+    assert path
+    assert path.read_text("utf-8") == "; cargo-rust-system-system; --no-default-features\n"
+    assert entry({"rust-system": state}, "rust-system", "rust-system")["version"] == "3.40.1"
+
+
+def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
+    crate(bench)
+    states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS)}
+    told = {name: entry(states, name, "any")["missing"] for name in states}
+    assert told == {
+        "rust": "not set up yet; run ./just setup",
+        "rust-variants": "not set up yet; run ./just claims --list",
+    }

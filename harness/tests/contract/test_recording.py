@@ -1,0 +1,219 @@
+"""The oracle's loops that record: buckets, planned times, busy databases, and who cannot start."""
+
+# pyright: reportUnknownMemberType=false
+
+import importlib
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus import paths
+from sqlitmus.histogram import bucket
+
+ORACLE = paths.RUNNERS / "python"
+PROGRAM = ORACLE / "main.py"
+WRITE = "INSERT INTO t DEFAULT VALUES"
+MS = 1_000_000
+
+
+class Clock:
+    """A clock that only work and sleep move, apart from a nanosecond for each look at it."""
+
+    def __init__(self) -> None:
+        self.now = 10**12
+        self.slept: list[float] = []
+
+    def look(self) -> int:
+        self.now += 1
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += round(seconds * 1e9)
+
+
+class Works:
+    """A connection whose executions take the given times; a negative one ends as busy."""
+
+    in_transaction = False
+
+    def __init__(self, clock: Clock, times_ns: list[int]) -> None:
+        self._clock = clock
+        self._times = iter(times_ns)
+        self.said: list[str] = []
+
+    @property
+    def rowcount(self) -> int:
+        return 1
+
+    def execute(self, sql: str, _row: tuple[object, ...] = ()) -> "Works":
+        self.said.append(sql)
+        self.in_transaction = sql.startswith("BEGIN") or (
+            self.in_transaction and sql not in ("COMMIT", "ROLLBACK")
+        )
+        if sql == WRITE:
+            time = next(self._times)
+            self._clock.now += abs(time)
+            if time < 0:
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = 5 | 2 << 8  # SQLITE_BUSY_SNAPSHOT
+                raise error
+        return self
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the oracle's modules, which can be imported."""
+    clock = Clock()
+    monkeypatch.syspath_prepend(ORACLE)
+    monkeypatch.setattr("time.perf_counter_ns", clock.look)
+    monkeypatch.setattr("time.sleep", clock.sleep)
+    return clock
+
+
+def perform(works: Works, operations: int, transaction: str = "none", **manner: Any) -> Any:
+    """Counts and the recording of a loop over writes."""
+    loops, job, histogram = map(importlib.import_module, ("loops", "job", "histogram"))
+    steps = [job.Step("run", WRITE)]
+    loop = loops.compile_loop(steps, transaction, works, loops.Manner(**manner))
+    recording = histogram.Recording()
+    counts = loop(0, operations, recording)
+    latencies, pacing = (
+        dict(histogram.pairs(counted)["buckets"])
+        for counted in (recording.latencies, recording.pacing)
+    )
+    return counts, latencies, pacing
+
+
+def test_the_plain_loop_does_not_look_at_the_clock(clock: Clock) -> None:
+    counts, latencies, pacing = perform(Works(clock, [0, 0]), 2)
+    assert counts == (0, 2, 31 + 1, 0)
+    assert (latencies, pacing) == ({}, {})
+    assert clock.now == 10**12
+
+
+def test_latencies_fall_into_the_buckets_of_the_contract(clock: Clock) -> None:
+    # One nanosecond more each, for the second look at the clock.
+    times = [0, 254, 255, 510, 1_000_000 - 1, 2**31 - 1, 2**62]
+    want = {
+        1: 1,  # below 256, e = 0: one bucket for each nanosecond
+        255: 1,
+        1 * 128 + 128: 1,  # 256: e = 1, 256 >> 1 = 128
+        1 * 128 + 255: 1,  # 511: e = 1, 511 >> 1 = 255
+        12 * 128 + 244: 1,  # 1,000,000: e = 19 - 7 = 12, >> 12 = 244
+        24 * 128 + 128: 1,  # 2^31: e = 31 - 7 = 24
+        55 * 128 + 128: 1,  # 2^62: e = 62 - 7 = 55
+    }
+    _, latencies, _ = perform(Works(clock, times), len(times), latencies=True)
+    assert latencies == want
+    assert list(want) == [bucket(time + 1) for time in times]
+
+
+def test_the_latency_holds_the_transaction(clock: Clock) -> None:
+    works = Works(clock, [500])
+    _, latencies, _ = perform(works, 1, "immediate", latencies=True)
+    assert works.said == ["BEGIN immediate", WRITE, "COMMIT"]
+    assert latencies == {bucket(501): 1}
+
+
+def test_a_stall_shows_in_all_that_had_to_wait(clock: Clock) -> None:
+    # Planned at 0, 1, 2, 3 ms. The first takes 2.5 ms, the others 0.1 ms.
+    works = Works(clock, [5 * MS // 2, MS // 10, MS // 10, MS // 10])
+    _, latencies, pacing = perform(works, 4, latencies=True, rate=1000)
+    told = [bucket(round(ms * MS)) for ms in (2.5, 1.6, 0.7, 0.1)]
+    assert sorted(latencies, reverse=True) == [pytest.approx(b, abs=1) for b in told]
+    # Only the last one waited; it slept until 0.2 ms before its time and spun for the rest.
+    assert len(clock.slept) == 1
+    assert clock.slept[0] == pytest.approx((3 - 2.7 - 0.2) / 1000, rel=1e-3)
+    assert sum(pacing.values()) == 1
+    assert max(pacing) <= 2
+
+
+def test_workers_are_planned_side_by_side(clock: Clock) -> None:
+    # The second of four workers at 1000 a second starts a quarter of a millisecond late.
+    _, _, pacing = perform(Works(clock, [0, 0]), 2, rate=1000, offset=0.25)
+    assert clock.now - 10**12 == pytest.approx(1.25 * MS, rel=1e-3)
+    assert sum(pacing.values()) == 2
+
+
+def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:
+    works = Works(clock, [0, -700, 0])
+    asked = {"latencies": True, "tolerate_busy": True}
+    counts, latencies, _ = perform(works, 3, "deferred", **asked)
+    assert counts == (0, 2, 31 + 1, 1)
+    assert works.said.count("ROLLBACK") == 1
+    assert sum(latencies.values()) == 3
+    assert bucket(701) in latencies
+
+
+def test_a_busy_database_is_a_failure_where_it_is_not_tolerated(clock: Clock) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        perform(Works(clock, [-700]), 1, latencies=True)
+
+
+LIMITED = """
+import runpy, sys, threading
+started = threading.Thread.start
+left = [3]
+def start(thread):
+    left[0] -= 1
+    if left[0] < 0:
+        raise RuntimeError("can't start new thread")
+    started(thread)
+threading.Thread.start = start
+sys.argv = sys.argv[1:]
+sys.path.insert(0, sys.argv[0].rpartition("/")[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def failure(folder: Path, start: list[str], **changes: Any) -> str:
+    """Why the oracle says it failed."""
+    job = {
+        "contract": 1,
+        "mode": "measure",
+        "cell": "by/hand",
+        "database": {"path": ":memory:"},
+        "steps": [
+            {
+                "operation": "run",
+                "sql": "INSERT INTO own VALUES (?)",
+                "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [1]]},
+            }
+        ],
+        "connection": {"setup": ["CREATE TABLE own(id INTEGER PRIMARY KEY)"]},
+        "measure": {"operations_per_iteration": 8, "workers": 8},
+        "output": str(folder / "result.json"),
+        **changes,
+    }
+    file = folder / "job.json"
+    file.write_text(json.dumps(job), "utf-8")
+    command = [sys.executable, *start, str(PROGRAM), "--job", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    result = json.loads((folder / "result.json").read_text("utf-8"))
+    assert result["status"] == "failed"
+    return result["error"]["message"]
+
+
+def test_workers_that_cannot_be_started_are_told(tmp_path: Path) -> None:
+    told = failure(tmp_path, ["-c", LIMITED])
+    assert told == "3 of 8 threads could be started: can't start new thread; ask for fewer workers"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("writer", [False, True])
+def test_a_worker_that_fails_leaves_nobody_waiting(
+    tmp_path: Path, workers: int, writer: bool
+) -> None:
+    changes: dict[str, Any] = {"measure": {"operations_per_iteration": 8, "workers": workers}}
+    if writer:
+        step = {"operation": "run", "sql": "INSERT INTO own DEFAULT VALUES"}
+        changes["writer"] = {"steps": [step], "operations": 1}
+    told = failure(tmp_path, [], **changes)
+    assert told == "UNIQUE constraint failed: own.id"

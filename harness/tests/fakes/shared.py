@@ -1,0 +1,131 @@
+"""A runner that speaks the barrier and opens no database: `shared.py [ACT@PROCESS] --job FILE`.
+
+Worker w of all starts iteration i, counted from 0 with the warm-up, at 1000 i + 10 w µs and takes
+200 + w µs, so that a test can say what comes out. ACT is what befalls process PROCESS.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+JOB = json.loads(Path(sys.argv[-1]).read_bytes())
+MEASURE = JOB["measure"]
+FIRST, OF, WORKERS = MEASURE["share"]["first"], MEASURE["share"]["of"], MEASURE.get("workers", 1)
+WARMUP, ITERATIONS = MEASURE.get("warmup_iterations", 0), MEASURE.get("iterations", 1)
+_act, _, _whose = sys.argv[1].partition("@")
+ACT = _act if _whose == str(FIRST // WORKERS) else ""
+
+
+def main() -> None:
+    """One job."""
+    print("pinned to", *sorted(os.sched_getaffinity(0)), file=sys.stderr, flush=True)
+    if ACT == "unsupported":
+        answer(status="unsupported", reason="no such shape")
+        sys.exit(0)
+    if ACT == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", "import signal; signal.pause()"]
+        )
+        Path(JOB["output"]).with_suffix(".pids").write_text(f"{os.getpid()} {child.pid}", "utf-8")
+        wait()
+    for iteration in range(WARMUP + ITERATIONS):
+        iterate(iteration)
+    if ACT == "endless":
+        say("ready\n")
+        wait()
+    if ACT == "lingering":
+        os.close(1)
+        wait()
+    if ACT != "speechless":
+        answer()
+    if ACT == "late crash":
+        sys.exit(4)
+
+
+def iterate(number: int) -> None:
+    """Stand at the barrier until released, with accidents in iteration 1."""
+    if ACT == "silent" and number == 1:
+        print("waits for a lock", file=sys.stderr, flush=True)
+        wait()
+    if ACT == "chatter":
+        say("a line\nrea", "dy\nanother\n")
+    else:
+        say("ready\nready\n" if ACT == "eager" and number == 1 else "ready\n")
+    assert sys.stdin.readline(), "end of stdin"
+    if number == 1:
+        befall()
+
+
+def befall() -> None:
+    """What ends a process at once."""
+    if ACT == "crash":
+        sys.exit("out of luck")
+    if ACT == "signal":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if ACT == "quit":
+        answer()
+        sys.exit(0)
+    if ACT == "failed":
+        answer(status="failed", error={"message": "database is locked", "sqlite_code": 5})
+        sys.exit(1)
+
+
+def say(*pieces: str) -> None:
+    """Each piece at once."""
+    for piece in pieces:
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+
+
+def wait() -> NoReturn:
+    """Until a signal ends this process."""
+    while True:
+        signal.pause()
+
+
+def answer(**other: Any) -> None:
+    """Write the result, with `other` in it."""
+    total = MEASURE["operations_per_iteration"]
+    numbers = range(FIRST, FIRST + WORKERS)
+    counts = [total * (w + 1) // OF - total * w // OF for w in numbers]
+    program = {"name": "fake", "version": "1"}
+    result = {
+        "contract": 1,
+        "cell": JOB["cell"],
+        "status": "ok",
+        "identity": {
+            "runner": "fake",
+            "runtime": program,
+            "driver": program,
+            "architecture": "none",
+        },
+        "effective": {"pragmas": {"cache_size": 1 if ACT == "unlike" else 2}},
+        "operations": sum(counts),
+        "rows": sum(counts),
+        "checksum": 2**32 - 1 - FIRST,
+        "warmup_ns": [200_000 + FIRST] * WARMUP,
+        "iterations_ns": [200_000] * ITERATIONS,
+        "peak_rss_bytes": 1000,
+        "workers": [
+            {
+                "operations": count,
+                "rows": count,
+                "checksum": 1,
+                "iterations_ns": [(200 + w) * 1000] * ITERATIONS,
+                "spans_us": [
+                    (1000 * i + 10 * w, 1000 * i + 10 * w + 200 + w)
+                    for i in range(WARMUP, WARMUP + ITERATIONS - (ACT == "spanless"))
+                ],
+            }
+            for w, count in zip(numbers, counts, strict=True)
+        ],
+    }
+    Path(JOB["output"]).write_text(json.dumps({**result, **other}), "utf-8")
+
+
+main()

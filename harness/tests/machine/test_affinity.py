@@ -1,0 +1,67 @@
+"""Pins and priority: set for a moment, and taken back whatever happens."""
+
+import os
+from typing import Any
+
+import pytest
+
+from sqlitmus.errors import NotFit, UsageError
+from sqlitmus.machine import affinity, priority
+
+pins_here = pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+
+
+@pins_here
+def test_a_pin_holds_inside_the_block_only() -> None:
+    here = affinity.allowed()
+    with affinity.pinned(here[-1]):
+        assert affinity.allowed() == [here[-1]]
+    assert affinity.allowed() == here
+    with pytest.raises(ValueError, match="inside"), affinity.pinned(here[0]):
+        raise ValueError("inside")
+    assert affinity.allowed() == here
+
+
+@pins_here
+def test_no_pin_changes_nothing() -> None:
+    here = affinity.allowed()
+    with affinity.pinned(None):
+        assert affinity.allowed() == here
+
+
+@pins_here
+def test_a_pin_must_be_a_processor_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def two(_pid: int) -> set[int]:
+        return {5, 2}
+
+    monkeypatch.setattr(os, "sched_getaffinity", two)
+    affinity.check([2, 5, 2])
+    with pytest.raises(UsageError, match=r"pin 3: there is no such .* usable are 2, 5$"):
+        affinity.check([2, 3])
+
+
+def test_a_system_without_pins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+    affinity.check([])
+    with pytest.raises(NotFit, match=r"pins 0, 1: processes cannot be pinned .* Leave the pins"):
+        affinity.check([0, 1])
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="no scheduling policies")
+def test_priority_is_given_back() -> None:
+    before = os.sched_getscheduler(0)
+    with priority.first() as granted:
+        assert (os.sched_getscheduler(0) == os.SCHED_FIFO) == granted
+    assert os.sched_getscheduler(0) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="no scheduling policies")
+def test_without_the_right_to_priority_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    before = os.sched_getscheduler(0)
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    with priority.first() as granted:
+        assert not granted
+        assert os.sched_getscheduler(0) == before

@@ -1,0 +1,76 @@
+namespace Sqlitmus;
+
+/// <summary>Reads steps and read-back queries of a job.</summary>
+internal static class StepReader
+{
+    /// <exception cref="JobException">Not a valid step.</exception>
+    public static StepSpec Read(Node node)
+    {
+        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement");
+        var operation = (Operation)node.Required("operation").Word(
+            "get", "all", "iterate", "run", "prepare", "open", "in-transaction");
+        var step = new StepSpec(
+            operation,
+            ReadSql(node, operation),
+            node.Optional("parameters") is { Exists: true } parameters ? Pool.Read(parameters) : Parameters.None,
+            [.. node.Optional("columns").Items().Select(ReadColumn)],
+            node.Optional("repeat").Integer(1, absent: 1),
+            node.Optional("fails") is { Exists: true } fails ? ReadFails(fails, operation) : null,
+            (Shape)node.Optional("shape").Word("object", "array", "typed"),
+            (Integers)node.Optional("integers").Word("number", "bigint"),
+            (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc"));
+        CheckColumns(step, node.Path);
+        CheckParameters(step, node.Path);
+        return step;
+    }
+
+    /// <exception cref="JobException">Not a valid query.</exception>
+    public static ReadbackSpec ReadReadback(Node node)
+    {
+        node.Object("sql", "columns");
+        return new ReadbackSpec(node.Required("sql").Text(), [.. node.Required("columns").Items().Select(ReadColumn)]);
+    }
+
+    private static string ReadSql(Node node, Operation operation)
+    {
+        var needed = operation != Operation.InTransaction;
+        var sql = needed ? node.Required("sql") : node.Optional("sql");
+        var text = sql.Exists ? sql.Text() : "";
+        return needed == text.Length > 0
+            ? text
+            : throw sql.Expected(needed ? "a statement" : "none, because in-transaction asks the driver");
+    }
+
+    private static int ReadFails(Node fails, Operation operation) =>
+        operation == Operation.Run
+            ? fails.Count()
+            : throw new JobException($"{fails.Path}: expected none, because only run can be expected to fail", fails.Path);
+
+    private static Column ReadColumn(Node node)
+    {
+        node.Object("name", "type");
+        return new Column(node.Required("name").Text(), Pool.ReadType(node.Required("type")));
+    }
+
+    private static void CheckColumns(StepSpec step, string path)
+    {
+        var returnsRows = step.Operation is Operation.Get or Operation.All or Operation.Iterate or Operation.Open;
+        if (returnsRows != step.Columns.Length > 0 && step.Operation != Operation.Prepare)
+        {
+            var expectation = returnsRows ? "expected the columns of the result" : "expected none, because it returns no rows";
+            throw new JobException($"{path}.columns: {expectation}", path);
+        }
+    }
+
+    private static void CheckParameters(StepSpec step, string path)
+    {
+        // `prepare` binds nothing.
+        var placeholders = Placeholders.Name(step.Sql).Count;
+        if (placeholders != step.Parameters.Types.Length && step.Operation != Operation.Prepare)
+        {
+            throw new JobException(
+                $"{path}.parameters: expected {placeholders} types for the ? in the SQL, got {step.Parameters.Types.Length}",
+                path);
+        }
+    }
+}

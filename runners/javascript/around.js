@@ -1,0 +1,58 @@
+/**
+ * What stands around each operation in the loop of a job that asks for latencies, a rate or tolerance of
+ * SQLITE_BUSY, as source text. A job that asks for none gets none, so its loop stays the plain one.
+ *
+ * The text names `clock` and `record` (see loops.js), and `recorder`, the iteration's.
+ *
+ * @typedef {object} Terms
+ * @property {boolean} latencies
+ * @property {number | null} rate operations per second
+ * @property {number} shift of the planned times, in parts of the time between two of them
+ * @property {boolean} tolerate_busy
+ *
+ * @typedef {object} Recorder
+ * @property {Uint32Array} latencies
+ * @property {Uint32Array} pacing
+ * @property {number} busy
+ */
+
+const BUSY = 5;
+
+/**
+ * @param {Terms} terms
+ * @param {import("./drivers/driver.js").Source} source
+ * @param {string} transaction of the job
+ * @returns {{setup: string, wrap: (operation: string, counters: string[]) => string}} text before the loop, and
+ *   a function from the text of one operation to that with all that is around it
+ */
+export function around({ latencies, rate, shift, tolerate_busy }, source, transaction) {
+  let setup = "";
+  let before = "";
+  if (rate !== null) {
+    const gap = 1000 / rate;
+    setup = `const first = clock.now() + ${shift * gap};`;
+    before = `const due = first + (i - from) * ${gap};
+    if (clock.now() < due) record(recorder.pacing, clock.waitUntil(due) - due);`;
+  } else if (latencies) before = "const due = clock.now();";
+  const after = latencies ? "record(recorder.latencies, clock.now() - due);" : "";
+  const guard = tolerate_busy ? guardOf(source, transaction) : (operation) => operation;
+  return {
+    setup,
+    wrap: (operation, counters) => `${before} ${guard(operation, counters)} ${after}`,
+  };
+}
+
+/** SQLITE_BUSY undoes the operation and is counted; any other error goes on. */
+function guardOf(source, transaction) {
+  // The transaction of a whole iteration outlives an operation that found the database busy.
+  const rollback =
+    transaction === "read" ? "" : `if (${source.inTransaction}) db.exec("ROLLBACK");`;
+  return (operation, counters) => `
+    const ${counters.map((counter, index) => `was${index} = ${counter}`).join(", ")};
+    try { ${operation} } catch (error) {
+      if (!(${source.failedWith("error", BUSY)})) throw error;
+      ${rollback}
+      ${counters.map((counter, index) => `${counter} = was${index};`).join(" ")}
+      recorder.busy++;
+    }`;
+}

@@ -1,0 +1,50 @@
+/** The figures of a result from those of its threads. */
+
+import { told } from "./histogram.js";
+
+/**
+ * One thread's entry in `workers`.
+ *
+ * @param {import("./parts.js").Part} part
+ * @param {ReturnType<typeof import("./iterations.js").iterate>} outcome
+ */
+export function entry({ role, ranges, terms }, outcome) {
+  return {
+    role,
+    operations: ranges.reduce((sum, { from, to }) => sum + to - from, 0),
+    rows: outcome.rows,
+    checksum: outcome.checksum,
+    iterations_ns: outcome.own_ns,
+    spans_us: outcome.spans_us,
+    latencies: terms.latencies ? told(outcome.latencies) : null,
+    pacing: terms.rate === null ? null : told(outcome.pacing),
+    busy: outcome.busy,
+  };
+}
+
+/**
+ * @param {import("./job.js").Job} job
+ * @param {ReturnType<typeof import("./session.js").perform>[]} threads the writer's last
+ * @throws {Error} when iterations differ and no thread found the database busy
+ */
+export function combine(job, threads) {
+  const differing = threads.find(({ difference }) => difference !== null);
+  if (differing && !threads.some(({ met_busy }) => met_busy)) throw new Error(differing.difference);
+  const workers = threads.filter(({ entry }) => entry.role === "worker");
+  const sum = (of) => workers.reduce((total, worker) => total + of(worker), 0);
+  return {
+    ...threads[0].figures,
+    operations: sum(({ entry }) => entry.operations),
+    rows: sum(({ entry }) => entry.rows),
+    affected: sum(({ affected }) => affected),
+    checksum: sum(({ entry }) => entry.checksum) >>> 0,
+    workers: listed(job) ? threads.map(({ entry }) => entry) : [],
+  };
+}
+
+/** One worker is listed only where its entry says more than the result. */
+function listed({ mode, measure, writer }) {
+  const { workers, latencies, rate, barrier } = measure;
+  const more = latencies || rate !== null || barrier || writer !== null;
+  return mode === "measure" && (workers > 1 || more);
+}

@@ -1,0 +1,248 @@
+/** Cases of what a job may ask for beside statements, each with each driver. */
+
+import { alone } from "../line.js";
+import { perform } from "../session.js";
+import { performTogether } from "../workers.js";
+import { databaseCases, SELECT } from "./database.js";
+
+const COUNT = (sql) => ({
+  operation: "get",
+  sql,
+  columns: [{ name: "n", type: "integer" }],
+});
+const ASK = { operation: "in-transaction", sql: "" };
+const INSERT = {
+  operation: "run",
+  sql: "INSERT INTO big(v) VALUES (?)",
+  parameters: { types: ["integer"], rows: [[1], [2]] },
+};
+const WRITTEN = [
+  { sql: "SELECT count(*) AS n FROM big", columns: [{ name: "n", type: "integer" }] },
+];
+
+/**
+ * @param {string} name of the driver in `DRIVERS`
+ * @param {import("../main.js").Host} host
+ * @returns {import("./core.js").Case[]}
+ */
+export function askedCases(name, host) {
+  return databaseCases(name, host, {
+    "setup fills each connection's database in memory, but not that of an open step": async (
+      { equal },
+      { make, figures },
+    ) => {
+      const parts = {
+        database: { path: ":memory:" },
+        connection: { setup: ["CREATE TABLE m(a)", "INSERT INTO m VALUES (3), (4)"] },
+      };
+      const step = COUNT("SELECT sum(a) AS n FROM m");
+      equal(figures(make(parts, step)).checksum, 7);
+      const measure = { operations_per_iteration: 2, workers: 2 };
+      equal((await performTogether(make({ ...parts, measure }, step), name)).checksum, 14);
+      const opened = COUNT("SELECT count(*) AS n FROM sqlite_schema");
+      equal(figures(make(parts, opened)).checksum, 1);
+      equal(figures(make(parts, { ...opened, operation: "open" })).checksum, 0);
+    },
+    "in-transaction tells of each kind of transaction": (
+      { equal },
+      { make, figures, verified },
+    ) => {
+      for (const [transaction, open] of [
+        ["none", 0],
+        ["read", 1],
+        ["deferred", 1],
+        ["immediate", 1],
+      ]) {
+        const { checksum, rows, plans } = figures(make({ transaction }, ASK));
+        equal([transaction, checksum, rows, plans], [transaction, open, 0, [[]]]);
+      }
+      const digest = (transaction) => verified(make({ mode: "verify", transaction }, ASK)).digest;
+      equal(digest("none") === digest("read"), false);
+    },
+    "an execution that must fail folds its code; one that does not, or otherwise, is an error": (
+      { equal, throws },
+      { make, figures, verified },
+    ) => {
+      const step = (sql, more) => ({ operation: "run", sql, fails: 19, ...more });
+      const again = "INSERT INTO t(id) VALUES (1)";
+      const measure = { operations_per_iteration: 2 };
+      for (const statement of ["prepared", "adhoc"]) {
+        for (const transaction of ["none", "immediate"]) {
+          const { checksum, affected } = figures(
+            make({ measure, transaction }, step(again, { statement })),
+          );
+          equal([checksum, affected], [19 * 31 + 19, 0]);
+        }
+      }
+      const readonly = { database: { ...make({}).database, mode: "readonly" } };
+      throws(() => figures(make(readonly, step(again))), "readonly");
+      throws(
+        () => figures(make({}, step("UPDATE t SET id = id"))),
+        "the statement succeeded, but must fail with result code 19",
+      );
+      equal(figures(make(readonly, step(again, { fails: 8 }))).checksum, 8);
+      const digests = [readonly, {}].map(
+        (parts, index) =>
+          verified(make({ mode: "verify", ...parts }, step(again, { fails: [8, 19][index] })))
+            .digest,
+      );
+      equal(digests[0] === digests[1], false);
+    },
+    "open flags reach SQLite where the driver passes them on": ({ equal, throws }, given) => {
+      const { driver, open } = given;
+      const { flags } = driver.features;
+      if (name !== "bun-sqlite") return equal(flags, []);
+      equal(flags, ["no-mutex", "full-mutex", "private-cache", "shared-cache"]);
+      const read = (flag) => {
+        const [writer, reader] = [open({ flags: [flag] }), open({ flags: [flag] })];
+        writer.exec("BEGIN; DELETE FROM t");
+        try {
+          return driver.rows(reader, "SELECT count(*) FROM t");
+        } finally {
+          writer.exec("ROLLBACK");
+          writer.close();
+          reader.close();
+        }
+      };
+      for (const flag of flags.slice(0, 3)) equal(read(flag), [[3n]]);
+      throws(() => read("shared-cache"), "database table is locked");
+    },
+    "two processes' shares add up to the whole": async ({ equal }, { make, figures }) => {
+      const step = {
+        ...COUNT("SELECT ? AS n"),
+        parameters: { types: ["integer"], rows: [[1], [5]] },
+      };
+      const part = (measure) =>
+        make({ measure: { operations_per_iteration: 7, ...measure } }, step);
+      const one = figures(part({ share: { first: 0, of: 3 } }));
+      const two = await performTogether(part({ workers: 2, share: { first: 1, of: 3 } }), name);
+      const whole = await performTogether(part({ workers: 3 }), name);
+      equal([one.operations, two.operations, whole.operations], [2, 5, 7]);
+      equal((one.checksum + two.checksum) >>> 0, whole.checksum);
+      const verify = (measure) => figures({ ...part(measure), mode: "verify" });
+      equal(verify({ workers: 2, share: { first: 1, of: 3 } }).checksum, two.checksum);
+    },
+    "latencies are those of the measured iterations, by worker": async (
+      { equal },
+      { make, figures },
+    ) => {
+      const measure = {
+        operations_per_iteration: 7,
+        iterations: 2,
+        warmup_iterations: 3,
+        latencies: true,
+      };
+      const counts = ({ workers }) =>
+        workers.map(({ latencies, pacing }) => [
+          latencies.buckets.reduce((sum, [, count]) => sum + count, 0),
+          pacing,
+        ]);
+      for (const transaction of ["none", "immediate"]) {
+        const alone = figures(make({ measure, transaction }, SELECT));
+        equal(counts(alone), [[14, null]]);
+      }
+      const both = await performTogether(
+        make({ measure: { ...measure, workers: 2 } }, SELECT),
+        name,
+      );
+      equal(counts(both), [
+        [6, null],
+        [8, null],
+      ]);
+    },
+    "the barrier is met before each iteration, and spans are told": (
+      { equal },
+      { driver, make },
+    ) => {
+      let met = 0;
+      const line = alone(() => {
+        met++;
+      });
+      const measure = {
+        operations_per_iteration: 1,
+        iterations: 2,
+        warmup_iterations: 1,
+        barrier: true,
+      };
+      const began = Date.now() * 1e3;
+      const { entry } = perform(make({ measure }, SELECT), driver, line, host.system.usage, null);
+      equal([met, entry.spans_us.length], [3, 2]);
+      // The clock of the day shows milliseconds.
+      const times = [began - 2e3, ...entry.spans_us.flat(), Date.now() * 1e3 + 2e3];
+      equal(
+        times.toSorted((a, b) => a - b),
+        times,
+      );
+    },
+    "a writer writes beside the workers and is told last": async (
+      { equal },
+      { make, verified },
+    ) => {
+      const writer = { steps: [INSERT], transaction: "immediate", operations: 3, rate: 2000 };
+      const parts = {
+        connection: { pragmas: [["journal_mode", "wal"]] },
+        readback: WRITTEN,
+        writer,
+        measure: { operations_per_iteration: 4, iterations: 2, latencies: true },
+      };
+      const plain = verified(make({ mode: "verify" }, SELECT));
+      const beside = verified(make({ mode: "verify", writer }, SELECT));
+      equal([beside.digest, beside.rows], [plain.digest, 3]);
+      // The three of the verification are there already, and one that always was.
+      const result = await performTogether(make(parts, SELECT), name);
+      equal([result.rows, result.affected, result.readback.checksum], [12, 0, 1 + 3 + 6]);
+      equal(
+        result.workers.map(({ role, operations, rows, checksum }) => [
+          role,
+          operations,
+          rows,
+          checksum,
+        ]),
+        [
+          ["worker", 4, 12, result.checksum],
+          ["writer", 3, 0, (1 * 31 + 1) * 31 + 1],
+        ],
+      );
+      const [reading, writing] = result.workers;
+      equal([reading.pacing, writing.pacing !== null], [null, true]);
+      equal(
+        writing.latencies.buckets.reduce((sum, [, count]) => sum + count, 0),
+        6,
+      );
+    },
+    "an operation that finds the database busy at its end is rolled back and counted": (
+      { equal, throws },
+      { make, open, figures },
+    ) => {
+      const reader = open();
+      // A reader in a rollback journal's file: others may write, but not commit.
+      reader.exec("BEGIN; SELECT count(*) FROM big");
+      try {
+        const measure = { operations_per_iteration: 3, latencies: true, tolerate_busy: true };
+        const parts = {
+          connection: { pragmas: [["busy_timeout", 0]] },
+          readback: WRITTEN,
+        };
+        for (const transaction of ["none", "deferred", "immediate"]) {
+          const result = figures(make({ ...parts, measure, transaction }, INSERT));
+          const [{ busy, latencies }] = result.workers;
+          equal([result.affected, result.checksum, result.readback.checksum, busy], [0, 0, 1, 3]);
+          equal(
+            latencies.buckets.reduce((sum, [, count]) => sum + count, 0),
+            3,
+          );
+        }
+        const strict = { ...measure, tolerate_busy: false };
+        throws(() => figures(make({ ...parts, measure: strict }, INSERT)), "locked");
+      } finally {
+        reader.exec("ROLLBACK");
+        reader.close();
+      }
+    },
+    "context switches are counted where the system tells": ({ equal }, { make, figures }) => {
+      const { switches } = figures(make({}, SELECT));
+      const known = process.platform === "linux";
+      equal([switches !== null, Number.isInteger(switches?.voluntary)], [known, known]);
+    },
+  });
+}

@@ -1,0 +1,248 @@
+/** Cases of what a loop records: latencies, pacing, SQLITE_BUSY; and of the barrier across processes. */
+
+import { barrier } from "../barrier.js";
+import { clock } from "../clock.js";
+import { combine } from "../figures.js";
+import { bucket, histogram, record, told } from "../histogram.js";
+import { checkJob } from "../job.js";
+import { alone } from "../line.js";
+import { compileLoop } from "../loops.js";
+import { partOf } from "../parts.js";
+import { job } from "./core.js";
+
+/** Nanoseconds and their bucket: single ones below 256, then 128 for each power of two. */
+const BUCKETS = [
+  [0, 0],
+  [1, 1],
+  [255, 255],
+  [256, 1 * 128 + 128],
+  [257, 1 * 128 + 128],
+  [258, 1 * 128 + 129],
+  [511, 1 * 128 + 255],
+  [512, 2 * 128 + 128],
+  [1_000_000, 12 * 128 + 244],
+  [2 ** 31 - 1, 23 * 128 + 255],
+  [2 ** 31, 24 * 128 + 128],
+  [3_000_000_000, 24 * 128 + 178],
+  [2 ** 53 - 1, 45 * 128 + 255],
+];
+
+const MS = 1e6;
+
+/** A driver whose statement is `db.work()` and whose transaction is `db.begin()` and `db.commit()`. */
+const SCRIPTED = {
+  source: {
+    setup: () => "",
+    call: () => "db.work()",
+    inTransaction: "db.open",
+    failedWith: (error, code) => `${error}.code === ${code}`,
+    transaction: () => ({ setup: "", before: "db.begin();", after: "db.commit();" }),
+  },
+};
+
+/** Perform a job's operations with that driver. @returns counts and what was recorded */
+function scripted(parts, db, time = clock, thread = 0) {
+  const asked = checkJob(job(parts, { operation: "run", sql: "x" }));
+  const part = partOf(asked, thread);
+  const loop = compileLoop(part, SCRIPTED, {
+    db,
+    statements: [null],
+    pools: [{ columns: [], mask: 0 }],
+    open: null,
+    digest: null,
+    clock: time,
+  });
+  const total = { checksum: 0, rows: 0, affected: 0 };
+  const recorder = { latencies: histogram(), pacing: histogram(), busy: 0 };
+  const [{ from, to }] = part.ranges;
+  loop(from, to, total, recorder);
+  return { total, recorder };
+}
+
+/** A clock that stands still while nobody works or waits, and wakes 10 µs late. */
+function standing() {
+  const time = {
+    ms: 0,
+    now: () => time.ms,
+    waitUntil(due) {
+      time.ms = due + 0.01;
+      return time.ms;
+    },
+  };
+  return time;
+}
+
+const counted = (...ns) => {
+  const counts = histogram();
+  for (const value of ns) record(counts, value / MS);
+  return told(counts);
+};
+
+/** @type {import("./core.js").Case[]} */
+export const recordingCases = [
+  {
+    name: "a duration is counted in the contract's bucket",
+    run({ equal }) {
+      for (const [ns, expected] of BUCKETS) equal([ns, bucket(ns)], [ns, expected]);
+      equal(counted(256, 3, 257.4, 2.6, 1e6), {
+        buckets: [
+          [3, 2],
+          [256, 2],
+          [1780, 1],
+        ],
+      });
+    },
+  },
+  {
+    name: "after a stall, latencies of an open loop count from the planned times",
+    run({ equal }) {
+      const time = standing();
+      const work = [2.5, 0.25, 0.25, 0.25, 0.25];
+      const db = {
+        work() {
+          time.ms += work.shift();
+          return 0;
+        },
+      };
+      const measure = { operations_per_iteration: 5, rate: 1000, latencies: true };
+      const { recorder } = scripted({ measure }, db, time);
+      // Planned at 0, 1, 2, 3 and 4 ms; only the last was waited for, and started 0.01 ms late.
+      equal(told(recorder.latencies), counted(2.5 * MS, 1.75 * MS, 1 * MS, 0.25 * MS, 0.26 * MS));
+      equal(told(recorder.pacing), counted(0.01 * MS));
+    },
+  },
+  {
+    name: "workers of an open loop take turns within the time between two operations of one",
+    run({ equal }) {
+      const starts = [0, 1].map((thread) => {
+        const time = standing();
+        const seen = [];
+        const db = {
+          work() {
+            seen.push(Math.round(time.ms * 100) / 100);
+            return 0;
+          },
+        };
+        const measure = {
+          operations_per_iteration: 8,
+          rate: 500,
+          workers: 2,
+          share: { first: 2, of: 4 },
+        };
+        scripted({ measure }, db, time, thread);
+        return seen;
+      });
+      equal(starts, [
+        [1.01, 3.01],
+        [1.51, 3.51],
+      ]);
+    },
+  },
+  {
+    name: "a closed loop records each operation from its own start, and a plain loop nothing",
+    run({ equal }) {
+      const time = standing();
+      const db = {
+        work() {
+          time.ms += 0.5;
+          return 1;
+        },
+      };
+      const measured = (measure) =>
+        scripted({ measure: { operations_per_iteration: 3, ...measure } }, db, time);
+      const { total, recorder } = measured({ latencies: true });
+      equal(told(recorder.latencies), counted(0.5 * MS, 0.5 * MS, 0.5 * MS));
+      equal([total.affected, told(recorder.pacing)], [3, { buckets: [] }]);
+      equal(told(measured({}).recorder.latencies), { buckets: [] });
+    },
+  },
+  {
+    name: "an operation that found the database busy is undone and counted, and has a latency",
+    run({ equal, throws }) {
+      const failing = (code) => {
+        const log = [];
+        const db = {
+          open: false,
+          begin() {
+            db.open = true;
+          },
+          commit() {
+            db.open = false;
+            log.push("commit");
+          },
+          exec(sql) {
+            db.open = false;
+            log.push(sql);
+          },
+          work() {
+            if (log.length === 1) throw Object.assign(new Error("no"), { code });
+            return 1;
+          },
+        };
+        return { log, db };
+      };
+      const measure = { operations_per_iteration: 3, latencies: true, tolerate_busy: true };
+      const busy = failing(5);
+      const { total, recorder } = scripted({ measure, transaction: "immediate" }, busy.db);
+      equal(busy.log, ["commit", "ROLLBACK", "commit"]);
+      equal([total, recorder.busy], [{ checksum: 32, rows: 0, affected: 2 }, 1]);
+      equal(
+        told(recorder.latencies).buckets.reduce((sum, [, count]) => sum + count, 0),
+        3,
+      );
+      throws(() => scripted({ measure, transaction: "immediate" }, failing(6).db), "no");
+      const strict = { ...measure, tolerate_busy: false };
+      throws(() => scripted({ measure: strict, transaction: "immediate" }, failing(5).db), "no");
+    },
+  },
+  {
+    name: "waiting ends at the time or after it",
+    run({ equal }) {
+      const due = performance.now() + 0.5;
+      const now = clock.waitUntil(due);
+      equal([now >= due, performance.now() >= now], [true, true]);
+      equal(clock.waitUntil(due) >= now, true);
+    },
+  },
+  {
+    name: "iterations may differ only where a thread found the database busy",
+    run({ equal, throws }) {
+      const asked = checkJob(job({ measure: { operations_per_iteration: 2, workers: 2 } }));
+      const thread = (difference, met_busy) => ({
+        entry: { role: "worker", operations: 1, rows: 1, checksum: 0xffffffff },
+        affected: 2,
+        difference,
+        met_busy,
+        figures: {},
+      });
+      const together = (...busy) =>
+        combine(asked, [thread("iteration 2 returned less", busy[0]), thread(null, busy[1])]);
+      throws(() => together(false, false), "iteration 2 returned less");
+      const { rows, affected, operations, checksum } = together(false, true);
+      equal([rows, affected, operations, checksum], [2, 4, 2, 0xfffffffe]);
+    },
+  },
+  {
+    name: "the barrier says ready, takes one line, and fails at the end of stdin",
+    run({ equal, throws }) {
+      const printed = [];
+      const coming = [..."go\n", "again", ..."on\nx"];
+      const system = {
+        print: (text) => printed.push(text),
+        read(bytes) {
+          const next = coming.shift();
+          if (next === undefined) return 0;
+          if (next === "again") throw Object.assign(new Error("not yet"), { code: "EAGAIN" });
+          bytes[0] = next.charCodeAt(0);
+          return 1;
+        },
+      };
+      const line = alone(barrier(system));
+      line.start();
+      equal([printed, coming.length], [["ready\n"], 5]);
+      line.start();
+      equal([printed, coming.length], [["ready\n", "ready\n"], 1]);
+      throws(() => line.start(), "stdin ended");
+    },
+  },
+];

@@ -1,0 +1,97 @@
+//! How much is measured, and whose part of it is this process's.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    pub operations_per_iteration: u64,
+    #[serde(default)]
+    pub warmup_iterations: u64,
+    #[serde(default)]
+    pub warmup_ns: u64,
+    #[serde(default = "one")]
+    pub iterations: u64,
+    #[serde(default = "one")]
+    pub workers: u64,
+    /// Operations a second of each worker, at planned times.
+    pub rate: Option<f64>,
+    #[serde(default)]
+    pub latencies: bool,
+    #[serde(default)]
+    pub tolerate_busy: bool,
+    #[serde(default)]
+    pub barrier: bool,
+    pub share: Option<Share>,
+}
+
+/// This process's workers: `first` and those after it, of all in all processes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    pub first: u64,
+    pub of: u64,
+}
+
+impl Measure {
+    /// The whole of which this process's workers are a share.
+    pub fn share(&self) -> Share {
+        self.share.unwrap_or(Share { first: 0, of: self.workers })
+    }
+
+    /// The operations of this process's worker `number`: ⌊N·w/k⌋ up to ⌊N·(w+1)/k⌋.
+    pub fn part(&self, number: u64) -> Range<u64> {
+        let Share { first, of } = self.share();
+        let bound = |worker: u64| {
+            let product = u128::from(self.operations_per_iteration) * u128::from(worker);
+            (product / u128::from(of)) as u64
+        };
+        bound(first + number)..bound(first + number + 1)
+    }
+
+    /// The operations of all workers of this process.
+    pub fn operations(&self) -> u64 {
+        self.part(self.workers - 1).end - self.part(0).start
+    }
+}
+
+pub(super) fn one() -> u64 {
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(json: serde_json::Value) -> Measure {
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn parts(operations: u64, workers: u64) -> Vec<Range<u64>> {
+        let plan = measure(
+            serde_json::json!({"operations_per_iteration": operations, "workers": workers}),
+        );
+        (0..workers).map(|number| plan.part(number)).collect()
+    }
+
+    #[test]
+    fn parts_are_floors_and_leave_nothing_out() {
+        assert_eq!(parts(10, 3), [0..3, 3..6, 6..10]);
+        assert_eq!(parts(2, 4), [0..0, 0..1, 1..1, 1..2]);
+        assert_eq!(parts(7, 1).first(), Some(&(0..7)));
+        assert_eq!(parts(u64::MAX, 2)[1], u64::MAX / 2..u64::MAX);
+    }
+
+    #[test]
+    fn a_share_is_the_part_of_the_same_worker_of_the_whole() {
+        let share = measure(serde_json::json!({"operations_per_iteration": 10, "workers": 2,
+            "share": {"first": 1, "of": 4}}));
+        assert_eq!(
+            [share.part(0), share.part(1)],
+            [parts(10, 4)[1].clone(), parts(10, 4)[2].clone()]
+        );
+        assert_eq!(share.operations(), 5);
+    }
+}

@@ -1,0 +1,105 @@
+//! From JSON to a job that can be performed: what types alone cannot say is checked here.
+
+use super::{Job, Measure, Operation, Setting, Step, Transaction, Writer};
+use crate::parameters::Pool;
+
+/// Reads a job. The error says where in the JSON something is wrong and what was expected there.
+pub fn read(text: &str) -> Result<Job, String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let mut job: Job = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        format!("{path}: {}", error.into_inner())
+    })?;
+    json.end().map_err(|error| format!("after the job: {error}"))?;
+    if job.contract != 1 {
+        return Err(format!("contract: expected 1, found {}", job.contract));
+    }
+    if job.database.is_none() && !job.steps.is_empty() {
+        return Err("database: expected a database because there are steps, found null".into());
+    }
+    pragmas("connection.pragmas", &job.connection.pragmas)?;
+    pragmas("connection.worker_pragmas", &job.connection.worker_pragmas)?;
+    measure(&job.measure)?;
+    steps("steps", &mut job.steps)?;
+    job.writer.as_mut().map_or(Ok(()), writer)?;
+    Ok(job)
+}
+
+fn pragmas(path: &str, pragmas: &[(String, Setting)]) -> Result<(), String> {
+    for (number, (name, _)) in pragmas.iter().enumerate() {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(format!("{path}[{number}][0]: expected a pragma's name, found {name:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn measure(measure: &Measure) -> Result<(), String> {
+    positive("measure.iterations", measure.iterations)?;
+    positive("measure.workers", measure.workers)?;
+    rate("measure.rate", measure.rate)?;
+    if let Some(share) = measure.share {
+        positive("measure.share.of", share.of)?;
+        if share.first.saturating_add(measure.workers) > share.of {
+            return Err(format!(
+                "measure.share: expected first + workers to be at most of, found {} + {} and {}",
+                share.first, measure.workers, share.of
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn writer(writer: &mut Writer) -> Result<(), String> {
+    if writer.steps.is_empty() {
+        return Err("writer.steps: expected at least one step, found none".into());
+    }
+    if writer.transaction == Transaction::Read {
+        let message = "writer.transaction: expected none, deferred or immediate, found read";
+        return Err(message.into());
+    }
+    positive("writer.operations", writer.operations)?;
+    rate("writer.rate", writer.rate)?;
+    steps("writer.steps", &mut writer.steps)
+}
+
+/// Checks steps and decodes their parameters.
+fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
+    for (number, step) in steps.iter_mut().enumerate() {
+        let path = format!("{path}[{number}]");
+        positive(&format!("{path}.repeat"), step.repeat)?;
+        if (step.operation == Operation::InTransaction) != step.sql.is_empty() {
+            let expected = if step.sql.is_empty() { "a statement" } else { "none" };
+            return Err(format!(
+                "{path}.sql: expected {expected}; in-transaction alone has none, found {:?}",
+                step.sql
+            ));
+        }
+        match step.fails {
+            Some(_) if step.operation != Operation::Run => {
+                return Err(format!("{path}.fails: expected only where the operation is run"));
+            }
+            Some(code) if code < 1 => {
+                return Err(format!("{path}.fails: expected at least 1, found {code}"));
+            }
+            _ => {}
+        }
+        if let Some(parameters) = step.parameters.take() {
+            step.pool =
+                Pool::decode(parameters).map_err(|error| format!("{path}.parameters.{error}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn positive(path: &str, count: u64) -> Result<(), String> {
+    if count == 0 { Err(format!("{path}: expected at least 1, found 0")) } else { Ok(()) }
+}
+
+fn rate(path: &str, rate: Option<f64>) -> Result<(), String> {
+    match rate {
+        Some(rate) if rate <= 0.0 => Err(format!("{path}: expected more than 0, found {rate}")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,92 @@
+//! A step of an operation.
+
+use serde::Deserialize;
+
+use super::measure::one;
+use crate::parameters::{Parameters, Pool};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub operation: Operation,
+    #[serde(default)]
+    pub sql: String,
+    pub parameters: Option<Parameters>,
+    #[serde(default)]
+    pub columns: Vec<Column>,
+    #[serde(default = "one")]
+    pub repeat: u64,
+    /// The primary result code that every execution must fail with.
+    pub fails: Option<i32>,
+    #[serde(default)]
+    pub shape: Shape,
+    #[serde(default)]
+    pub integers: Integers,
+    #[serde(default)]
+    pub statement: StatementKind,
+    /// `parameters`, decoded to the driver's own types by [`super::read`].
+    #[serde(skip)]
+    pub pool: Pool,
+}
+
+impl Step {
+    /// The declared types of the result's columns.
+    pub fn types(&self) -> Vec<Type> {
+        self.columns.iter().map(|column| column.r#type).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    Get,
+    All,
+    Iterate,
+    Run,
+    Prepare,
+    Open,
+    InTransaction,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    #[default]
+    Object,
+    Array,
+    Typed,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Integers {
+    #[default]
+    Number,
+    Bigint,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum StatementKind {
+    #[default]
+    Prepared,
+    Cached,
+    Adhoc,
+}
+
+/// A declared type: of a result column or of a parameter.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Type {
+    Integer,
+    Real,
+    Text,
+    Blob,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    pub name: String,
+    pub r#type: Type,
+}

@@ -1,0 +1,54 @@
+//! Verifying: one iteration on one connection, with the digest of all rows.
+
+use crate::access::Access;
+use crate::checksum::Checksum;
+use crate::digest::Witness;
+use crate::driver::Driver;
+use crate::failure::Failure;
+use crate::inspect;
+use crate::job::{Database, Job};
+use crate::phase::{nanoseconds, phase};
+use crate::result::{Counts, Phases, Work};
+use crate::session::{Session, connect};
+use crate::task::Task;
+
+/// The workers' parts one after the other; then the writer's, which enters neither counts nor
+/// digest.
+pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
+    let access = Access::new(job, database, false);
+    let (connection, open) = phase(|| connect::<D>(&access))?;
+    let task = Task::worker(job, 0);
+    let prepare = || Session::<D, Witness>::prepare(&connection, &task, &access);
+    let (mut session, prepare) = phase(prepare)?;
+    let mut witness = Witness::default();
+    let mut counts = Counts::default();
+    let mut elapsed = 0;
+    session.reset()?;
+    session.begin()?;
+    for number in 0..job.measure.workers {
+        let pass = session.timed(job.measure.part(number), &mut witness)?;
+        counts.add(&pass.counts);
+        elapsed += nanoseconds(pass.elapsed());
+    }
+    session.commit()?;
+    drop(session);
+    write::<D>(job, &access)?;
+    let mut work = Work { counts, iterations_ns: vec![elapsed], ..Work::default() };
+    inspect::finish::<D, Witness>(&connection, job, &access, &mut witness, &mut work)?;
+    let ((), close) = phase(|| D::close(connection))?;
+    work.phases_ns = Phases::of(open, prepare, close);
+    work.digest = Some(witness.digest());
+    Ok(work)
+}
+
+/// The writer's operations, once.
+fn write<D: Driver>(job: &Job, access: &Access) -> Result<(), Failure> {
+    let Some(task) = Task::writer(job) else {
+        return Ok(());
+    };
+    let connection = connect::<D>(access)?;
+    let mut session = Session::<D, _>::prepare(&connection, &task, access)?;
+    session.timed(task.operations, &mut Checksum::default())?;
+    drop(session);
+    D::close(connection)
+}
