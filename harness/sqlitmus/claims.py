@@ -146,6 +146,13 @@ class Claim(Model):
             raise ValueError("no row has a published ratio, so there is nothing to reproduce")
         return self
 
+    def compared(self) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """Base and new, as (case id, runner), of all rows that can be tested."""
+        for group in self.groups:
+            for row in group.rows:
+                if not row.untestable:
+                    yield from group.pairs(row)
+
     def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
         """Every (case id, runner) that the claim needs, repeats included.
 

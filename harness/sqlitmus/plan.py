@@ -128,6 +128,10 @@ class Plan(Model):
     pins: list[int] = []
     forced: bool = False
 
+    def compared(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+        """Cells (case id, runner) that claims compare across cases; none in other runs."""
+        return [pair for claim in self.claims for pair in claim.compared()]
+
     def counted(self, case: Case, runner: str) -> Case:
         """`case` with the counts of this runner's cell."""
         counts = self.counts.get(case.id, {}).get(runner)

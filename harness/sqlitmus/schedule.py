@@ -1,7 +1,7 @@
 """The order of measurement: randomised complete blocks, mirrored in pairs. Pure."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 CANARY = "canary"
@@ -18,33 +18,57 @@ class Slot:
     label: str
 
 
+Cell = tuple[str, str]  # case id and runner
+
+
 def schedule(
-    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+    cells: dict[str, list[str]],
+    canary: str | None,
+    blocks: int,
+    seed: int,
+    compared: Sequence[tuple[Cell, Cell]] = (),
 ) -> Iterator[Slot]:
     """Slots of all blocks in order.
 
-    A block is one pass over all cells. Cases come in random order; within a case its runners and
-    the canary run next to each other in random order, so that a pair is adjacent in time. Every odd
-    block is the mirror of the one before it, which cancels linear drift and carry-over for each
+    A block is one pass over all cells. What is compared runs next to each other in random order, so
+    that a pair is adjacent in time: the runners of a case with the canary, or, where pairs are
+    `compared` across cases, the cells that those connect. These units come in random order. Every
+    odd block is the mirror of the one before it, which cancels linear drift and carry-over for each
     pair (ABBA).
     Blocks depend on `seed` and their number only: a resumed run goes on with the same order.
     """
+    units = _connected(cells, compared) if compared else _by_case(cells)
     position = 0
     for block in range(blocks):
-        for case, runner, label in _block(cells, canary, block, seed):
+        for case, runner, label in _block(units, canary, block, seed):
             yield Slot(position, block, case, runner, label)
             position += 1
 
 
+def _by_case(cells: dict[str, list[str]]) -> list[list[Cell]]:
+    return [[(case, runner) for runner in sorted(cells[case])] for case in sorted(cells)]
+
+
+def _connected(
+    cells: dict[str, list[str]], compared: Sequence[tuple[Cell, Cell]]
+) -> list[list[Cell]]:
+    """The cells in units that no pair leads out of."""
+    unit: dict[Cell, list[Cell]] = {cell: [cell] for of in _by_case(cells) for cell in of}
+    for first, second in compared:
+        if first in unit and second in unit and unit[first] is not unit[second]:
+            joined = unit[first] + unit[second]
+            unit |= dict.fromkeys(joined, joined)
+    return sorted(sorted(members) for members in {id(u): u for u in unit.values()}.values())
+
+
 def _block(
-    cells: dict[str, list[str]], canary: str | None, block: int, seed: int
+    units: list[list[Cell]], canary: str | None, block: int, seed: int
 ) -> list[tuple[str, str, str]]:
     rng = random.Random(f"{seed}/{block // 2}")
     order: list[tuple[str, str, str]] = []
-    for case in rng.sample(sorted(cells), len(cells)):
-        entries = [(case, runner, runner) for runner in sorted(cells[case])]
-        if canary in cells[case]:
-            entries.append((case, str(canary), CANARY))
+    for unit in rng.sample(units, len(units)):
+        entries = [(case, runner, runner) for case, runner in unit]
+        entries += [(case, runner, CANARY) for case, runner in unit if runner == canary]
         rng.shuffle(entries)
         order += entries
     return order[::-1] if block % 2 else order

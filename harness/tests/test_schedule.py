@@ -97,3 +97,48 @@ PINNED = [
     "14 1 get/b",
     "15 1 noop/c",
 ]
+
+
+def test_what_is_compared_across_cases_stands_next_to_each_other() -> None:
+    pairs = [
+        (("get", "a"), ("all", "a")),
+        (("all", "a"), ("noop", "c")),
+        (("get", "b"), ("x", "y")),
+    ]
+    unit = {("get", "a"), ("all", "a"), ("noop", "c")}
+    for block in range(4):
+        slots = [s for s in schedule(CELLS, "a", 4, 7, pairs) if s.block == block]
+        inside = [(s.case, s.runner) in unit for s in slots]
+        assert [key for key, _ in groupby(inside)].count(True) == 1
+        assert sum(inside) == 5, "the canary of both cells of a included"
+        assert len(slots) == 8
+
+
+@given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31), st.data())
+def test_pairs_change_the_order_and_nothing_else(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int, data: st.DataObject
+) -> None:
+    there = [(case, name) for case, names in cells.items() for name in names]
+    cell = st.sampled_from(there or [("", "")])
+    pairs = data.draw(st.lists(st.tuples(cell, cell), min_size=1, max_size=6))
+    paired = list(schedule(cells, canary, blocks, seed, pairs))
+    plain = list(schedule(cells, canary, blocks, seed))
+    assert sorted((s.block, s.case, s.label) for s in paired) == sorted(
+        (s.block, s.case, s.label) for s in plain
+    )
+    for block in range(blocks):
+        order = [(s.case, s.runner) for s in paired if s.block == block]
+        for first, second in pairs:
+            if first in order and second in order:
+                between = order[min(map(order.index, (first, second))) :]
+                between = between[: max(map(between.index, (first, second))) + 1]
+                assert set(between) <= _reachable(first, pairs)
+
+
+def _reachable(
+    cell: tuple[str, str], pairs: list[tuple[tuple[str, str], tuple[str, str]]]
+) -> set[tuple[str, str]]:
+    found = {cell}
+    while more := {c for pair in pairs if found & set(pair) for c in pair} - found:
+        found |= more
+    return found

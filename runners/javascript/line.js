@@ -40,6 +40,7 @@ const ABORTED = 2;
 const CONTROL_BYTES = 16;
 /** Looks at the line before sleeping: some microseconds, the length of a wake-up saved. */
 const SPINS = 1000;
+const LOOK_MS = 20;
 
 /** Shared memory for a line of k threads. */
 export function sharedLine(threads) {
@@ -75,7 +76,10 @@ export function together(memory, thread, threads, origin, barrier = null) {
       for (let spin = 0; spin < SPINS; spin++) {
         if (Atomics.load(control, GENERATION) !== generation) break;
       }
-      Atomics.wait(control, GENERATION, generation);
+      // In a loop that looks again: now and then a notification of Bun's reaches nobody.
+      while (Atomics.load(control, GENERATION) === generation) {
+        Atomics.wait(control, GENERATION, generation, LOOK_MS);
+      }
     }
     check();
   };

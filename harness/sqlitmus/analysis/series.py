@@ -80,8 +80,8 @@ class Series:
         """Per case how far from 0 a log ratio must lie to be more than noise: 0 where the canary
         was quiet.
 
-        A case without the canary has the worst guard of those with one; a metric that the canary
-        never had, that of its time.
+        A case without the canary has the worst guard of its scenario, or else of those of its
+        group, or else of all; a metric that the canary never had, that of its time.
         """
         if metric not in self._guards:
             self._guards[metric] = self._guard(metric)
@@ -95,11 +95,17 @@ class Series:
         logs = log_ratios(values[:, self._names.index(canary)], values[:, -1])
         there = ~np.isnan(logs).all(axis=1)
         if not there.any():
-            worst = np.inf if metric == "steady" else self.guard("steady").max()
-            return np.full(len(logs), worst)
+            if metric == "steady":
+                return np.full(len(logs), np.inf)
+            return self.guard("steady")
         some = logs[there]
         guard = grade(log_means(some, np.full(len(some), width(metric)))).guard
         found = np.full(len(logs), guard.max())
+        cases = self.run.plan.cases
+        for alike in (lambda case: case.group, lambda case: case.scenario):
+            kinds = np.array([alike(case) for case in cases])
+            for kind in set(kinds[there]):
+                found[kinds == kind] = guard[kinds[there] == kind].max()
         found[there] = guard
         return found
 
