@@ -18,10 +18,7 @@ export function reading(data, item, runner, reference, state) {
   const own = absolute(item, runner, state);
   if (runner === reference) return { cls: "base", symbol: "", text: own[0], words: "reference" };
   const found = comparison(data, item, runner, reference);
-  if (!found) {
-    const words = "no time of the reference to compare with";
-    return { cls: "un", symbol: "", text: own[0], words };
-  }
+  if (!found) return { cls: "un", symbol: "", text: own[0], words: "not compared" };
   const mark = state.as ? inverse(found.ratio) : found.ratio;
   const [text, bounds] = ratio(mark);
   const shown = state.view ? own : [text, bounds];
