@@ -64,13 +64,14 @@ def _job(known: catalog.Catalog, installed: Installed, iterations: int, output: 
     spec = known.scenarios[name]
     assert spec.fixture
     definition = known.fixtures[spec.fixture]
-    journal = known.profiles[axes["profile"]].journal_mode
     return jobs.make_job(
         case,
         known,
         mode="measure",
         cell=f"{case.id}/{installed.spec.name}",
-        database=fixture.ensure(spec.fixture, definition, "m", journal, paths.cache("fixtures")),
+        database=fixture.ensure(
+            spec.fixture, definition, "m", case.journal_mode, paths.cache("fixtures")
+        ),
         size=fixture.rows(definition, "m"),
         output=output,
     )

@@ -110,9 +110,8 @@ class _Pair:
     def _once(self, which: int, warmup_ms: int, iterations: int) -> float:
         fixture_name = str(self._spec.fixture)
         definition = self._known.fixtures[fixture_name]
-        profile = self._known.profiles[self._case.axes["profile"]]
         source = fixture.ensure(
-            fixture_name, definition, "m", profile.journal_mode, paths.cache("fixtures")
+            fixture_name, definition, "m", self._case.journal_mode, paths.cache("fixtures")
         )
         database = source
         if self._spec.writes:

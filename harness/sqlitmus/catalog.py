@@ -193,11 +193,6 @@ class Profile(Model):
     summary: str
     pragmas: list[tuple[str, str | int]]
 
-    @property
-    def journal_mode(self) -> str:
-        """The journal mode that the database file is put into beforehand."""
-        return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
-
 
 class Suite(Model):
     """Which cases, and the mode they are measured in unless another is asked for.

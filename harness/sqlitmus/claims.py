@@ -146,24 +146,26 @@ class Claim(Model):
             raise ValueError("no row has a published ratio, so there is nothing to reproduce")
         return self
 
-    def compared(self) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-        """Base and new, as (case id, runner), of all rows that can be tested."""
+    def compared(
+        self, cores: int | None = None
+    ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """Base and new, as (case id, runner), of all rows that can be tested.
+
+        With `cores`, only those of groups that can show themselves on so many.
+        """
         for group in self.groups:
-            for row in group.rows:
-                if not row.untestable:
-                    yield from group.pairs(row)
+            if cores is None or group.cores <= cores:
+                for row in group.rows:
+                    if not row.untestable:
+                        yield from group.pairs(row)
 
     def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
         """Every (case id, runner) that the claim needs, repeats included.
 
         With `cores`, only what can show itself on so many.
         """
-        for group in self.groups:
-            for row in group.rows:
-                if not row.untestable and (cores is None or group.cores <= cores):
-                    for base, new in group.pairs(row):
-                        yield base
-                        yield new
+        for pair in self.compared(cores):
+            yield from pair
         for table in self.tables:
             for case in table.cases:
                 for runner in table.runners:

@@ -335,7 +335,6 @@ class Result(Model):
     peak_rss_bytes: Natural | None = None
     workers: list[Worker] = []
     switches: Switches | None = None
-    histogram: None = None
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

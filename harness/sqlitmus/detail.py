@@ -56,11 +56,8 @@ class Detail(Model):
     launch: Launch | None = None
 
 
-def detail(position: int, take: int, result: Result, launch: Launch | None) -> Detail | None:
-    """What `result` tells beyond its times; None if it was not asked for more."""
-    asked = any(w.latencies or w.spans_us or w.pacing for w in result.workers)
-    if not asked and result.switches is None:
-        return None
+def detail(position: int, take: int, result: Result, launch: Launch | None) -> Detail:
+    """What `result` tells beyond its times."""
     workers = [w for w in result.workers if w.role == "worker"]
     writers = [w for w in result.workers if w.role == "writer"]
     own = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]

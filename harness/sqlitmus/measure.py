@@ -179,11 +179,11 @@ class Measuring:
         if self._bench.stop.requested > 1:
             return False
         sample, iterations = to_sample(slot, take, attempt)
-        if sample.outcome == "ok" and attempt.invocation.result:
+        told = None
+        # Only claims show them; another run would pay for a line per invocation that none reads.
+        if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
             told = detail(slot.position, take, attempt.invocation.result, attempt.launch)
-            self._save(sample, iterations, told)
-        else:
-            self._save(sample, iterations, None)
+        self._save(sample, iterations, told)
         self._done.add((slot.position, take))
         self._performed += 1
         self._note(sample)

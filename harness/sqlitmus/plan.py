@@ -50,6 +50,11 @@ class Case(Model):
     variant: Variant = Variant()
     notes: list[str]
 
+    @property
+    def journal_mode(self) -> str:
+        """The journal mode that the database file is put into beforehand."""
+        return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
+
 
 class Counts(Model):
     """How often a cell is done, and what the pilot saw of it.

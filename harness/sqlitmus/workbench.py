@@ -69,12 +69,11 @@ class Workbench:
         name = case.fixture
         if name is None:
             return None
-        modes = [str(value).lower() for pragma, value in case.pragmas if pragma == "journal_mode"]
         return fixture.ensure(
             name,
             self._catalog.fixtures[name],
             self._size,
-            modes[-1] if modes else "delete",
+            case.journal_mode,
             paths.cache("fixtures"),
             case.variant.encoding,
         )

@@ -61,16 +61,6 @@ def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
     for name, profile in KNOWN.profiles.items():
         for pragma, _ in profile.pragmas:
             assert pragma in contract.PRAGMAS_READ_BACK, f"{name}: {pragma}"
-    modes = {name: profile.journal_mode for name, profile in KNOWN.profiles.items()}
-    assert modes == {
-        "shipped": "delete",
-        "normalised": "wal",
-        "durable": "wal",
-        "legacy": "delete",
-        "mmap": "wal",
-        "wal": "wal",
-        "published-readers": "wal",
-    }
 
 
 def test_quick_is_enough_for_verdicts() -> None:

@@ -87,8 +87,9 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
-    told_first = claims_headline(published)
-    if plan.kind != "claims":
+    if plan.kind == "claims":
+        told_first = claims_headline(published)
+    else:
         told_first = headline(runners, cases, ranking, complete, guards)
     return Report(
         version=VERSION,

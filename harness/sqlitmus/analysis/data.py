@@ -256,7 +256,7 @@ def from_records(
     tested = None if selftest is None else _validate(Tested, selftest, "selftest.json")
     shown = tested and SelfTest(tested.created, tested.lines, tested.passed)
     more = None
-    if details is not None:
+    if details is not None and parsed.kind == "claims":
         told = (
             _validate(Detail, line, f"details.jsonl line {number}")
             for number, line in enumerate(details, start=1)

@@ -102,9 +102,9 @@ class Series:
         guard = grade(log_means(some, np.full(len(some), width(metric)))).guard
         found = np.full(len(logs), guard.max())
         cases = self.run.plan.cases
-        for alike in (lambda case: case.group, lambda case: case.scenario):
-            kinds = np.array([alike(case) for case in cases])
-            for kind in set(kinds[there]):
+        for alike in ([case.group for case in cases], [case.scenario for case in cases]):
+            kinds = np.array(alike)
+            for kind in np.unique(kinds[there]):
                 found[kinds == kind] = guard[kinds[there] == kind].max()
         found[there] = guard
         return found

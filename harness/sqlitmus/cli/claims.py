@@ -8,6 +8,7 @@ import typer
 from sqlitmus.cli import write
 from sqlitmus.cli.run import (
     Blocks,
+    Format,
     Fresh,
     Label,
     Mode,
@@ -19,6 +20,7 @@ from sqlitmus.cli.run import (
     TimeBudget,
     Timeout,
     Wait,
+    check_format,
     check_label,
     interrupted,
     seconds,
@@ -27,8 +29,6 @@ from sqlitmus.errors import Exit, UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.claims import Claim
-
-FORMATS = ("text", "md", "html", "json", "node")
 
 
 def register(app: typer.Typer) -> None:
@@ -56,9 +56,7 @@ def claims(
     seed: Seed = None,
     label: Label = "",
     out: Out = None,
-    format_: Annotated[
-        str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
-    ] = "text",
+    format_: Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
@@ -73,8 +71,7 @@ def claims(
     from sqlitmus.cli.report import save_reports, text_of
     from sqlitmus.progress import Progress
 
-    if format_ not in FORMATS:
-        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_format(format_)
     check_label(label)
     known = catalog.load()
     chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", known), names or [])
@@ -135,10 +132,9 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
 def _pins(text: str | None) -> list[int]:
     """Processors of `0,1`; raises UsageError."""
     try:
-        found = [int(part) for part in (text or "").split(",")] if text else []
+        return [int(part) for part in text.split(",")] if text else []
     except ValueError as error:
         raise UsageError(f"--pins {text!r}: expected numbers of processors, such as 0,1") from error
-    return found
 
 
 def _rerun(

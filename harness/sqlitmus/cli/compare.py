@@ -13,6 +13,7 @@ from sqlitmus.cli.run import (
     Blocks,
     Cases,
     Filters,
+    Format,
     Fresh,
     Label,
     Margin,
@@ -25,6 +26,7 @@ from sqlitmus.cli.run import (
     TimeBudget,
     Timeout,
     Wait,
+    check_format,
     check_label,
     interrupted,
     seconds,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from sqlitmus.comparison import Compared
     from sqlitmus.progress import Progress
 
-FORMATS = ("text", "md", "html", "json", "node")
 DEFAULT_MARGIN = 2.0
 
 
@@ -78,9 +79,7 @@ def compare(
     seed: Seed = None,
     label: Label = "",
     out: Out = None,
-    format_: Annotated[
-        str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
-    ] = "text",
+    format_: Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md also rows without a difference.")
     ] = False,
@@ -95,8 +94,7 @@ def compare(
     from sqlitmus.comparison import Request, measure, of_runs
     from sqlitmus.progress import Progress
 
-    if format_ not in FORMATS:
-        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_format(format_)
     check_label(label)
     progress = Progress(quiet=quiet)
     rerun = f"./just compare {shlex.join(_lasting(sys.argv[2:]))}"

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlitmus.cli import save, write
-from sqlitmus.errors import UsageError
+from sqlitmus.cli.run import check_format
 
 if TYPE_CHECKING:
     from sqlitmus.progress import Progress
     from sqlitmus.report.model import Report
-
-FORMATS = ("html", "md", "json", "text", "node")
 
 
 def register(app: typer.Typer) -> None:
@@ -39,8 +37,7 @@ def report(
     """Render a finished or interrupted run again."""
     from sqlitmus import paths, store
 
-    if format_ not in FORMATS:
-        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_format(format_)
     directory = store.RunDirectory.open(run or store.latest(paths.RESULTS)).path
     gc.disable()  # nothing here is cyclic garbage, and looking for it takes a third of the time
     text = _render(directory, format_, reference)

@@ -46,6 +46,10 @@ Out = Annotated[
     typer.Option(parser=paths.given, metavar="FOLDER", help="Folder for run directories."),
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
+Format = Annotated[
+    str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
+]
+FORMATS = ("html", "md", "json", "text", "node")
 Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
 
@@ -142,6 +146,12 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
     progress.say(f"interrupted; {where}", always=True)
+
+
+def check_format(name: str) -> None:
+    """Raise UsageError for a format that no report has."""
+    if name not in FORMATS:
+        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
 def check_label(label: str) -> None:

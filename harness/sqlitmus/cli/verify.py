@@ -27,6 +27,7 @@ def verify(
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
     from sqlitmus import bench, catalog, choose, paths
+    from sqlitmus.measure import exit_of
     from sqlitmus.progress import Progress
     from sqlitmus.verification import verify_cells
 
@@ -56,9 +57,5 @@ def verify(
             print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
         if any(record.log for record in records):
             print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)
-    outcomes = {record.outcome for record in records}
-    if stopped:
-        raise typer.Exit(Exit.INTERRUPTED)
-    if "wrong" in outcomes:
-        raise typer.Exit(Exit.WRONG_ANSWERS)
-    raise typer.Exit(Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE)
+    found = exit_of({record.outcome for record in records})
+    raise typer.Exit(Exit.INTERRUPTED if stopped else found)

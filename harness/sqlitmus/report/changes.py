@@ -8,6 +8,7 @@ from sqlitmus.report import format as fmt
 from sqlitmus.report import table as matrix
 from sqlitmus.report import words
 from sqlitmus.report.model import Case, Cell, Interval, Measure, Report, Verdict
+from sqlitmus.words import counted
 
 ORDER: tuple[Verdict, ...] = (
     "materially slower",
@@ -76,7 +77,7 @@ def subjects(report: Report) -> tuple[str, str]:
     if report.kind != "compare" or len(others) != 1:
         raise UsageError(
             f"run {report.run} is no comparison of two subjects: it holds "
-            f"{fmt.counted(len(report.runners), 'runner')}; make one with `./just compare BASE NEW`"
+            f"{counted(len(report.runners), 'runner')}; make one with `./just compare BASE NEW`"
         )
     return report.reference, others[0]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from sqlitmus.report import changes, charts, fragments, words
-from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
 from sqlitmus.report.view import safe
+from sqlitmus.words import counted
 
 WIDTH = 164
 
@@ -59,7 +59,7 @@ def changed(report: Report) -> ChangesView:
         means += [
             (
                 mean.group,
-                fmt.counted(mean.cases, "case"),
+                counted(mean.cases, "case"),
                 mean.change,
                 mean.bounds,
                 safe(fragments.forest(frame, axis, mean.ratio)),

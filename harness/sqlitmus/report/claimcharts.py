@@ -7,6 +7,7 @@ from math import ceil, log, log1p
 from sqlitmus.report import charts
 from sqlitmus.report import format as fmt
 from sqlitmus.report.claimed import Histograms, Latencies, ThreadLine, Threads
+from sqlitmus.words import counted
 
 SIZE = (340, 230)
 BOX = (52, 12, 328, 196)
@@ -143,4 +144,4 @@ def said(cell: Latencies) -> str:
     """A histogram in words."""
     count = sum(count for *_, count in cell.buckets)
     ends = (fmt.duration(cell.buckets[0][0]), fmt.duration(cell.buckets[-1][1]))
-    return f"{fmt.counted(count, 'operation')}, {ends[0]} to {ends[1]}"
+    return f"{counted(count, 'operation')}, {ends[0]} to {ends[1]}"

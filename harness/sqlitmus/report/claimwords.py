@@ -18,6 +18,7 @@ from sqlitmus.report.claimed import (
     Threads,
 )
 from sqlitmus.report.model import Report
+from sqlitmus.words import counted
 
 NONE = "\u2013"
 # More rows than these are folded by runner.
@@ -102,7 +103,7 @@ def tally(rows: Sequence[Row]) -> str:
     """`41 rows: 38 reproduced, 3 not resolved`."""
     counts = Counter(row.verdict for row in rows if row.verdict)
     parts = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
-    count = fmt.counted(len(rows), "row")
+    count = counted(len(rows), "row")
     return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
 
 
@@ -125,7 +126,7 @@ def threads(found: Threads) -> Grid:
     """A line per option, a column per number of threads."""
     counts = {p.threads: p.over for one in found.lines for p in one.points}
     header = [
-        f"{count} threads (more than cores)" if counts[count] else fmt.counted(count, "thread")
+        f"{count} threads (more than cores)" if counts[count] else counted(count, "thread")
         for count in sorted(counts)
     ]
     write = fmt.rate if found.rates else fmt.time
@@ -190,7 +191,7 @@ def shown(group: Group, *, all_rows: bool) -> tuple[list[Row], list[Row]]:
 def correction(report: Report) -> str:
     """What was done about the number of rows, as a sentence."""
     rows = [row for claim in report.claims for group in claim.groups for row in group.rows]
-    count = fmt.counted(sum(bool(r.published and r.ratio) for r in rows), "row")
+    count = counted(sum(bool(r.published and r.ratio) for r in rows), "row")
     how = {
         "none": "are not corrected for their number",
         "bh": f"are corrected for {count} by Benjamini\u2013Hochberg",

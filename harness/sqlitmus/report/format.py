@@ -145,11 +145,6 @@ def size(count: float | None) -> str:
     raise AssertionError
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """ "1 case", "2 cases"; `plural` when it is not the noun with an s."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
 def rate_label(value: float) -> str:
     """A tick of a rate axis: "200 k", "1.5 M"."""
     unit, scale = unit_of(value, RATES)

@@ -32,6 +32,7 @@ from sqlitmus.report import (
 )
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
+from sqlitmus.words import counted
 
 REPORTS = Path(__file__).resolve().parents[3] / "reports"
 STYLES = ("tokens", "page", "controls", "tables", "matrix", "cases", "charts", "claims", "print")
@@ -86,6 +87,7 @@ def render(report: Report) -> str:
             verdicts=words.VERDICTS,
             outcomes=words.OUTCOMES,
             charts=charts,
+            counted=counted,
             fmt=fmt,
             data=inlined(embed.page_data(report)),
             style=styles(),

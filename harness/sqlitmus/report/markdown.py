@@ -4,6 +4,7 @@ from sqlitmus.report import changes, claimmarkdown, claimwords, table, words
 from sqlitmus.report import format as fmt
 from sqlitmus.report.gfm import code, grid, text
 from sqlitmus.report.model import Report, Standing
+from sqlitmus.words import counted
 
 LIMIT = 1024 * 1024
 RESERVE = 1024
@@ -37,7 +38,7 @@ def joined(parts: list[str]) -> str:
         kept.append(part)
     left_out = len(parts) - len(kept)
     if left_out:
-        kept.append(f"_Left out for length: {fmt.counted(left_out, 'part')}; the HTML has them._")
+        kept.append(f"_Left out for length: {counted(left_out, 'part')}; the HTML has them._")
     return "\n\n".join(kept) + "\n"
 
 
@@ -151,7 +152,7 @@ def provenance(report: Report) -> str:
         [text(f"{fact.group}: {fact.name}"), *[text(fact.values.get(n, "unknown")) for n in names]]
         for fact in facts
     ]
-    count = fmt.counted(len(facts), "fact")
+    count = counted(len(facts), "fact")
     body = grid(["fact", *map(code, names)], lines, left=len(names) + 1)
     return (
         f"<details><summary>{count} that differ between runners</summary>\n\n{body}\n\n</details>"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Block, Report
+from sqlitmus.words import counted
 
 WIDTH = 10
 HEIGHT = 30
@@ -83,7 +84,7 @@ def strip(fact: Fact, values: Sequence[float | None]) -> Strip:
     said = low if low == high else f"{low} to {high}"
     unread = len(values) - len(known)
     if unread:
-        said += f"; {UNREADABLE} in {fmt.counted(unread, 'block')}"
+        said += f"; {UNREADABLE} in {counted(unread, 'block')}"
     return Strip(fact.title, bars or f"M0 {HEIGHT}", said)
 
 

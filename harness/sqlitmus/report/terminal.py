@@ -13,6 +13,7 @@ from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Report
 from sqlitmus.report.sections import side
 from sqlitmus.report.table import one_line
+from sqlitmus.words import counted
 
 STYLES = {"f": "blue", "s": "yellow", "eq": "", "un": "dim"}
 NAME_WIDTH = 40
@@ -132,7 +133,7 @@ def changed(report: Report, *, plain: bool, all_rows: bool) -> list[RenderableTy
     if means:
         parts += [Text(), Text("Geometric means", style="bold")]
     for mean in means:
-        line = f"{mean.group} ({fmt.counted(mean.cases, 'case')}): {mean.change} {mean.bounds}"
+        line = f"{mean.group} ({counted(mean.cases, 'case')}): {mean.change} {mean.bounds}"
         parts.append(Text(one_line(line.rstrip())))
     return parts
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Comparison, Grade, Outcome, Report, Steadiness, Verdict
+from sqlitmus.words import counted
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
 
@@ -143,7 +144,7 @@ def correction(report: Report) -> str:
         "bh": "Benjamini\u2013Hochberg (5 % false among differences)",
         "holm": "Holm (5 % any false alarm)",
     }[report.correction]
-    return f"Verdicts are corrected for {fmt.counted(count, 'comparison')} by {how}."
+    return f"Verdicts are corrected for {counted(count, 'comparison')} by {how}."
 
 
 def selftest(report: Report) -> list[str]:

@@ -15,7 +15,9 @@ NAMES = ("node", "bun")
 
 
 def plan(**changes: object) -> Json:
-    return runs.plan(NAMES, blocks=3, cases=[runs.case("get-pk"), runs.case("all")], **changes)
+    return runs.plan(
+        NAMES, blocks=3, cases=[runs.case("get-pk"), runs.case("all")], kind="claims", **changes
+    )
 
 
 def make(told: list[Json] | None, *, blocks: list[Json] | None = None) -> RunData:

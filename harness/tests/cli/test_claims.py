@@ -69,6 +69,17 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
+def test_only_a_claims_run_keeps_what_only_claims_show(
+    desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims(*OPTIONS, "-q")
+    told = (desk.clone.latest().path / "details.jsonl").read_text("utf-8").splitlines()
+    assert len(told) == 3 * 12  # the canary, too
+    done = desk.sqlitmus(capsys, "run", "--case", "get", *OPTIONS, "-q")
+    assert done.code == 0, done.err
+    assert not (desk.clone.latest().path / "details.jsonl").exists()
+
+
 def test_a_claims_run_is_rendered_again_from_its_folder(
     desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:

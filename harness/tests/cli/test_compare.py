@@ -243,7 +243,7 @@ def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> Non
     [
         (["base", "base"], "base is named twice; a comparison needs different subjects"),
         (["base", "nwe"], "'nwe': there is no runner 'nwe'; did you mean new"),
-        (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of text, md"),
+        (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
         (["base", "new", "-r", "new"], "-r chooses among the runners of two finished runs"),
         (["base", "new=/no/such"], "new=/no/such: there is no file /no/such; name the executable"),
         (["base", "new", "--mode", "fast"], "there is no mode 'fast'; did you mean gate?"),

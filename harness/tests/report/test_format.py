@@ -62,13 +62,11 @@ def test_differences_carry_their_sign() -> None:
     assert fmt.fixed(-0.001, 1) == "0.0"
 
 
-def test_rates_sizes_and_counts() -> None:
+def test_rates_and_sizes() -> None:
     assert fmt.rate(Interval(1.23e6, 1.21e6, 1.25e6)) == ("1.23\u202fM/s", "[1.21, 1.25]")
     assert fmt.rate_label(200_000.0) == "200\u202fk"
     assert fmt.size(64 * 1024 * 1024.0) == "64.0\u202fMiB"
     assert fmt.size(None) == fmt.duration(None) == "unknown"
-    assert fmt.counted(1, "case") == "1 case"
-    assert fmt.counted(2, "entry", "entries") == "2 entries"
 
 
 @given(positive, st.floats(min_value=0, max_value=0.9))
