@@ -10,6 +10,7 @@ from sqlitmus import machine, memory, paths, runners
 from sqlitmus.catalog import Catalog
 from sqlitmus.errors import NotFit
 from sqlitmus.execute import Hyperfine
+from sqlitmus.fixture import LAYOUT
 from sqlitmus.interrupt import Stop
 from sqlitmus.launch import Launcher
 from sqlitmus.plan import Case, Cells
@@ -39,6 +40,19 @@ class Bench:
         """`cells` without runners that are missing."""
         there = {name for name, found in self.installed.items() if not found.missing}
         return {case: [n for n in names if n in there] for case, names in cells.items()}
+
+    def definitions(self, cases: list[Case]) -> dict[str, str]:
+        """A hash of each scenario and fixture of `cases`, by kind and name.
+
+        Runs are merged only if they agree in what they have in common of it.
+        """
+        models = {f"scenario {c.scenario}": self.catalog.scenarios[c.scenario] for c in cases} | {
+            f"fixture {c.fixture}": self.catalog.fixtures[c.fixture] for c in cases if c.fixture
+        }
+        return {
+            name: hashlib.sha256(f"{LAYOUT}/{model.model_dump_json()}".encode()).hexdigest()[:16]
+            for name, model in sorted(models.items())
+        }
 
     def fingerprint(self, cases: list[Case]) -> str:
         """A hash of everything that must stay the same for samples to belong together."""

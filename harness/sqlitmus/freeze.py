@@ -4,11 +4,11 @@ import datetime
 import random
 import shlex
 
-from sqlitmus import __version__
+from sqlitmus import __version__, machine
 from sqlitmus.bench import Bench
 from sqlitmus.catalog import Mode
 from sqlitmus.options import MARGIN, Options
-from sqlitmus.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts
+from sqlitmus.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard
 from sqlitmus.progress import clock
 from sqlitmus.words import counted
 
@@ -21,6 +21,7 @@ def freeze(
     fit: Cells,
     counts: PlannedCounts,
     reference: str,
+    shard: Shard | None = None,
 ) -> Plan:
     """The plan, with the number of blocks that the mode, --blocks or --time-budget gives."""
     from sqlitmus.counts import block_seconds
@@ -64,6 +65,9 @@ def freeze(
         cells=cells,
         counts=counts,
         fingerprint=bench.fingerprint(cases),
+        machine=options.machine or machine.kind(),
+        shard=shard,
+        definitions=bench.definitions(cases),
         rerun=options.rerun or _rerun(options, name, blocks, reference),
         subjects=options.subjects,
         gate=options.gate,
@@ -126,6 +130,10 @@ def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
         ("-r", options.runners),
     ):
         words += [word for value in values for word in (option, value)]
+    if options.shard:
+        words += ["--shard", "{}/{}".format(*options.shard)]
+    if options.machine:
+        words += ["--machine", options.machine]
     return f"./just run {shlex.join(words)}"
 
 

@@ -41,6 +41,8 @@ class Options:
     pins: list[int] = field(default_factory=list[int])
     gate: float | None = None
     confirms: str | None = None
+    machine: str = ""
+    shard: tuple[int, int] | None = None
 
     @property
     def whole(self) -> str:

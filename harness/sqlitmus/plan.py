@@ -5,6 +5,8 @@ A case is a scenario with every axis fixed; a cell is a case × a runner.
 
 from typing import Literal
 
+from pydantic import Field
+
 from sqlitmus.catalog import Variant
 from sqlitmus.claims import Claim
 from sqlitmus.contract import Description, Model
@@ -93,12 +95,22 @@ class PlannedRunner(Model):
     description: Description | None = None
 
 
+class Shard(Model):
+    """Which part of a run this is: shards of the same `whole` belong together."""
+
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+    whole: str
+
+
 class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the runners wanted per case id.
 
     `blocks` are those of all `sessions` together, between which lie `pause_s` seconds; `subjects`
     what a comparison was asked for, exact enough to be found again. `gate` is the slowdown, as a
     share of the time, that fails a comparison; one that `confirms` another names that run.
+    `machine` is the name of the machine in merged reports, `definitions` a hash by kind and name
+    of each scenario and fixture.
     """
 
     schema_version: int = SCHEMA
@@ -125,6 +137,9 @@ class Plan(Model):
     cells: Cells
     counts: PlannedCounts
     fingerprint: str
+    machine: str = ""
+    shard: Shard | None = None
+    definitions: dict[str, str] = {}
     rerun: str = ""
     subjects: list[str] = []
     gate: float | None = None

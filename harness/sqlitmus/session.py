@@ -18,8 +18,9 @@ from sqlitmus.freeze import among, freeze
 from sqlitmus.machine import affinity
 from sqlitmus.measure import Ended, Measuring
 from sqlitmus.options import Options
-from sqlitmus.plan import Case, Cells, Plan, PlannedCounts
+from sqlitmus.plan import Case, Cells, Plan, PlannedCounts, Shard
 from sqlitmus.progress import Progress
+from sqlitmus.shards import take
 from sqlitmus.store import RunDirectory, point_latest
 from sqlitmus.verification import Answers, expected, verify_cells
 
@@ -51,12 +52,16 @@ def run(
     It may end at one of the mode's planned looks, and only there, if `settled` says so of the run
     directory.
     """
-    _, mode = options.mode_in(catalog)
+    name, mode = options.mode_in(catalog)
     cases, cells = _chosen(options, catalog, mode)
+    shard = None
+    if options.shard:
+        asked = [options.whole, name, options.size, options.blocks, options.reference]
+        cases, cells, shard = take(options.shard, cases, cells, catalog, asked)
     affinity.check(options.pins)
     _check_disk(options.out or paths.RESULTS)
     with _bench(options, catalog, tools, progress, cells) as bench:
-        ready = _prepare(options, bench, cases, cells, mode)
+        ready = _prepare(options, bench, cases, cells, mode, shard)
         if ready is None:
             return Ended(Exit.INTERRUPTED, None)
         return _measure(ready, bench, settled)
@@ -119,7 +124,12 @@ def resume(
 
 
 def _prepare(
-    options: Options, bench: Bench, cases: list[Case], cells: Cells, mode: Mode
+    options: Options,
+    bench: Bench,
+    cases: list[Case],
+    cells: Cells,
+    mode: Mode,
+    shard: Shard | None,
 ) -> Prepared | None:
     """Verified, piloted and frozen; None if the user asked to stop."""
     from sqlitmus.pilot import plan_counts
@@ -139,7 +149,7 @@ def _prepare(
     bench.memory.save()
     if bench.stop.requested:
         return None
-    plan = freeze(options, bench, cases, cells, fit, counts, reference)
+    plan = freeze(options, bench, cases, cells, fit, counts, reference, shard)
     directory = RunDirectory.create(
         (options.out or paths.RESULTS) / plan.run,
         plan,

@@ -15,6 +15,7 @@ from sqlitmus.claims import Claim
 from sqlitmus.contract import Identity, Sqlite
 from sqlitmus.detail import Detail
 from sqlitmus.errors import UsageError
+from sqlitmus.plan import Shard
 from sqlitmus.report.model import SelfTest
 from sqlitmus.store import Block
 
@@ -123,6 +124,9 @@ class Plan(Record):
     cells: dict[str, list[str]] | None = None
     counts: dict[str, dict[str, Counts]] = {}
     claims: list[Claim] = []
+    machine: str = ""
+    shard: Shard | None = None
+    definitions: dict[str, str] = {}
 
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.

@@ -82,6 +82,17 @@ def run(
     label: Label = "",
     out: Out = None,
     timeout: Timeout = 60.0,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N",
+            help="Only the K-th of N parts of the scenarios, for N machines of a kind; see merge.",
+        ),
+    ] = None,
+    machine: Annotated[
+        str,
+        typer.Option(help="Name of this machine in merged reports, such as linux-x64."),
+    ] = "",
     fresh: Fresh = False,
     wait: Wait = False,
     resume: Annotated[
@@ -92,7 +103,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
-    from sqlitmus import catalog, comparison, session
+    from sqlitmus import catalog, comparison, session, shards
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
     from sqlitmus.progress import Progress
@@ -118,8 +129,11 @@ def run(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
+        shard=shards.parse(shard) if shard else None,
+        machine=machine,
     )
     check_label(label)
+    check_label(machine, "--machine")
     known, tools = catalog.load(), paths.tools()
     planned = RunDirectory.open(resume).plan() if resume else None
     if resume and planned and planned.kind == "compare":
@@ -154,10 +168,10 @@ def check_format(name: str) -> None:
         raise UsageError(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
-def check_label(label: str) -> None:
+def check_label(label: str, option: str = "--label") -> None:
     """Raise UsageError for a label that cannot be part of a folder's name."""
     if re.search(r"[^\w.@+-]", label):
-        raise UsageError(f"--label {label!r}: use letters, digits and . _ @ + - only")
+        raise UsageError(f"{option} {label!r}: use letters, digits and . _ @ + - only")
 
 
 def seconds(text: str) -> float:

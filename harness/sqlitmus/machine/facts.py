@@ -11,6 +11,8 @@ from sqlitmus import paths
 from sqlitmus.machine import kernel, system
 
 UNKNOWN = "unknown"
+SYSTEMS = {"darwin": "macos"}
+ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
 
 
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
@@ -42,6 +44,13 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
 def identity() -> str:
     """What must not change within a run: the processor, its cores, the kernel."""
     return f"{cpu_model()} × {os.cpu_count()}, {platform.platform()}"
+
+
+def kind() -> str:
+    """System and architecture as CI systems call them, such as `linux-x64` and `macos-arm64`."""
+    system_ = platform.system().lower()
+    named = platform.machine().lower()
+    return f"{SYSTEMS.get(system_, system_)}-{ARCHITECTURES.get(named, named)}"
 
 
 def cpu_model(root: Path = system.ROOT) -> str:

@@ -50,6 +50,12 @@ ERRORS = [
     ),
     (["run", "--time-budget", "0"], "--time-budget '0': expected a number above 0 with s, m or h"),
     (["run", "--label", "a/b"], "--label 'a/b': use letters, digits and . _ @ + - only"),
+    (["run", "--machine", "a b"], "--machine 'a b': use letters, digits and . _ @ + - only"),
+    (["run", "--shard", "7/6"], "--shard '7/6': expected K/N with K from 1 to N, such as 2/6"),
+    (
+        ["run", "--shard", "1/9"],
+        "7 scenarios cannot be divided into 9 shards; a scenario stays whole",
+    ),
     (["list", "things"], "there is no listing 'things'; expected one of scenarios, cases"),
     (["schema", "jobb"], "there is no schema 'jobb'; expected one of job, result, describe"),
     (["report", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
