@@ -79,7 +79,7 @@ def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> 
     ids = [
         c.id for c in made.cases_of(KNOWN.suites["quick"], KNOWN, QUICK) if c.scenario == "get-pk"
     ]
-    assert ids == ["get-pk", "get-pk@profile=shipped", "get-pk@transaction=read"]
+    assert ids == ["get-pk", "get-pk@profile=shipped"]
 
 
 def test_the_oracle_is_measured_only_where_a_suite_or_the_user_names_it() -> None:

@@ -112,7 +112,7 @@ def test_listings_as_json_hold_the_whole_catalogue(call: Call) -> None:
     fixtures = json.loads(call("list", "fixtures", "--json").out)
     assert {row["fixture"] for row in fixtures} == set(known.fixtures)
     cases = json.loads(call("list", "cases", "--suite", "quick", "--json").out)
-    assert "get-pk@transaction=read" in {row["case"] for row in cases}
+    assert "get-pk@profile=shipped" in {row["case"] for row in cases}
 
 
 @pytest.mark.parametrize("what", ["scenarios", "cases", "profiles", "fixtures", "suites"])
