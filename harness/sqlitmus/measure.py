@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlitmus.bench import Bench
 from sqlitmus.detail import Detail, detail
-from sqlitmus.errors import Exit, NotFit
+from sqlitmus.errors import Exit
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.pause import pause
@@ -215,16 +215,9 @@ class Measuring:
         )
 
     def _save(self, sample: Sample, iterations: Iterations | None, told: Detail | None) -> None:
-        try:
-            if told:
-                self._directory.add_detail(told)
-            self._directory.add_sample(sample, iterations)
-        except OSError as error:
-            path = self._directory.path
-            raise NotFit(
-                f"{path}: a sample could not be written: {error.strerror}. What was written "
-                f"stays readable; free some space and run: ./just run --resume {path}"
-            ) from error
+        if told:
+            self._directory.add_detail(told)
+        self._directory.add_sample(sample, iterations)
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:

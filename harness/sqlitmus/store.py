@@ -65,7 +65,7 @@ class Iterations(Model):
 
 
 class RunDirectory:
-    """One run's folder under `results/`."""
+    """One run's folder under `results/`. What cannot be written raises NotFit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -186,11 +186,17 @@ class RunDirectory:
                 self._append(name, _header(self.plan().run))
 
     def _append(self, name: str, item: dict[str, Any] | list[Any], *, sync: bool = True) -> None:
-        with (self.path / name).open("ab") as stream:
-            stream.write(_line(item).encode())
-            stream.flush()
-            if sync:
-                os.fsync(stream.fileno())
+        try:
+            with (self.path / name).open("ab") as stream:
+                stream.write(_line(item).encode())
+                stream.flush()
+                if sync:
+                    os.fsync(stream.fileno())
+        except OSError as error:
+            raise NotFit(
+                f"{self.path / name}: could not be written: {error.strerror}. What was written "
+                f"stays readable; free some space and run: ./just run --resume {self.path}"
+            ) from error
 
     def _lines(self, name: str) -> Iterator[tuple[int, Any]]:
         file = self.path / name

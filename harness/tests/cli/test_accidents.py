@@ -6,7 +6,9 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import psutil
 import pytest
@@ -95,40 +97,41 @@ def run(clone: Clone, resume: Path | None = None) -> session.Ended:
     return session.run(options, known, paths.tools(), quiet)
 
 
+@pytest.mark.parametrize(("file", "lines"), [("samples.jsonl", 5), ("blocks.jsonl", 1)])
 def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
-    inside: Clone, monkeypatch: pytest.MonkeyPatch
+    inside: Clone, monkeypatch: pytest.MonkeyPatch, file: str, lines: int
 ) -> None:
     inside.runner("a")
     inside.runner("b")
-    append = store.RunDirectory._append
+    line, opened = store._line, cast("Callable[..., BinaryIO]", Path.open)
     written = 0
 
-    def half_a_line(
-        self: store.RunDirectory,
-        name: str,
-        item: dict[str, object] | list[object],
-        *,
-        sync: bool = True,
-    ) -> None:
-        nonlocal written
-        written += isinstance(item, list)
-        if written < 5:
-            return append(self, name, item, sync=sync)
-        with (self.path / name).open("ab") as stream:
-            stream.write(json.dumps(item)[:40].encode())
+    def full(_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(store.RunDirectory, "_append", half_a_line)
-    with pytest.raises(NotFit) as told:
-        run(inside)
+    with monkeypatch.context() as patch:
+
+        def until_full(self: Path, *arguments: object, **named: object) -> BinaryIO:
+            nonlocal written
+            written += self.name == file and "ab" in arguments
+            stream = opened(self, *arguments, **named)
+            if written > lines:
+                patch.setattr(store, "_line", lambda item: line(item)[:40])
+                patch.setattr(os, "fsync", full)
+            return stream
+
+        patch.setattr(Path, "open", until_full)
+        with pytest.raises(NotFit) as told:
+            run(inside)
     path = inside.latest().path
     assert str(told.value) == (
-        f"{path}: a sample could not be written: No space left on device. What was written stays "
+        f"{path / file}: could not be written: No space left on device. What was written stays "
         f"readable; free some space and run: ./just run --resume {path}"
     )
-    assert measured_order(inside.latest()) == planned_order(inside.latest())[:4]
+    done = measured_order(inside.latest())
+    assert done == planned_order(inside.latest())[: len(done)]
+    assert done
 
-    monkeypatch.setattr(store.RunDirectory, "_append", append)
     assert run(inside, resume=path).exit == 0
     assert measured_order(inside.latest()) == planned_order(inside.latest())
 
