@@ -50,6 +50,14 @@ selftest *ARGS:
 report *ARGS:
     @python -m sqlitmus report "$@"
 
+# A run's figures for other tools: csv, json, markdown, bmf or gha-benchmark
+export *ARGS:
+    @python -m sqlitmus export "$@"
+
+# Merge runs of several machines, or shards of one suite, such as: merge artifacts/
+merge *ARGS:
+    @python -m sqlitmus merge "$@"
+
 # Compare each runner's loop with a hand-written one for the same work
 bench-overhead *ARGS:
     @python harness/benchmarks/overhead.py "$@"
@@ -59,6 +67,10 @@ bench-harness *ARGS:
     @python harness/benchmarks/invocation.py "$@"
     @python harness/benchmarks/analysis.py
     @python harness/benchmarks/report.py
+
+# Time and memory of merge on many large run directories
+bench-merge *ARGS:
+    @python harness/benchmarks/merge.py "$@"
 
 # What the launcher of several processes adds: skew of the start, time from end to end
 bench-launcher *ARGS:
@@ -71,6 +83,14 @@ bench-statistics:
 # Open a report in headless Chromium: light, dark, narrow, without script
 check-report FILE *ARGS:
     @node reports/check/check.mjs "$@"
+
+# Run a job of a workflow here, step by step, such as: rehearse bench --input suite=smoke
+rehearse *ARGS:
+    @python -m workflows.rehearse "$@"
+
+# Make all files in a folder executable; artifacts of GitHub Actions forget that they were
+executable FOLDER:
+    @chmod -R +x "$1"
 
 # Print a JSON Schema of the contract or of a run directory's files
 schema *ARGS:

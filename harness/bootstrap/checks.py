@@ -10,17 +10,26 @@ import sys
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bootstrap.built_steps import cargo_target, dotnet_artifacts, dotnet_version
 from bootstrap.context import Context, make_context
+from bootstrap.engine import log_of
 from bootstrap.main import STEPS
 from bootstrap.paths import ENTRIES, entry
 from bootstrap.progress import Progress
 from bootstrap.step import look
 
+# entries that only checks need -> (step, entry of the step)
+OWN_ENTRIES = {
+    "python": ("python-dev", "python-dev"),
+    "zizmor": ("python-dev", "zizmor"),
+    "biome": ("npm-dev", "biome"),
+    "pyright": ("npm-dev", "pyright"),
+    "actionlint": ("actionlint", "actionlint"),
+}
 KINDS = ("lint", "test", "format")
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -61,9 +70,13 @@ def load() -> list[Check]:
 def tools(context: Context) -> dict[str, dict[str, str]]:
     """Every `{tool}` of a command, as `{"path": ...}` or `{"missing": reason}`."""
     states = {name: look(step, context) for name, step in STEPS.items()}
-    known = {name: entry(states, *source) for name, source in ENTRIES.items()}
-    known["python"] = entry(states, "python-dev", "python-dev")
-    known |= {name: entry(states, "npm-dev", name) for name in ("biome", "pyright")}
+    for name, state in states.items():
+        # the recipe set it up before it came here
+        if not state.ready and not state.missing and log_of(context, name).exists():
+            reason = f"set-up failed; see {log_of(context, name)}"
+            states[name] = replace(state, missing=reason)
+    sources = {**ENTRIES, **OWN_ENTRIES}
+    known = {name: entry(states, *source) for name, source in sources.items()}
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}

@@ -10,6 +10,7 @@ from typing import NoReturn
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
 from bootstrap.context import WINDOWS, Context, Settings, make_context
 from bootstrap.engine import ensure
+from bootstrap.go_steps import ACTIONLINT
 from bootstrap.npm_steps import NPM, NPM_DEV
 from bootstrap.paths import just_environ, link_modules, write_paths
 from bootstrap.progress import Progress
@@ -22,7 +23,7 @@ STEPS: dict[str, Step] = {
     step.name: step
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(RUST_VARIANTS, RUST_SYSTEM),
+        *(ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
     )
 }
 EXIT_NOT_FIT = 3

@@ -1,7 +1,7 @@
 """The Python environments: one to run the harness (with `just`), one more for tests and lint."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.commands import Commands
@@ -12,7 +12,7 @@ from bootstrap.step import Entry, Step
 SCRIPTS = "Scripts" if WINDOWS else "bin"
 
 
-def _step(name: str, title: str, lock: str) -> Step:
+def _step(name: str, title: str, lock: str, scripts: Sequence[str]) -> Step:
     def facts(context: Context) -> Mapping[str, str]:
         return {
             "lock": file_digest(context.clone / lock),
@@ -33,10 +33,8 @@ def _step(name: str, title: str, lock: str) -> Step:
         ]
         commands.run(log, install, context.clone, context.environ)
         version = sys.version.split()[0]
-        return {
-            name: Entry(f"{SCRIPTS}/python{EXE}", version),
-            "just": Entry(f"{SCRIPTS}/just{EXE}"),
-        }
+        made = {script: Entry(f"{SCRIPTS}/{script}{EXE}") for script in scripts}
+        return {name: Entry(f"{SCRIPTS}/python{EXE}", version), **made}
 
     # the interpreter that runs this is all that is needed
     return Step(name, title, lambda _: None, facts, make)
@@ -46,9 +44,11 @@ PYTHON = _step(
     "python",
     "installing the harness's packages and just",
     "harness/requirements.txt",
+    ("just",),
 )
 PYTHON_DEV = _step(
     "python-dev",
     "installing pytest, ruff and what else tests need",
     "harness/requirements-dev.txt",
+    ("just", "zizmor"),
 )

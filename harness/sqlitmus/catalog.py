@@ -88,7 +88,8 @@ class Override(Model):
 class Variant(Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
-    Pragmas come after the profile's; `encoding` is that of the fixture's file.
+    Pragmas come after the profile's; `worker_pragmas` come after those on each of several workers
+    of a process. `encoding` is that of the fixture's file.
     """
 
     fixture: str | None = None
@@ -97,6 +98,7 @@ class Variant(Model):
     uri: dict[str, str] = {}
     flags: list[Flag] = []
     pragmas: list[tuple[str, str | int]] = []
+    worker_pragmas: list[tuple[str, str | int]] = []
     engine: dict[str, str | int] = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
@@ -104,7 +106,7 @@ class Variant(Model):
     def also(self, other: "Variant") -> "Variant":
         """Both together; where they contradict each other, `other` holds."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
-        for name in ("flags", "pragmas"):
+        for name in ("flags", "pragmas", "worker_pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
         for name in ("uri", "engine"):
             both[name] = {**getattr(self, name), **getattr(other, name)}

@@ -1,11 +1,8 @@
 """One invocation under hyperfine: start, time, bound, collect what it wrote."""
 
 import json
-import os
-import select
 import signal
 import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,8 +10,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from sqlitmus.contract import Result
-
-KILL_GRACE_S = 2.0
+from sqlitmus.platforms import processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,10 @@ class Hyperfine:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                creationflags=processes.OWN_GROUP,
             )
         try:
-            in_time = _ended(process, timeout_s)
+            in_time = processes.ended(process, timeout_s)
             if not in_time:
                 self.kill()
             process.wait()
@@ -107,35 +104,8 @@ class Hyperfine:
 
     def kill(self) -> None:
         """See Executor."""
-        process = self._process
-        if process is None:
-            return
-        _signal_group(process.pid, signal.SIGTERM)
-        _ended(process, KILL_GRACE_S)
-        # The group outlives its leader when a runner ignores SIGTERM.
-        _signal_group(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-
-def _ended(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
-    """Whether `process` ended within `timeout_s`.
-
-    Popen.wait would wake up every few milliseconds beside what is measured, notice the end up to
-    50 ms late, and hold a lock that `kill`, called from a signal handler, could not get.
-    """
-    if not hasattr(os, "pidfd_open"):
-        try:
-            process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-    try:
-        handle = os.pidfd_open(process.pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], timeout_s)[0])
-    finally:
-        os.close(handle)
+        if process := self._process:
+            processes.kill(process)
 
 
 def quote(command: list[str]) -> str:
@@ -143,14 +113,6 @@ def quote(command: list[str]) -> str:
     import shlex
 
     return shlex.join(command)
-
-
-def _signal_group(leader: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(leader, number)
-        else:
-            os.kill(leader, number)
 
 
 def how_it_ended(code: int | None) -> str:

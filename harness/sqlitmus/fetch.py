@@ -96,8 +96,8 @@ def _step(package: Package, version: str) -> Step:
 
     def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
         wanted = {"private": True, "dependencies": {package.name: version}}
-        (folder / "package.json").write_text(json.dumps(wanted), "utf-8")
-        install = [npm.program(context), "install", *INSTALL, "--prefer-offline"]
+        (folder / "package.json").write_bytes(json.dumps(wanted).encode())
+        install = [*npm.program(context), "install", *INSTALL, "--prefer-offline"]
         commands.run(context.logs / f"{STEP}.log", install, folder, context.environ)
         found = sorted((folder / "node_modules").glob(package.holds))
         if not found:

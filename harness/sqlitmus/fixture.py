@@ -122,6 +122,7 @@ def fresh_copy(source: Path, target: Path) -> None:
     try:
         for suffix in ("-wal", "-shm", "-journal"):
             target.with_name(target.name + suffix).unlink(missing_ok=True)
+        # Bytes, not a clone, whose pages the first write to each would copy, on the clock.
         shutil.copyfile(source, target)
     except OSError as error:
         raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error

@@ -30,11 +30,16 @@ class Stop:
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Handle SIGINT and SIGTERM inside the block."""
-        before = {number: signal.signal(number, self) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Handle SIGINT and SIGTERM inside the block, on Windows Ctrl-C and Ctrl-Break."""
+        before = {number: signal.signal(number, self) for number in _signals()}
         try:
             yield
         finally:
             # Once asked, saving and telling are under way: more Ctrl-C must not cut them off.
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_IGN if self.requested else handler)
+
+
+def _signals() -> list[int]:
+    names = ("SIGINT", "SIGTERM", "SIGBREAK")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]

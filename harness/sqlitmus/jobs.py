@@ -50,6 +50,7 @@ def make_job(
         connection=Connection(
             pragmas=case.pragmas,
             engine={**(engine or {}), **variant.engine},
+            worker_pragmas=variant.worker_pragmas,
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
@@ -146,6 +147,16 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
                 row.append(_encode(next(values)))
         rows.append(row)
     return Parameters(types=[p.type for p in step.parameters], rows=rows)
+
+
+def read_back(job: Job) -> list[tuple[str, str | int]]:
+    """The pragmas that a result of `job` must show: the last value of each, a worker's own where
+    there are several."""
+    connection = job.connection
+    several = job.mode == "measure" and job.measure.workers > 1
+    return list(
+        dict([*connection.pragmas, *(connection.worker_pragmas if several else [])]).items()
+    )
 
 
 def _encode(value: generate.Value) -> Value:

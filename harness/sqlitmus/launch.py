@@ -59,7 +59,7 @@ class Launcher:
         invocation, launch = self._run(command, shared, chosen, environment, timeout_s)
         shared.join_logs(log)
         if invocation.result:
-            Path(job.output).write_text(invocation.result.model_dump_json(), encoding="utf-8")
+            Path(job.output).write_bytes(invocation.result.model_dump_json().encode())
         return invocation, launch
 
     def kill(self) -> None:

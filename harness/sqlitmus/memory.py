@@ -84,7 +84,7 @@ class Memory:
         """Write the file; a full disk here costs nothing but the memory."""
         partial = self._file.with_suffix(f".{os.getpid()}.part")
         try:
-            partial.write_text(json.dumps(self._entries), encoding="utf-8")
+            partial.write_bytes(json.dumps(self._entries).encode())
             partial.replace(self._file)
         except OSError:
             partial.unlink(missing_ok=True)

@@ -33,7 +33,7 @@ def view(context: Context, spec: str, key: str) -> list[str]:
 
     Raises RefusedError as npm says it, NotFit when there is no sense in its answer.
     """
-    command = [program(context), "view", spec, key, "--json", "--fetch-retries=0"]
+    command = [*program(context), "view", spec, key, "--json", "--fetch-retries=0"]
     try:
         done = subprocess.run(
             command,
@@ -63,12 +63,20 @@ def view(context: Context, spec: str, key: str) -> list[str]:
     return listed
 
 
-def program(context: Context) -> str:
-    """The path of npm; raises NotFit with the hint."""
+def program(context: Context) -> list[str]:
+    """The command that starts npm; raises NotFit with the hint.
+
+    On Windows npm is a batch file, whose interpreter would take the ^, < and > of a range for its
+    own: Node is started on what the batch file starts.
+    """
     npm = context.find("npm")
     if npm is None:
         raise NotFit(f"versions are fetched with npm: {context.hint('npm')}")
-    return str(npm)
+    script = npm.parent / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    node = context.find("node")
+    if npm.suffix.lower() == ".cmd" and node and script.is_file():
+        return [str(node), str(script)]
+    return [str(npm)]
 
 
 def is_exact(text: str) -> bool:

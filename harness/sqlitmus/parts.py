@@ -37,7 +37,7 @@ class Shared:
             f"process {number}:\n{text(part.log).strip()}\n"
             for number, part in enumerate(self.parts)
         ]
-        log.write_text("".join(said), encoding="utf-8")
+        log.write_bytes("".join(said).encode())
 
 
 def share(job: Job, processes: int, folder: Path) -> Shared:
@@ -65,7 +65,7 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
             "output": str(part.output),
         }
         try:
-            part.job.write_text(job.model_copy(update=own).text(), encoding="utf-8")
+            part.job.write_bytes(job.model_copy(update=own).text().encode())
         except OSError as error:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)

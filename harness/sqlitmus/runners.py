@@ -147,6 +147,6 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
         ) from error
     partial = kept.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):  # a full disk here costs nothing but the memory
-        partial.write_text(description.model_dump_json(), encoding="utf-8")
+        partial.write_bytes(description.model_dump_json().encode())
         partial.replace(kept)
     return description

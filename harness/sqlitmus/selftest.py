@@ -180,9 +180,9 @@ def kept() -> Path:
 
 def save(result: dict[str, Any], recording: Recording, folder: Path) -> Path:
     """Keep the result for later reports, and the recording for whoever doubts it."""
-    kept().write_text(json.dumps(result, indent=1, ensure_ascii=False), encoding="utf-8")
+    kept().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     both = {**result, "equal_ns": recording.equal, "slower_ns": recording.slower}
-    file.write_text(json.dumps(both, ensure_ascii=False), encoding="utf-8")
+    file.write_bytes(json.dumps(both, ensure_ascii=False).encode())
     return file

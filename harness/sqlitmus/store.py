@@ -105,7 +105,7 @@ class RunDirectory:
     def write(self, name: str, text: str) -> Path:
         """Replace file `name` whole."""
         partial = self.path / f".{name}.part"
-        partial.write_text(text, encoding="utf-8")
+        partial.write_bytes(text.encode())
         partial.replace(self.path / name)
         return self.path / name
 
@@ -237,4 +237,4 @@ def point_latest(run: Path) -> None:
     try:
         pointer.symlink_to(run.name, target_is_directory=True)
     except OSError:
-        pointer.write_text(run.name + "\n", encoding="utf-8")
+        pointer.write_bytes((run.name + "\n").encode())

@@ -162,7 +162,7 @@ class Workbench:
             job = jobs.question(job)
         file = self._scratch / f"{name}.job.json"
         try:
-            file.write_text(job.text(), encoding="utf-8")
+            file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
@@ -170,7 +170,7 @@ class Workbench:
             job.mode,
             job.measure.iterations,
             job.inspect,
-            case.pragmas,
+            jobs.read_back(job),
             job.connection.engine,
             job.measure.tolerate_busy,
         )
@@ -180,7 +180,7 @@ class Workbench:
     def _said(self, attempt: Attempt) -> str:
         """The end of what a failed attempt wrote to its log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
-        return ending(log.read_text(errors="replace"), str(log)) if log and log.exists() else ""
+        return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
 
     def _keep_evidence(self, ready: _Ready, log: Path) -> None:
         """Put job and result beside the log of a cell that went wrong."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sqlitmus import cases, catalog, jobs
+from sqlitmus.catalog import Catalog, Variant
 from sqlitmus.contract import Job
 
 KNOWN = catalog.load()
@@ -20,13 +21,14 @@ def job(
     size: int = 1000,
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
+    known: Catalog = KNOWN,
 ) -> Job:
-    name, axes = cases.parse_case(case_id, KNOWN)
-    case = cases.make_case(name, axes, KNOWN, KNOWN.modes["quick"])
-    has_fixture = KNOWN.scenarios[name].fixture
+    name, axes = cases.parse_case(case_id, known)
+    case = cases.make_case(name, axes, known, known.modes["quick"])
+    has_fixture = known.scenarios[name].fixture
     return jobs.make_job(
         case,
-        KNOWN,
+        known,
         mode=mode,
         cell=f"{case_id}/x",
         database=Path("users.db") if has_fixture else None,
@@ -164,6 +166,39 @@ def test_a_variant_says_how_the_database_is_opened() -> None:
     flagged = job("threads@option=no-mutex").database
     assert flagged
     assert flagged.flags == ["no-mutex"]
+
+
+def test_worker_pragmas_of_variants_are_added_up_and_stay_the_workers_own() -> None:
+    spec = KNOWN.scenarios["icons"].model_copy(
+        update={
+            "variants": {
+                "access": {"readonly": Variant(readonly=True, worker_pragmas=[("cache_size", -9)])},
+                "workers": {"2": Variant(worker_pragmas=[("query_only", "ON")])},
+            }
+        }
+    )
+    known = KNOWN.model_copy(update={"scenarios": {"icons": spec}})
+    one, two = (job(name, known=known) for name in ("icons", "icons@workers=2"))
+    assert one.connection.worker_pragmas == [("cache_size", -9)]
+    assert two.connection.worker_pragmas == [("cache_size", -9), ("query_only", "ON")]
+    assert one.connection.pragmas == two.connection.pragmas == job("icons").connection.pragmas
+    assert "worker_pragmas" not in job("icons").text()
+
+
+def test_a_result_must_show_the_pragmas_of_several_workers_where_there_are_several() -> None:
+    variants = {
+        "access": {
+            "readonly": Variant(pragmas=[("cache_size", -9)], worker_pragmas=[("cache_size", -8)])
+        }
+    }
+    icons = KNOWN.scenarios["icons"].model_copy(update={"variants": variants})
+    known = KNOWN.model_copy(update={"scenarios": {**KNOWN.scenarios, "icons": icons}})
+    two = job("icons@workers=2", known=known)
+    assert dict(jobs.read_back(two))["cache_size"] == -8
+    verified = two.model_copy(update={"mode": "verify"})
+    alone = two.model_copy(update={"measure": two.measure.model_copy(update={"workers": 1})})
+    for made in (verified, alone):
+        assert dict(jobs.read_back(made))["cache_size"] == -9
 
 
 def test_engine_options_of_a_variant_stand_beside_the_runners_own() -> None:

@@ -1,5 +1,6 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
+import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { drawPlots, light, paintCase } from "./cases.js";
 import { save } from "./export.js";
 import { paint, sentence, sort } from "./matrix.js";
@@ -107,22 +108,22 @@ function showControls() {
 function change(part, replace = false) {
   state = { ...state, ...part };
   render();
-  const address = write(state, data) || location.pathname + location.search;
   // An opaque origin (a sandboxed viewer) may refuse; the page works on without an address.
   try {
-    history[replace ? "replaceState" : "pushState"](null, "", address);
+    keepAddressed(write(state, data), replace);
   } catch (error) {
     console.warn("the view is not kept in the address:", error.message);
   }
 }
 
 function fromAddress() {
-  const anchor = /^#([a-z][\w-]*)$/.exec(location.hash)?.[1];
+  const hash = addressed();
+  const anchor = /^#([a-z][\w-]*)$/.exec(hash)?.[1];
   if (anchor && $(anchor)) {
     openAt($(anchor));
     return;
   }
-  const { state: wanted, unknown } = read(location.hash, data, choices);
+  const { state: wanted, unknown } = read(hash, data, choices);
   state = wanted;
   render();
   if (unknown.length) $("count").textContent += ` Ignored in the address: ${unknown.join(", ")}.`;
@@ -251,6 +252,7 @@ function wireKeys() {
 wireControls();
 if (grid) wireGrid();
 wireLinks();
+stayInFrame();
 wireCases();
 wireKeys();
 addCopyButtons($("method"));

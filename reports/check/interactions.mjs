@@ -209,7 +209,90 @@ const both = [
   ),
 ];
 
+const MERGED = `
+const here = data.machines.filter((one) => one.here).map((one) => one.name);
+const inner = () => $("own").querySelector("iframe")?.contentWindow;
+const ready = () => until(() => inner()?.document.documentElement?.dataset.ready === "1");
+const go = async (hash) => { location.hash = hash; await frame(); };
+const machineHash = (name, more = "") => new URLSearchParams({ machine: name }).toString() + more;
+`;
+
+const merged = [
+  steps(
+    "the filter and the word pick rows, and the address keeps them",
+    `const all = [...document.querySelectorAll(".holds tbody tr")];
+		const runner = all[0].cells[1].textContent;
+		set("q", runner.toLowerCase(), "input");
+		const left = all.filter((r) => !r.hidden);
+		if (!left.length || left.length === all.length) return left.length + " of " + all.length + " rows";
+		if (!location.hash.includes("q=")) return "address: " + location.hash;
+		set("q", "", "input");
+		set("word", all[0].dataset.w);
+		if (all.some((r) => r.hidden === (r.dataset.w === all[0].dataset.w))) return "the word picks other rows";
+		set("word", "");
+		if (all.some((r) => r.hidden) || location.hash) return "rows stay hidden, or " + location.hash;`,
+  ),
+  steps(
+    "a machine's link opens its page, and going back returns to the front",
+    `${MERGED}
+		for (const name of here) {
+			document.querySelector("#selector a[data-machine='" + name + "']").click();
+			if (!(await until(() => location.hash && inner()))) return name + ": no frame";
+			if (!(await ready())) return name + ": the page is not ready";
+			if (!inner().document.querySelector("#grid tbody td")) return name + ": no matrix";
+			if (!$("front").hidden) return "the front stays";
+			if (inner().document.documentElement.scrollWidth > inner().innerWidth) return name + ": page too wide";
+		}
+		history.back();
+		if (!(await until(() => new URLSearchParams(location.hash.slice(1)).get("machine") === here.at(-2)))) return "back: " + location.hash;
+		await go("");
+		if (!(await until(() => !$("front").hidden && !inner()))) return "the front does not come back";`,
+  ),
+  steps(
+    "the address holds the machine and the view of its page, and restores both",
+    `${MERGED}
+		await go(machineHash(here[0], "&view=absolute"));
+		if (!(await ready())) return "the page is not ready";
+		const pressed = () => inner().document.querySelector("#view [value=absolute]").getAttribute("aria-pressed");
+		if (pressed() !== "true") return "the view is not restored";
+		inner().document.querySelector("#as [value=rate]").click();
+		const parts = new URLSearchParams(location.hash.slice(1));
+		if (parts.get("machine") !== here[0] || parts.get("as") !== "rate") return "address: " + location.hash;
+		history.back();
+		if (!(await until(() => inner().document.querySelector("#as [value='']").getAttribute("aria-pressed") === "true"))) return "back does not undo";
+		if (pressed() !== "true") return "back undoes too much";
+		await go("");
+		await until(() => !inner());`,
+  ),
+  steps(
+    "links within a machine's page stay in it",
+    `${MERGED}
+		await go(machineHash(here[0]));
+		if (!(await ready())) return "the page is not ready";
+		const own = inner();
+		own.document.querySelector(".toc a[href='#cases']").click();
+		if (!(await until(() => own.scrollY > 0))) return "it does not scroll";
+		await frame();
+		if (inner() !== own || own.document.documentElement.dataset.ready !== "1") return "the frame went elsewhere";
+		if (!own.document.querySelector("#grid")) return "the frame went elsewhere";
+		own.document.querySelector("#grid a[href^='#c-']").click();
+		if (!(await until(() => location.hash.includes("case=")))) return "address: " + location.hash;
+		if (!own.document.querySelector("details.case[open]")) return "the case is closed";
+		await go("");
+		await until(() => !inner());`,
+  ),
+  steps(
+    "an unknown machine is told, and the front stays",
+    `${MERGED}
+		await go("machine=no-such-machine");
+		if (!(await until(() => $("count").textContent.includes("no-such-machine")))) return "nothing is said";
+		if ($("front").hidden) return "the front is hidden";
+		await go("");`,
+  ),
+];
+
 export const interactions = {
+  merged,
   suite: [...suite, ...both],
   compare: [...compare, ...both],
   claims: [...suite, ...both],

@@ -1,6 +1,6 @@
 /** What Deno offers of the system, without its Node layer: loading that would double a cold start. */
 
-import { peakOf } from "../javascript/peak.js";
+import { peakFrom, peakOf } from "../javascript/peak.js";
 
 /** Node's names, which the other runners report. */
 const ARCHITECTURES = { x86_64: "x64", aarch64: "arm64" };
@@ -29,7 +29,7 @@ export const system = {
   peakRss: () =>
     Deno.build.os === "linux"
       ? peakOf(Deno.readTextFileSync("/proc/self/status"))
-      : process.resourceUsage().maxRSS * 1024,
+      : peakFrom(process.resourceUsage().maxRSS, Deno.memoryUsage().rss),
 };
 
 /** The last that was seen of each thread: one that has ended has no status any more. */

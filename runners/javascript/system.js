@@ -16,7 +16,7 @@
  */
 
 import { readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
-import { peakOf } from "./peak.js";
+import { peakFrom, peakOf } from "./peak.js";
 
 /** @type {System} */
 export const system = {
@@ -49,5 +49,5 @@ export const system = {
   peakRss: () =>
     process.platform === "linux"
       ? peakOf(readFileSync("/proc/self/status", "latin1"))
-      : process.resourceUsage().maxRSS * 1024,
+      : peakFrom(process.resourceUsage().maxRSS, process.memoryUsage().rss),
 };

@@ -139,7 +139,7 @@ def main(file: str) -> None:
         "warmup_ns": warmup,
         "iterations_ns": measured,
     }
-    Path(job["output"]).write_text(json.dumps(result), encoding="utf-8")
+    Path(job["output"]).write_bytes(json.dumps(result).encode())
 
 
 if __name__ == "__main__":

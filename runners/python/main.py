@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import session
+import system
 from connection import Unsupported
 from job import BadJob, Job, load
 
@@ -16,7 +17,7 @@ IDENTITY = {
     "runner": "python",
     "runtime": {"name": "Python", "version": platform.python_version()},
     "driver": {"name": "sqlite3", "version": platform.python_version()},
-    "architecture": platform.machine(),
+    "architecture": system.architecture(),
     "flags": [],
 }
 
@@ -59,22 +60,13 @@ def run(job: Job) -> tuple[dict[str, Any], int]:
         code = getattr(error, "sqlite_errorcode", None)
         failure = {"message": str(error), "sqlite_code": code, "sql": None}
         return {**head, "status": "failed", "error": failure}, 1
-    return {**head, "status": "ok", "peak_rss_bytes": _peak_rss(), **figures}, 0
-
-
-def _peak_rss() -> int | None:
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        return None
-    high_water = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(high_water[0].split()[1]) * 1024 if high_water else None
+    return {**head, "status": "ok", "peak_rss_bytes": system.peak_rss(), **figures}, 0
 
 
 def write(result: dict[str, Any], output: Path) -> None:
     """Write `result` whole or not at all."""
     partial = output.with_name(f"{output.name}.{os.getpid()}.part")
-    partial.write_text(json.dumps(result), encoding="utf-8")
+    partial.write_bytes(json.dumps(result).encode())
     partial.replace(output)
 
 

@@ -1,10 +1,10 @@
 """Warm-up and measured iterations, with what the process used meanwhile."""
 
 import contextlib
-import resource
 import sqlite3
 from typing import Any
 
+import system
 from job import Job
 from team import Team
 
@@ -13,7 +13,7 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     """Counts of one iteration, times of all; raises ValueError where iterations differ."""
     with contextlib.closing(Team(job, connection)) as team:
         warmup, measured, before = _iterate(job, team)
-        after = resource.getrusage(resource.RUSAGE_SELF)
+        after = system.usage()
     rows, affected, checksum = team.counts()
     return {
         "operations": sum(member.operations for member in team.workers),
@@ -22,29 +22,22 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
         "checksum": checksum,
         "warmup_ns": warmup,
         "iterations_ns": measured,
-        "cpu_ns": {
-            "user": round((after.ru_utime - before.ru_utime) * 1e9),
-            "system": round((after.ru_stime - before.ru_stime) * 1e9),
-        },
-        "switches": {
-            "voluntary": after.ru_nvcsw - before.ru_nvcsw,
-            "involuntary": after.ru_nivcsw - before.ru_nivcsw,
-        },
+        **system.figures(before, after),
         "workers": _workers(job, team, len(measured)),
     }
 
 
-def _iterate(job: Job, team: Team) -> tuple[list[int], list[int], resource.struct_rusage]:
+def _iterate(job: Job, team: Team) -> tuple[list[int], list[int], system.Usage]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []
     first = None
-    before = resource.getrusage(resource.RUSAGE_SELF)
+    before = system.usage()
     while len(measured) < plan.iterations:
         warm = len(warmup) >= plan.warmup_iterations and sum(warmup) >= plan.warmup_ns
         if warm and not measured:
             team.forget()
-            before = resource.getrusage(resource.RUSAGE_SELF)
+            before = system.usage()
         (measured if warm else warmup).append(team.iteration())
         got = team.counts()
         first = first or got

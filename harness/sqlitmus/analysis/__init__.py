@@ -2,7 +2,8 @@
 
 `files`, `samples`, `data` what is read · `outcomes`, `cells` who did what, in what time · `pairs`
 comparisons · `standings`, `scaling`, `provenance`, `checks`, `notices`, `headline`, `method` one
-part of the report each · `assemble` puts them together.
+part of the report each · `assemble` puts them together · `claims` and what begins so: published
+claims · `sources`, `joined`, `survey`, `holds`, `merged` several machines.
 """
 
 from .assemble import analyse

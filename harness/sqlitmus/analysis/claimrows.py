@@ -11,7 +11,6 @@ from sqlitmus.report.claimed import Group, Row, Unit
 from sqlitmus.report.estimate import Interval, RateTest
 from sqlitmus.stats.claim import Decision, Published, Why, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.multiplicity import Correction
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.words import counted
 
@@ -19,8 +18,9 @@ from .cells import optional
 from .data import RunData
 from .details import width
 from .notices import cores
+from .pairs import Question
 from .rates import rate_tests
-from .series import NotHereError, Series, log_means, log_ratios, median
+from .series import NotHereError, Series, log_means, median, shared, some
 
 _REASONS: dict[Why, str] = {
     "few blocks": f"fewer than {MIN_BLOCKS} blocks in which both have a value",
@@ -40,14 +40,14 @@ _REASONS: dict[Why, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A row and, where both of its cells are here, what their times are of, ln base / new by block,
+    """A row and, where both of its cells are here, what their times are of, base and new by block,
     and their noise."""
 
     claim: int
     group: claims.Group
     row: Row
     unit: Unit | None = None
-    logs: Array | None = None
+    times: tuple[Array, Array] | None = None
     guard: float = 0.0
 
     def published(self) -> Published | None:
@@ -67,7 +67,7 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
         for group in claim.groups
         for draft in _drafts(series, number, group, cores(run.machine))
     ]
-    rows = list(zip(drafts, _finished(drafts, run.plan.correction), strict=True))
+    rows = list(zip(drafts, _finished(drafts, Question.of(run.plan)), strict=True))
     return [
         [
             Group(
@@ -118,12 +118,12 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         if np.isnan(blocks).all():
             raise NotHereError(f"{runner} in {case}: {metric} was not recorded")
         values.append(blocks / series.rows(spot) if draft.group.per == "row" else blocks)
-    logs = log_ratios(values[0], values[1])
+    base_times, new_times = values
     row = replace(
         draft.row,
-        base_time=median(values[0]),
-        new_time=median(values[1]),
-        blocks=int(np.count_nonzero(~np.isnan(logs))),
+        base_time=median(base_times),
+        new_time=median(new_times),
+        blocks=int(np.count_nonzero(shared(base_times, new_times))),
         verdict=None,
     )
     whole = metric == "wall" or series.cold(spots[0])
@@ -131,7 +131,7 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         draft,
         row=row,
         unit="row" if draft.group.per == "row" else "process" if whole else "operation",
-        logs=logs,
+        times=(base_times, new_times),
         guard=max(float(series.guard(metric)[spot.case]) for spot in spots),
     )
 
@@ -142,34 +142,29 @@ def _unit(group: claims.Group, drafts: Sequence[_Draft]) -> Unit:
     return units[0] if units else "operation"
 
 
-def _finished(drafts: Sequence[_Draft], correction: Correction) -> list[Row]:
+def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
     """The rows with their ratios, and with verdicts where a ratio was published."""
     rows = [draft.row for draft in drafts]
-    here = [n for n, draft in enumerate(drafts) if draft.logs is not None]
-    if not here:
+    times = {n: draft.times for n, draft in enumerate(drafts) if draft.times is not None}
+    if not times:
         return rows
-    means = log_means(
-        np.array([drafts[n].logs for n in here]),
-        np.array([width(drafts[n].group.metric) for n in here]),
-    )
+    here = list(times)
+    base, new = (np.array(column) for column in zip(*times.values(), strict=True))
+    widths = np.array([width(drafts[n].group.metric) for n in here])
+    means = log_means(base, new, widths, question)
     families = [(drafts[n].claim, drafts[n].row.runner) for n in here]
     for n, ratio, rate in zip(here, _ratios(means), _rates(means, families), strict=True):
         rows[n] = replace(rows[n], ratio=ratio, rate=rate)
     asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]
     decisions = decide(
-        _some(means, [at for at, _, _ in asked]),
+        some(means, [at for at, _, _ in asked]),
         [published for _, _, published in asked],
-        correction,
+        question.correction,
         np.array([drafts[n].guard for _, n, _ in asked]),
     )
     for (_, n, published), decision in zip(asked, decisions, strict=True):
         rows[n] = replace(rows[n], verdict=decision.word, reason=_reason(decision, published))
     return rows
-
-
-def _some(means: TrimmedMeans, rows: Sequence[int]) -> TrimmedMeans:
-    at = np.array(rows, dtype=np.int64)
-    return TrimmedMeans(means.mean[at], means.error[at], means.freedom[at], means.count[at])
 
 
 def _ratios(means: TrimmedMeans) -> list[Interval | None]:
@@ -186,7 +181,7 @@ def _rates(means: TrimmedMeans, families: Sequence[object]) -> list[RateTest | N
     found: list[RateTest | None] = [None] * len(families)
     for family in dict.fromkeys(families):
         mine = [at for at, one in enumerate(families) if one == family]
-        for at, test in zip(mine, rate_tests(_some(means, mine)), strict=True):
+        for at, test in zip(mine, rate_tests(some(means, mine)), strict=True):
             found[at] = test
     return found
 

@@ -8,6 +8,7 @@ from sqlitmus.report.claimed import (
     METRICS,
     Histograms,
     Latencies,
+    Load,
     Place,
     Ranking,
     ThreadLine,
@@ -19,7 +20,7 @@ from sqlitmus.report.format import duration
 from .data import PlannedCase
 from .notices import cores
 from .scaling import rate
-from .series import NotHereError, Series, Spot, median, threads
+from .series import NotHereError, Series, Spot, threads
 
 _RATES = ("steady", "loop")
 _THREADS = ("workers", "processes")
@@ -98,11 +99,8 @@ def _ranking(series: Series, table: claims.Table) -> Ranking:
 
 def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
     details = series.run.details
-
-    def single(name: str) -> float | None:
-        found = median(series.blocks(name, spot))
-        return found and found.value
-
+    writer_p99 = series.typical("writer p99", spot)
+    busy, writer_busy = (series.mean(name, spot) for name in ("busy", "writer busy"))
     return Place(
         label,
         runner,
@@ -111,13 +109,31 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
         average=series.typical("average", spot),
         p50=series.typical("p50", spot),
         p99=series.typical("p99", spot),
-        cpu=single("cpu"),
+        p999=series.typical("p999", spot),
+        load=_load(series, spot),
+        cpu=_value(series, "cpu", spot),
         cpus=details.cpus.get((spot.case, spot.series), {}) if details else {},
-        spread=single("spread"),
-        skew=single("skew"),
-        writer_p99=series.typical("writer p99", spot),
-        busy=single("busy"),
+        spread=_value(series, "spread", spot),
+        skew=_value(series, "skew", spot),
+        writer_p99=writer_p99,
+        busy=busy if busy or writer_p99 else None,
+        writer_busy=writer_busy if writer_p99 else None,
+        pacing=_value(series, "pacing", spot),
         file=series.run.plan.cases[spot.case].database_bytes,
+    )
+
+
+def _value(series: Series, metric: str, spot: Spot, divisor: float = 1.0) -> float | None:
+    found = series.typical(metric, spot, divisor)
+    return found and found.value
+
+
+def _load(series: Series, spot: Spot) -> Load:
+    work = series.work(spot)
+    return Load(
+        cpu=_value(series, "cpu time", spot),
+        voluntary=_value(series, "voluntary", spot, work),
+        involuntary=_value(series, "involuntary", spot, work),
     )
 
 
@@ -135,7 +151,10 @@ def _threads(series: Series, table: claims.Table) -> Threads:
             continue
         number = threads(series.run.plan.cases[spot.case])
         point = ThreadPoint(
-            number, rate(value) if rates else value, over=have is not None and number > have
+            number,
+            rate(value) if rates else value,
+            over=have is not None and number > have,
+            load=_load(series, spot),
         )
         label = ": ".join(filter(None, (runner if several else "", labels[case])))
         lines.setdefault(label, []).append(point)

@@ -35,8 +35,10 @@ FIGURES: dict[str, Read] = {
     "writer p999": _of(lambda d: d.writer, "p999"),
     "busy": lambda d: d.busy,
     "writer busy": lambda d: d.writer_busy,
+    "pacing": lambda d: d.pacing_p99_ns,
     "spread": lambda d: d.spread,
     "voluntary": lambda d: d.voluntary,
+    "involuntary": lambda d: d.involuntary,
     "cpu": lambda d: sum(d.launch.cpus.values()) if d.launch and d.launch.cpus else None,
     "skew": lambda d: median(d.launch.skew_us) * 1e3 if d.launch and d.launch.skew_us else None,
 }

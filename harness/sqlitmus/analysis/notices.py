@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlitmus.machine.architecture import named
+from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.report.model import Case, Fact
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -37,6 +39,7 @@ def notices(
         *_answers(disagreeing),
         *_oversubscribed(run),
         *_frequency(run.machine),
+        *_emulated(run),
     ]
 
 
@@ -154,4 +157,21 @@ def _frequency(machine: dict[str, str]) -> Iterable[str]:
     if governor not in ("", "unknown", "performance"):
         yield (
             f"The CPU governor is {governor}, not performance: the clock rate may follow the load."
+        )
+
+
+def _emulated(run: RunData) -> Iterable[str]:
+    """Programs that are built for another processor than the machine's."""
+    told = {"hyperfine": run.machine.get("hyperfine architecture", UNKNOWN)}
+    for runner in run.plan.runners:
+        if runner.description:
+            told[runner.name] = runner.description.identity.architecture
+    known = {name: named(text) for name, text in told.items() if text != UNKNOWN}
+    machine = named(run.machine.get("architecture", UNKNOWN))
+    other = {name: built for name, built in known.items() if built != machine}
+    if machine != UNKNOWN and other:
+        yield (
+            f"Not built for this machine's {machine}: {by_value(other)}. Their times contain an "
+            "emulation (or a mode of compatibility), so comparisons with them are not like for "
+            "like."
         )

@@ -30,7 +30,8 @@ def rate_tests(logs: TrimmedMeans) -> list[RateTest | None]:
     columns: list[tuple[list[float | None], list[float | None]]] = []
     for level in LEVELS:
         low, high = logs.interval(level)
-        columns.append((optional(np.exp(low)), optional(np.exp(high))))
+        with np.errstate(over="ignore"):  # of two blocks that differ an interval has no end
+            columns.append((optional(np.exp(low)), optional(np.exp(high))))
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     raw = np.where(testable, p_values(logs), np.nan)
     p, holm = optional(raw), optional(adjust(raw, "holm"))

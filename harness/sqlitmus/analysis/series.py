@@ -1,20 +1,20 @@
 """The figures of single cells by case, runner and metric, as a claim names them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlitmus.report.estimate import Interval
-from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of, trimmed_means
+from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.grade import grade
 
 from .data import PlannedCase, RunData
 from .details import width
 from .outcomes import Outcomes, usable
+from .pairs import Question, compare_with
 from .samples import Array
-
-# Log ratios closer than this differ by rounding only, not by time.
-_RESOLUTION = 1e-12
 
 
 class NotHereError(Exception):
@@ -54,8 +54,8 @@ class Series:
         return Spot(found, series)
 
     def array(self, metric: str) -> Array:
-        """Cases × series × blocks, canary last: ns of `wall` per process, of `steady` per operation
-        (of a cold case per process), else as `details.FIGURES` has it."""
+        """Cases × series × blocks, canary last: ns of `wall` per process, of `steady` and
+        `cpu time` per operation (of a cold case per process), else as `details.FIGURES` has it."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
         return self._arrays[metric]
@@ -67,6 +67,12 @@ class Series:
     def typical(self, metric: str, spot: Spot, divisor: float = 1.0) -> Interval | None:
         """The median over the blocks with its interval; None where nothing was recorded."""
         return median(self.blocks(metric, spot) / divisor)
+
+    def mean(self, metric: str, spot: Spot) -> float | None:
+        """The mean over the blocks, which no rare count is lost from; None where nothing was
+        recorded."""
+        blocks = self.blocks(metric, spot)
+        return None if np.isnan(blocks).all() else float(np.nanmean(blocks))
 
     def rows(self, spot: Spot) -> float:
         """Rows that an operation returned when it was verified; raises NotHereError for none."""
@@ -92,15 +98,16 @@ class Series:
         if canary is None:
             return np.zeros(len(self._cases))
         values = self.array(metric)
-        logs = log_ratios(values[:, self._names.index(canary)], values[:, -1])
-        there = ~np.isnan(logs).all(axis=1)
+        base, new = values[:, self._names.index(canary)], values[:, -1]
+        there = shared(base, new).any(axis=1)
         if not there.any():
             if metric == "steady":
-                return np.full(len(logs), np.inf)
+                return np.full(len(values), np.inf)
             return self.guard("steady")
-        some = logs[there]
-        guard = grade(log_means(some, np.full(len(some), width(metric)))).guard
-        found = np.full(len(logs), guard.max())
+        widths = np.full(there.sum(), width(metric))
+        means = log_means(base[there], new[there], widths, Question.of(self.run.plan))
+        guard = grade(means).guard
+        found = np.full(len(values), guard.max())
         cases = self.run.plan.cases
         for alike in ([case.group for case in cases], [case.scenario for case in cases]):
             kinds = np.array(alike)
@@ -123,28 +130,35 @@ class Series:
         samples, details = self.run.samples, self.run.details
         if metric == "wall":
             return samples.wall
-        if metric == "steady":
+        if metric in ("steady", "cpu time"):
             units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
-            return samples.time * np.array(units)[:, None, None]
+            each = samples.time if metric == "steady" else samples.cpu
+            return each * np.array(units)[:, None, None]
         return details.figures[metric] if details else np.full(samples.time.shape, np.nan)
 
 
-def log_ratios(base: Array, new: Array) -> Array:
-    """ln base / new; NaN where one of them is not above 0, as on a coarse clock."""
-    both = (base > 0) & (new > 0)
-    return np.log(np.where(both, base, np.nan)) - np.log(np.where(both, new, np.nan))
+def shared(base: Array, new: Array) -> NDArray[np.bool_]:
+    """Which blocks have a ratio: both are above 0, which they are not on a coarse clock."""
+    return (base > 0) & (new > 0)
 
 
-def log_means(rows: Array, widths: Array) -> TrimmedMeans:
-    """Trimmed means of log ratios (rows × blocks); a row with a single block has none.
+def log_means(base: Array, new: Array, widths: Array, question: Question) -> TrimmedMeans:
+    """Means of ln base / new (rows × blocks), of several sessions combined as of any pair of
+    runners; a row with a single block has none.
 
     `widths` are those of the buckets that a row's values were read off: its interval is at least
     that wide to both sides, since the two values of a ratio lie anywhere in theirs.
     """
-    means = trimmed_means(rows, resolution=_RESOLUTION)
-    mean = np.where(means.count > 1, means.mean, np.nan)
+    both = np.stack([base, new], axis=1)
+    means = some(compare_with(both, 1, question).logs, range(0, 2 * len(base), 2))
     least = np.where(widths > 0, widths / student_t_of(means.freedom, LEVEL), np.nan)
-    return TrimmedMeans(mean, np.fmax(means.error, least), means.freedom, means.count)
+    return TrimmedMeans(means.mean, np.fmax(means.error, least), means.freedom, means.count)
+
+
+def some(means: TrimmedMeans, rows: Sequence[int]) -> TrimmedMeans:
+    """Those rows of `means`."""
+    at = np.array(rows, dtype=np.int64)
+    return TrimmedMeans(means.mean[at], means.error[at], means.freedom[at], means.count[at])
 
 
 def median(blocks: Array) -> Interval | None:

@@ -8,6 +8,7 @@ from types import ModuleType
 import typer
 
 from sqlitmus.errors import Exit, NotFit, SqlitmusError
+from sqlitmus.platforms import console
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
@@ -31,7 +32,9 @@ def modules() -> tuple[ModuleType, ...]:
         claims,
         compare,
         doctor,
+        export,
         list_,
+        merge,
         report,
         run,
         schema,
@@ -40,11 +43,25 @@ def modules() -> tuple[ModuleType, ...]:
         version,
     )
 
-    return (list_, doctor, run, compare, claims, selftest, verify, report, schema, version)
+    return (
+        list_,
+        doctor,
+        run,
+        compare,
+        claims,
+        selftest,
+        verify,
+        report,
+        merge,
+        export,
+        schema,
+        version,
+    )
 
 
 def main() -> None:
     """Entry point: parse, run, turn errors into exit codes."""
+    console.prepare()
     for module in modules():
         module.register(app)
     try:
@@ -73,7 +90,7 @@ def save(text: str, output: Path) -> None:
     """Write a file whole; raises NotFit when it cannot be written."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
+        output.write_bytes(text.encode())
     except OSError as error:
         raise NotFit(
             f"{output}: cannot be written: {error.strerror}; free some space or choose another file"

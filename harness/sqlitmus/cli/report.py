@@ -5,12 +5,13 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from sqlitmus.cli import save, write
 from sqlitmus.cli.run import check_format
+from sqlitmus.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.progress import Progress
@@ -33,13 +34,28 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
     ] = None,
+    machine: Annotated[
+        str | None, typer.Option(help="Of a merged run: this machine's own report.")
+    ] = None,
 ) -> None:
-    """Render a finished or interrupted run again."""
+    """Render a finished, interrupted or merged run again."""
     from sqlitmus import paths, store
+    from sqlitmus.merging.model import is_merged
 
     check_format(format_)
-    directory = store.RunDirectory.open(run or store.latest(paths.RESULTS)).path
+    directory = run or store.latest(paths.RESULTS)
     gc.disable()  # nothing here is cyclic garbage, and looking for it takes a third of the time
+    if is_merged(directory):
+        from sqlitmus.cli import mergedreport
+
+        if machine is None:
+            mergedreport.merged(directory, format_, reference, output)
+        else:
+            mergedreport.one_machine(directory, machine, format_, reference, output)
+        return
+    directory = store.RunDirectory.open(directory).path
+    if machine is not None:
+        raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
     text = _render(directory, format_, reference)
     if format_ == "html" and output is None:
         output = directory / "report.html"
@@ -72,13 +88,24 @@ def text_of(report: "Report", format_: str, *, all_rows: bool = False) -> str:
         return nodecompare.render(report)
     from sqlitmus.report import terminal
 
+    return terminal.render(report, **terminal_look(), all_rows=all_rows)
+
+
+class Look(TypedDict):
+    """How a terminal wants its text."""
+
+    width: int
+    color: bool
+    plain: bool
+
+
+def terminal_look() -> Look:
+    """Width of the terminal, whether it shows colours, and whether it has ASCII only."""
     encoding = sys.stdout.encoding or "ascii"
-    return terminal.render(
-        report,
+    return Look(
         width=shutil.get_terminal_size((100, 24)).columns,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         plain=not encoding.lower().startswith("utf"),
-        all_rows=all_rows,
     )
 
 

@@ -16,12 +16,14 @@ def register(app: typer.Typer) -> None:
 
 
 def schema(
-    name: Annotated[str, typer.Argument(help="job, result, describe, plan, sample or verified.")],
+    name: Annotated[
+        str, typer.Argument(help="job, result, describe, plan, sample, verified or export.")
+    ],
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
     ] = None,
 ) -> None:
-    """Print a JSON Schema: the contract's, or those of the files in a run directory."""
+    """Print a JSON Schema: the contract's, of the files in a run directory, or of an export."""
     known = schemas()
     if name not in known:
         raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(known)}")
@@ -31,6 +33,7 @@ def schema(
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
     from sqlitmus.contract import Description, Job, Result
+    from sqlitmus.export.model import Export
     from sqlitmus.plan import Plan
     from sqlitmus.store import Sample
     from sqlitmus.verify import Verified
@@ -42,6 +45,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "plan": Plan,
         "sample": Sample,
         "verified": Verified,
+        "export": Export,
     }
     return {
         name: {

@@ -3,16 +3,17 @@
 import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
 
 from sqlitmus import paths
-from sqlitmus.machine import kernel, system
+from sqlitmus.machine import architecture, kernel, system
 
 UNKNOWN = "unknown"
 SYSTEMS = {"darwin": "macos"}
-ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+ARCHITECTURES = architecture.NAMES
 
 
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
@@ -25,7 +26,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
         "cpu": cpu_model(root),
         "cores": str(os.cpu_count() or UNKNOWN),
         "threads per core": f"{cores[1] / cores[0]:g}" if cores else UNKNOWN,
-        "architecture": platform.machine(),
+        "architecture": architecture.native(root),
         "memory": f"{memory / 2**30:.1f} GiB" if memory else UNKNOWN,
         "os": os_name(root),
         "kernel": platform.release(),
@@ -37,6 +38,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
         "load at start": load(),
         "python": platform.python_version(),
         "hyperfine": hyperfine_version() or UNKNOWN,
+        "hyperfine architecture": _hyperfine_architecture() or UNKNOWN,
         "sqlitmus commit": commit(),
     }
 
@@ -49,18 +51,27 @@ def identity() -> str:
 def kind() -> str:
     """System and architecture as CI systems call them, such as `linux-x64` and `macos-arm64`."""
     system_ = platform.system().lower()
-    named = platform.machine().lower()
-    return f"{SYSTEMS.get(system_, system_)}-{ARCHITECTURES.get(named, named)}"
+    return f"{SYSTEMS.get(system_, system_)}-{architecture.native()}"
 
 
 def cpu_model(root: Path = system.ROOT) -> str:
     """The processor's name."""
+    if sys.platform == "win32":
+        import winreg
+
+        place = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:
+            return winreg.QueryValueEx(key, "ProcessorNameString")[0].strip()
+    if sys.platform == "darwin":
+        return architecture.sysctl("machdep.cpu.brand_string") or UNKNOWN
     named = system.row(root, "proc/cpuinfo", "model name")
     return " ".join(named) or platform.processor() or UNKNOWN
 
 
 def os_name(root: Path = system.ROOT) -> str:
     """Distribution or system with version."""
+    if sys.platform == "darwin":
+        return f"Darwin (macOS {platform.mac_ver()[0]})"
     for line in system.text(root, "etc/os-release").splitlines():
         if line.startswith("PRETTY_NAME="):
             return line.partition("=")[2].strip('"')
@@ -91,6 +102,11 @@ def hyperfine_version() -> str | None:
     return said[-1] if said else None
 
 
+def _hyperfine_architecture() -> str | None:
+    path = paths.tools().paths.get("hyperfine")
+    return architecture.of_program(Path(path)) if path else None
+
+
 def commit(clone: Path = paths.ROOT) -> str:
     """The clone's commit, marked when files differ from it."""
     head = _run(["git", "-C", str(clone), "rev-parse", "--short=12", "HEAD"])
@@ -102,7 +118,9 @@ def commit(clone: Path = paths.ROOT) -> str:
 
 def _run(command: list[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", timeout=10, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -59,13 +59,26 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """What an operation costs beside its time: CPU time of all threads, context switches.
+
+    Threads that wait for a lock switch voluntarily and use less CPU than their time allows.
+    """
+
+    cpu: float | None = None
+    voluntary: float | None = None
+    involuntary: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A cell in a ranking; times are per operation, but `wall`, which is the process's.
 
     `cpu` is the sum over `cpus`, the share of each processor in use (1 = whole); `spread` the
     slowest worker's time over the fastest's, `skew` the time between the first and the last
-    process's start; `writer_p99` is the writer's beside it, `busy` the operations that ended with
-    SQLITE_BUSY, `file` the size of the database in bytes.
+    process's start; `writer_p99` is the writer's beside it. `busy` and `writer_busy` are the
+    operations of a process that ended with SQLITE_BUSY, the mean over the blocks; `pacing` is how
+    late 99 % of planned operations started at most, `file` the size of the database in bytes.
     """
 
     label: str
@@ -75,12 +88,16 @@ class Place:
     average: Interval | None = None
     p50: Interval | None = None
     p99: Interval | None = None
+    p999: Interval | None = None
+    load: Load = field(default_factory=Load)
     cpu: float | None = None
     cpus: dict[str, float] = field(default_factory=dict[str, float])
     spread: float | None = None
     skew: float | None = None
     writer_p99: Interval | None = None
     busy: float | None = None
+    writer_busy: float | None = None
+    pacing: float | None = None
     file: int | None = None
 
 
@@ -102,6 +119,7 @@ class ThreadPoint:
     threads: int
     value: Interval
     over: bool
+    load: Load = field(default_factory=Load)
 
 
 @dataclass(frozen=True, slots=True)

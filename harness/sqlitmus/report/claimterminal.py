@@ -11,6 +11,8 @@ from sqlitmus.report.model import Report
 from sqlitmus.report.table import one_line
 
 STYLES = {"same": "blue", "other": "yellow", "turned": "red", "open": "dim"}
+# Columns of numbers beside each other.
+BAND = 7
 NUMBERS = {"published", "here [95 %]", "base \u2192 new", "blocks"}
 
 
@@ -31,11 +33,22 @@ def parts(report: Report, *, plain: bool, all_rows: bool) -> list[RenderableType
                 found.append(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
         for title, summary, grid, problems in claimwords.grids(claim):
             found += [Text(), Text(one_line(f"{title}. {summary}".rstrip()))]
-            table = empty(grid.header, set(grid.header[grid.left :]))
-            for cells in grid.lines:
-                table.add_row(*(Text(one_line(cell)) for cell in cells))
-            found.append(table)
+            found += bands(grid)
             found += [Text(one_line(problem), style="dim") for problem in problems]
+    return found
+
+
+def bands(grid: claimwords.Grid) -> list[RenderableType]:
+    """The table, cut into several of so few columns of numbers that each fits."""
+    found: list[RenderableType] = []
+    for start in range(grid.left, len(grid.header), BAND):
+        header, *lines = (
+            [*line[: grid.left], *line[start : start + BAND]] for line in (grid.header, *grid.lines)
+        )
+        table = empty(header, set(header[grid.left :]))
+        for cells in lines:
+            table.add_row(*(Text(one_line(cell)) for cell in cells))
+        found.append(table)
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from sqlitmus.report import charts, claimcharts, claimwords, fragments
-from sqlitmus.report.claimed import METRICS, Claim, Group, Row
+from sqlitmus.report.claimed import Claim, Group, Row
 from sqlitmus.report.estimate import Interval
 from sqlitmus.report.model import Report
 from sqlitmus.report.view import safe
@@ -79,9 +79,8 @@ def claim_view(claim: Claim) -> ClaimView:
     ]
     for one in claim.threads:
         panel = claimcharts.threads_panel(one)
-        what = "Operations per second" if one.rates else METRICS[one.metric].capitalize()
-        grid = claimwords.threads(one)
-        tables.append(TableView(one.title, f"{what} by threads.", grid, one.problems, panel))
+        said, grid = claimwords.by_threads(one), claimwords.threads(one)
+        tables.append(TableView(one.title, said, grid, one.problems, panel))
     for one in claim.histograms:
         grid, bars = claimwords.histograms(one), claimcharts.bars_panels(one)
         tables.append(TableView(one.title, "", grid, one.problems, bars=bars))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlitmus.claims import Word
 from sqlitmus.report import format as fmt
@@ -12,9 +13,11 @@ from sqlitmus.report.claimed import (
     Group,
     Histograms,
     Interval,
+    Load,
     Place,
     Ranking,
     Row,
+    ThreadPoint,
     Threads,
 )
 from sqlitmus.report.model import Report
@@ -23,6 +26,11 @@ from sqlitmus.words import counted
 NONE = "\u2013"
 # More rows than these are folded by runner.
 FOLD = 10
+# Counts below this have a digit or two behind the point.
+FEW = 10
+
+T = TypeVar("T")
+Column = tuple[str, Callable[[T], str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +121,10 @@ def measured(group: Group) -> str:
 
 
 def ranking(found: Ranking) -> Grid:
-    """Fastest first; only columns that any cell has a figure for."""
-    columns = [(title, read) for title, read in _COLUMNS if any(map(read, found.places))]
+    """Fastest first; only columns that any cell has a figure for, and no file that all share."""
+    columns = _filled(_COLUMNS, found.places)
+    if len({place.file for place in found.places}) > 1:
+        columns.append(_FILE)
     lines = [
         [place.label, place.runner, *(read(place) or NONE for _, read in columns)]
         for place in found.places
@@ -123,18 +133,29 @@ def ranking(found: Ranking) -> Grid:
 
 
 def threads(found: Threads) -> Grid:
-    """A line per option, a column per number of threads."""
-    counts = {p.threads: p.over for one in found.lines for p in one.points}
-    header = [
-        f"{count} threads (more than cores)" if counts[count] else counted(count, "thread")
-        for count in sorted(counts)
-    ]
+    """A line for each option and number of threads; only columns that any of them has."""
+    points = [(one.label, point) for one in found.lines for point in one.points]
+    columns = _filled(_THREADS, [point for _, point in points])
+    if found.rates:
+        columns.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
     write = fmt.rate if found.rates else fmt.time
-    lines: list[list[str]] = []
-    for one in found.lines:
-        texts = {p.threads: " ".join(write(p.value)).strip() for p in one.points}
-        lines.append([one.label, *(texts.get(count, NONE) for count in sorted(counts))])
-    return Grid(["option", *header], lines)
+    lines = [
+        [
+            label,
+            f"{point.threads} (more than cores)" if point.over else str(point.threads),
+            " ".join(write(point.value)).strip(),
+            *(read(point) or NONE for _, read in columns),
+        ]
+        for label, point in points
+    ]
+    value = "operations/s" if found.rates else METRICS[found.metric]
+    return Grid(["option", "threads", value, *(title for title, _ in columns)], lines)
+
+
+def by_threads(found: Threads) -> str:
+    """What a scaling shows, as a sentence."""
+    what = "operations per second" if found.rates else METRICS[found.metric]
+    return f"{what.capitalize()} by threads."
 
 
 def histograms(found: Histograms) -> Grid:
@@ -154,8 +175,7 @@ def grids(claim: Claim) -> Iterator[tuple[str, str, Grid, list[str]]]:
     for one in claim.rankings:
         yield one.title, one.summary, ranking(one), one.problems
     for one in claim.threads:
-        what = "operations per second" if one.rates else METRICS[one.metric]
-        yield one.title, f"{what.capitalize()} by threads.", threads(one), one.problems
+        yield one.title, by_threads(one), threads(one), one.problems
     for one in claim.histograms:
         yield one.title, "", histograms(one), one.problems
 
@@ -217,9 +237,24 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.0%}".replace("%", " %")
 
 
-_COLUMNS: tuple[tuple[str, Callable[[Place], str]], ...] = (
+def _count(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}" if value < FEW else f"{value:.0f}"
+
+
+def _filled(columns: Sequence[Column[T]], lines: Sequence[T]) -> list[Column[T]]:
+    """The columns that any line has a text for."""
+    return [(title, read) for title, read in columns if any(map(read, lines))]
+
+
+_LOAD: tuple[Column[Load], ...] = (
+    ("CPU, per operation", lambda load: fmt.duration(load.cpu) if load.cpu else ""),
+    ("voluntary switches, per operation", lambda load: _count(load.voluntary)),
+    ("involuntary switches, per operation", lambda load: _count(load.involuntary)),
+)
+_COLUMNS: tuple[Column[Place], ...] = (
     ("end to end", lambda p: _time(p.wall)),
     ("loop, per operation", lambda p: _time(p.loop)),
+    *((title, lambda p, read=read: read(p.load)) for title, read in _LOAD),
     (
         "operations/s",
         lambda p: fmt.rate(Interval(1e9 / p.loop.value, None, None))[0] if p.loop else "",
@@ -227,11 +262,17 @@ _COLUMNS: tuple[tuple[str, Callable[[Place], str]], ...] = (
     ("average", lambda p: _time(p.average)),
     ("median", lambda p: _time(p.p50)),
     ("99 %", lambda p: _time(p.p99)),
+    ("99.9 %", lambda p: _time(p.p999)),
     ("CPU in sum", lambda p: _percent(p.cpu)),
     ("per processor", lambda p: ", ".join(f"{n}: {_percent(c)}" for n, c in p.cpus.items())),
     ("slowest / fastest worker", lambda p: f"{p.spread:.2f}" if p.spread else ""),
     ("starts apart", lambda p: fmt.duration(p.skew) if p.skew else ""),
     ("writer's 99 %", lambda p: _time(p.writer_p99)),
-    ("busy", lambda p: f"{p.busy:g}" if p.busy else ""),
-    ("file", lambda p: fmt.size(p.file) if p.file else ""),
+    ("busy", lambda p: _count(p.busy)),
+    ("writer's busy", lambda p: _count(p.writer_busy)),
+    ("pacing error, 99 %", lambda p: "" if p.pacing is None else fmt.duration(p.pacing)),
+)
+_FILE: Column[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
+_THREADS: tuple[Column[ThreadPoint], ...] = tuple(
+    (title, lambda p, read=read: read(p.load)) for title, read in _LOAD
 )

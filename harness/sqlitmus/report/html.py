@@ -38,6 +38,7 @@ REPORTS = Path(__file__).resolve().parents[3] / "reports"
 STYLES = ("tokens", "page", "controls", "tables", "matrix", "cases", "charts", "claims", "print")
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
+    "address",
     "format",
     "data",
     "filter",

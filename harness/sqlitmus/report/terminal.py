@@ -1,6 +1,7 @@
 """A report as text for a terminal: verdict, summary, then the matrix in strips that fit the
 width."""
 
+from collections.abc import Iterable
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
@@ -39,6 +40,12 @@ def render(
 
     Of an A/B comparison the rows without a difference are named in one line, unless `all_rows`.
     """
+    shown = renderable(report, width, plain=plain, all_rows=all_rows)
+    return printed([shown], width, color=color, plain=plain)
+
+
+def printed(parts: Iterable[RenderableType], width: int, *, color: bool, plain: bool) -> str:
+    """Rich renderables as text."""
     out = StringIO()
     console = Console(
         file=out,
@@ -50,7 +57,7 @@ def render(
         emoji=False,
         markup=False,
     )
-    console.print(renderable(report, width, plain=plain, all_rows=all_rows))
+    console.print(Group(*parts))
     return ascii_only(out.getvalue()) if plain else out.getvalue()
 
 

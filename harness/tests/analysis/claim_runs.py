@@ -192,6 +192,8 @@ def details(lines: list[Json]) -> list[Json]:
                     "buckets": sorted(counts.items()),
                 },
                 "spread": 1.25,
+                "voluntary": 5000,
+                "involuntary": 200,
                 "launch": {
                     "processes": 2,
                     "skew_us": [40.0, 50.0, 60.0],

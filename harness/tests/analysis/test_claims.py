@@ -127,6 +127,34 @@ def test_a_case_without_the_canary_has_the_worst_guard_of_those_with_it() -> Non
     assert verdicts == ["within what the canary did to itself"] * 2
 
 
+def sitting(sessions: int, *ratios: float) -> Row:
+    """A row of 36 blocks whose ratio is another in each third."""
+    planned: Json = claim_runs.planned(claim(group(row("same"))), blocks=36)
+    planned["sessions"] = sessions
+    usual, names = claim_runs.times(planned, 0.005), [case["id"] for case in planned["cases"]]
+
+    def time(case: int, label: str, block: int) -> float:
+        own = usual(case, label, block)
+        return own / ratios[block // 12] if names[case] == "read@mode=same" else own
+
+    lines = runs.written(runs.samples(planned, time))
+    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    return analyse(run).claims[0].groups[0].rows[0]
+
+
+def test_sessions_that_disagree_leave_a_claim_open() -> None:
+    one, three = sitting(1, 0.45, 1.0, 1.4), sitting(3, 0.45, 1.0, 1.4)
+    assert (one.verdict, three.verdict) == ("reproduced", "not resolved")
+    assert three.reason == "the interval includes 1"
+    assert three.blocks == 36
+
+
+def test_sessions_that_agree_settle_a_claim() -> None:
+    found = sitting(3, 1.0, 1.0, 1.0)
+    assert found.verdict == "reproduced"
+    assert value(found) == pytest.approx(2.0, rel=0.01)
+
+
 def test_few_blocks_give_no_verdict() -> None:
     found = single(claim(group(row("same"))), blocks=9)
     assert (found.verdict, found.reason) == (
@@ -217,6 +245,20 @@ def test_what_cannot_be_tested_here_says_why(asked: Json, changes: Json, reason:
     assert (found.verdict, found.reason, found.ratio) == ("not testable here", reason, None)
 
 
+def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
+    planned = claim_runs.planned(claim(group(row("same"), metric="loop")))
+    lines = runs.samples(planned, claim_runs.times(planned))
+    details = [
+        {**one, "loop_ns": 0} if n < 2 else one for n, one in enumerate(claim_runs.details(lines))
+    ]
+    run = from_records(
+        planned, claim_runs.checked(planned), runs.written(lines), {}, details=details
+    )
+    (found,) = analyse(run).claims[0].groups[0].rows
+    assert found.ratio is not None
+    assert 0 < found.blocks < claim_runs.BLOCKS
+
+
 def test_processes_that_did_different_work_are_not_compared() -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="wall")))
     planned["counts"] = {"read": {"fast": {"operations": 50, "iterations": 1}}}
@@ -288,6 +330,47 @@ def test_a_ranking_is_fastest_first_and_names_what_is_missing() -> None:
         1.25,
         50_000,
     )
+    assert (first.busy, first.writer_busy, first.pacing) == (None, None, None)
+
+
+def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -> None:
+    planned = claim_runs.planned(claim_runs.EVERYTHING)
+    # 4 iterations of 100 operations
+    planned["counts"] = {
+        name: {"fast": {"operations": 100, "iterations": 4}} for name in claim_runs.TIMES
+    }
+    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
+    details = [
+        {**one, "voluntary": 800, "involuntary": 20}
+        for one in claim_runs.details(runs.samples(planned, claim_runs.times(planned)))
+    ]
+    run = from_records(planned, claim_runs.checked(planned), lines, {"cores": "4"}, details=details)
+    (found,) = analyse(run).claims
+    place, point = found.rankings[0].places[1], found.threads[0].lines[0].points[1]
+    assert (place.label, point.threads) == ("mode=none", 2)
+    assert place.load.cpu == pytest.approx(1000, rel=0.02)
+    assert point.load.cpu == pytest.approx(520, rel=0.02)
+    for load in (place.load, point.load):
+        assert (load.voluntary, load.involuntary) == (2.0, 0.05)
+
+
+def test_a_writer_and_its_pace_stand_in_a_ranking() -> None:
+    planned = claim_runs.planned(claim_runs.EVERYTHING)
+    lines = runs.samples(planned, claim_runs.times(planned))
+    writer = {"mean": 5, "p50": 6, "p99": 7, "p999": 8, "max": 9, "buckets": [[5, 1]]}
+    details = [
+        {**one, "writer": writer, "busy": 3 if n % 12 == 0 else 0, "pacing_p99_ns": 900}
+        for n, one in enumerate(claim_runs.details(lines))
+    ]
+    run = from_records(
+        planned, claim_runs.checked(planned), runs.written(lines), {}, details=details
+    )
+    places = analyse(run).claims[0].rankings[0].places
+    assert {place.writer_p99 and place.writer_p99.value for place in places} == {7}
+    assert {(place.pacing, place.writer_busy) for place in places} == {(900, 0)}
+    # what befell few blocks is not lost in a median
+    assert max(place.busy or 0 for place in places) > 0
+    assert None not in {place.busy for place in places}
 
 
 def test_points_beyond_the_cores_are_marked() -> None:

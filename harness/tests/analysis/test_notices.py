@@ -126,3 +126,34 @@ def test_more_workers_than_cores(machine: dict[str, str], text: str) -> None:
 def test_a_clock_rate_that_follows_the_load(governor: str, told: bool) -> None:
     found = notices(make(machine={"cores": "2", "governor": governor}))
     assert (f"CPU governor is {governor}" in found) == told
+
+
+BUN_FOR_X64 = {"identity": {**description("bun")["identity"], "architecture": "AMD64"}}
+
+
+@pytest.mark.parametrize(
+    ("machine", "told"),
+    [
+        (
+            {"architecture": "arm64"},
+            "machine's arm64: x64: node and bun. Their times contain an emu",
+        ),
+        (
+            {"architecture": "aarch64", "hyperfine architecture": "x64"},
+            "machine's arm64: x64: hyperfine, node and bun.",
+        ),
+        ({"architecture": "x64", "hyperfine architecture": "arm64"}, "x64: arm64: hyperfine."),
+        ({"architecture": "x86_64", "hyperfine architecture": "x64"}, ""),
+        ({"architecture": "x86_64", "hyperfine architecture": "unknown"}, ""),
+        ({"hyperfine architecture": "arm64"}, ""),
+    ],
+)
+def test_programs_for_another_processor_are_told(machine: dict[str, str], told: str) -> None:
+    runners = [
+        runner("node"),
+        runner("bun", description={**description("bun"), **BUN_FOR_X64}),
+        runner("rust-ffi", description=None, missing="no cargo"),
+    ]
+    run = make(plan(["node", "bun"], runners=runners), machine={"cores": "8", **machine})
+    found = notices(run)
+    assert (told in found) if told else ("machine's" not in found), found

@@ -6,6 +6,7 @@ import pytest
 
 from bootstrap.checks import KINDS, Check, Outcome, load, main, resolve, summarise
 
+ROOT = Path(__file__).parents[3]
 KNOWN = {"python": {"path": "/venv/python"}, "deno": {"missing": "npm not found"}}
 
 
@@ -57,5 +58,13 @@ def test_an_unknown_check_is_refused_with_the_names(capsys: pytest.CaptureFixtur
 def test_the_file_of_checks_covers_every_kind_and_language() -> None:
     names = {kind: {one.name for one in load() if one.kind == kind} for kind in KINDS}
     assert {"ruff", "pyright", "biome", "rustfmt", "clippy", "dotnet-format"} <= names["lint"]
+    assert {"actionlint", "zizmor", "workflow-schema", "dependabot-schema"} <= names["lint"]
     assert names["test"] == {"pytest", "rust", "dotnet", "node", "bun", "deno"}
     assert {"ruff-format", "biome", "rustfmt", "dotnet-format"} <= names["format"]
+
+
+def test_every_workflow_is_held_against_its_schema() -> None:
+    (check,) = [one for one in load() if one.name == "workflow-schema"]
+    files = (ROOT / ".github" / "workflows").glob("*.yml")
+    named = [word for word in check.command if word.endswith(".yml")]
+    assert sorted(named) == sorted(path.relative_to(ROOT).as_posix() for path in files)

@@ -193,7 +193,7 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["report"], {"python"}),
         (["verify", "-f", "bun"], {"python", "npm", "rust", "hyperfine", "dotnet"}),
         (["bench-quick"], {"python", "npm", "rust", "dotnet", "hyperfine"}),
-        (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev"}),
+        (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev", "actionlint"}),
     ],
 )
 def test_a_recipe_sets_up_only_what_it_needs(

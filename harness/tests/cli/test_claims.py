@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlitmus import paths
+from sqlitmus import launch, paths
+from sqlitmus.machine import affinity
 from sqlitmus.report import data
 from tests.fakes.clone import MODES, Clone, Done
 from tests.fakes.instant import Desk, even
@@ -133,3 +134,120 @@ def test_a_broken_claim_is_named(desk: Desk, claims: Call) -> None:
     done = claims()
     assert done.code == 2
     assert "a-faster.toml: groups[0].rows[0]: there is no runner 'odd'" in done.err
+
+
+# several processes, started by the launcher -------------------------------------------------------
+
+SCENARIO = """
+[shared]
+title = "Reads by processes and workers"
+question = "Do processes help?"
+group = "processes"
+bound_by = "mixed"
+unit = "read"
+fixture = "tiny"
+operations = 8
+iterations = 3
+warmup_iterations = 1
+fixed = true
+latencies = true
+axes.processes = ["2"]
+axes.workers = ["1", "2"]
+axes.profile = ["normalised"]
+
+[[shared.steps]]
+operation = "get"
+sql = "SELECT id, big, word FROM tiny WHERE id = ?"
+columns = { id = "integer", big = "integer", word = "text" }
+parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
+pool = 8
+"""
+GROUP = CLAIM.index("[[groups]]")
+SHARED = (
+    CLAIM[:GROUP]
+    + """
+[[groups]]
+title = "Wall: 2 × 1 against 2 × 2"
+metric = "wall"
+base = { case = "shared@workers=2" }
+new = { case = "shared" }
+runners = ["honest"]
+rows = [{ name = "2 × 2", published = 1.6 }]
+
+[[tables]]
+title = "Processes × workers"
+metric = "wall"
+cases = ["shared"]
+runners = ["honest", "odd"]
+"""
+)
+several = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
+
+
+@pytest.fixture
+def shared(clone: Clone) -> Clone:
+    """A claim about processes, and a runner that does what it should."""
+    clone.write("scenarios/shared.toml", SCENARIO)
+    clone.write("scenarios/claims/a-shared.toml", SHARED)
+    clone.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    clone.runner("honest")
+    return clone
+
+
+@several
+def test_processes_are_released_together_and_the_page_says_how_far_apart(shared: Clone) -> None:
+    shared.runner("odd")
+    pin = str(affinity.allowed()[-1])
+    done = shared.sqlitmus("claims", "--size", "s", "--blocks", "2", "--pins", pin)
+    assert done.code == 0, done.err
+    assert "starts apart" in done.out
+    path = shared.latest().path
+    told = [json.loads(line) for line in (path / "details.jsonl").read_text("utf-8").splitlines()]
+    assert len(told) == 2 * (3 + 2)  # the canary, too
+    for one in told:
+        assert (one["launch"]["processes"], one["launch"]["pins"]) == (2, [int(pin)] * 2)
+        assert len(one["launch"]["skew_us"]) == len(one["launch"]["start_spread_us"]) == 3
+        assert min(one["launch"]["skew_us"]) > 0
+    report = data.load((path / "summary.json").read_bytes())
+    places = report.claims[0].rankings[0].places
+    assert {place.runner for place in places} == {"honest", "odd"}
+    assert all(place.skew and place.load.voluntary is not None for place in places)
+    assert '<th scope="col" class="n">starts apart</th>' in (path / "report.html").read_text(
+        "utf-8"
+    )
+
+
+@several
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (
+            "hangs-before-barrier",
+            "process 1 of 2: not ready for iteration 1 of 4 within 5 s; all are killed",
+        ),
+        ("crashes-at-barrier", "process 1 of 2: ended with exit code 3 before iteration 2 of 4"),
+    ],
+)
+def test_a_process_that_leaves_the_others_alone_fails_its_cell(
+    shared: Clone, behaviour: str, said: str
+) -> None:
+    shared.runner("odd", behaviour)
+    done = shared.sqlitmus("claims", "--size", "s", "--blocks", "2", "--timeout", "5")
+    assert done.code == 4
+    assert f"shared/odd: failed: {said}" in done.err
+    told = "odd in shared: failed: failed in 1 invocation of 1, first in block 1: "
+    assert told + said in " ".join(done.out.split())
+    assert shared.outcomes() == {"honest": "ok", "odd": "failed"}
+    assert shared.alive() == []
+    whole = [s for s in shared.samples() if s.runner == "honest" and s.outcome == "ok"]
+    assert len(whole) == 2 * (2 + 2)  # none is missing beside the failed ones
+    assert "shared.odd.measure.log" in shared.evidence()
+
+
+@several
+def test_a_pin_to_no_processor_measures_nothing(shared: Clone) -> None:
+    shared.runner("odd")
+    done = shared.sqlitmus("claims", "--size", "s", "--pins", "0,4096")
+    assert done.code == 2
+    assert "pin 4096: there is no such processor, or this process may not use it" in done.err
+    assert shared.pids() == []

@@ -66,6 +66,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     number = count(state) if state and job.mode == "measure" else 0
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
+    if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
+        return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
@@ -177,6 +179,16 @@ def failed(job: Any) -> int:
     oracle.write({**head, "status": "failed", "error": error}, Path(job.output))
     return 1
 
+
+def crash_when_released(job: Any) -> int:
+    """Stand at the barrier until released, then end."""
+    print("ready", flush=True)
+    sys.stdin.readline()
+    return crash(job)
+
+
+# What befalls each process of several but the first.
+AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
 REFUSALS = {
     "crash": crash,

@@ -7,11 +7,30 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
-from sqlitmus.report import claimcharts, claimwords, data, html, markdown, nodecompare, terminal
-from sqlitmus.report.claimed import Histograms, Latencies, ThreadLine, ThreadPoint, Threads
+from sqlitmus.report import (
+    claimcharts,
+    claimterminal,
+    claimwords,
+    data,
+    html,
+    markdown,
+    nodecompare,
+    terminal,
+)
+from sqlitmus.report.claimed import (
+    Histograms,
+    Latencies,
+    Load,
+    Place,
+    Ranking,
+    ThreadLine,
+    ThreadPoint,
+    Threads,
+)
 from sqlitmus.report.estimate import Interval
 from sqlitmus.report.model import Report
 from tests.analysis import claim_runs
@@ -179,6 +198,51 @@ def test_all_points_beyond_the_cores_leave_no_line() -> None:
     assert (
         claimcharts.threads_panel(Threads("T", "p99", rates=False, lines=[], problems=[])) is None
     )
+
+
+def test_what_waits_stands_beside_the_time() -> None:
+    load = Load(cpu=750.0, voluntary=12.0, involuntary=0.25)
+    point = ThreadPoint(4, Interval(2e6, None, None), over=True, load=load)
+    grid = claimwords.threads(Threads("T", "steady", True, [ThreadLine("a", [point])], []))
+    assert list(zip(grid.header, grid.lines[0], strict=True)) == [
+        ("option", "a"),
+        ("threads", "4 (more than cores)"),
+        ("operations/s", "2.00\u202fM/s"),
+        ("time, per operation", "500\u202fns"),
+        ("CPU, per operation", "750\u202fns"),
+        ("voluntary switches, per operation", "12"),
+        ("involuntary switches, per operation", "0.25"),
+    ]
+    bare = claimwords.threads(threads((1, 1e6, False)))
+    assert bare.header == ["option", "threads", "operations/s", "time, per operation"]
+
+
+def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
+    paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5, writer_busy=0.0,
+                  pacing=900.0, p999=Interval(2e6, None, None), file=4096)  # fmt: skip
+    alone = Place("b", "r", file=4096)
+    grid = claimwords.ranking(Ranking("T", "p99", "", [paced, alone], []))
+    assert grid.header[grid.left :] == [
+        "99.9 %", "writer's 99 %", "busy", "writer's busy", "pacing error, 99 %"
+    ]  # fmt: skip
+    assert [line[2:] for line in grid.lines] == [
+        ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
+        [claimwords.NONE] * 5,
+    ]
+
+
+def test_the_size_of_a_file_is_shown_where_it_differs() -> None:
+    one, other = Place("a", "r", file=4096), Place("b", "r", file=8192)
+    assert claimwords.ranking(Ranking("T", "p99", "", [one, other], [])).header[-1] == "file"
+
+
+def test_a_terminal_gets_wide_tables_in_bands() -> None:
+    numbers = [str(n) for n in range(100, 120)]
+    bands = claimterminal.bands(claimwords.Grid(["cell", *numbers], [["a", *numbers]], 1))
+    assert len(bands) == 3
+    headers = [[str(c.header) for c in band.columns] for band in bands if isinstance(band, Table)]
+    assert all(header[0] == "cell" for header in headers)
+    assert [name for header in headers for name in header[1:]] == numbers
 
 
 def latencies(*buckets: tuple[int, int, int]) -> Latencies:

@@ -38,10 +38,16 @@ internal static class Facts
     }
 
     /// <summary>
-    /// The high-water mark of resident memory in bytes: VmHWM on Linux, where a spawner's own size leaks into ru_maxrss.
+    /// The high-water mark of resident memory in bytes: VmHWM on Linux, where a spawner's own size leaks into ru_maxrss;
+    /// on macOS ru_maxrss, since .NET knows no peak there; on Windows the peak of the working set.
     /// </summary>
     public static long? PeakRss()
     {
+        if (OperatingSystem.IsMacOS())
+        {
+            return Native.MaxRss();
+        }
+
         if (!OperatingSystem.IsLinux())
         {
             using var process = Process.GetCurrentProcess();

@@ -2,13 +2,14 @@ using System.Runtime.InteropServices;
 
 namespace Sqlitmus;
 
-/// <summary>What the class library does not offer: short sleeps, and counts of context switches.</summary>
+/// <summary>What the class library does not offer: short sleeps, context switches, macOS's peak of memory.</summary>
 internal static class Native
 {
     private const long PerSecond = 1_000_000_000;
     private const int Self = 0;
     // struct rusage has two times of two words each, then fourteen numbers.
     private const int RusageWords = 18;
+    private const int MaxRssWord = 4;
     private const int VoluntarySwitches = 16;
     private const int InvoluntarySwitches = 17;
 
@@ -26,12 +27,16 @@ internal static class Native
     }
 
     /// <returns>Context switches of all threads since the process began; null where the system is not asked.</returns>
-    public static Switches? Switches()
+    public static Switches? Switches() =>
+        Rusage() is { } usage ? new Switches(usage[VoluntarySwitches], usage[InvoluntarySwitches]) : null;
+
+    /// <returns>The largest resident set so far in the system's unit, bytes on macOS; null where the system is not asked.</returns>
+    public static long? MaxRss() => Rusage() is { } usage ? usage[MaxRssWord] : null;
+
+    private static nint[]? Rusage()
     {
         var usage = new nint[RusageWords];
-        return OperatingSystem.IsLinux() && Getrusage(Self, usage) == 0
-            ? new Switches(usage[VoluntarySwitches], usage[InvoluntarySwitches])
-            : null;
+        return (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS()) && Getrusage(Self, usage) == 0 ? usage : null;
     }
 
     [DllImport("libc", EntryPoint = "nanosleep")]

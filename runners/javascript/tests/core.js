@@ -14,6 +14,7 @@ import { primaryName, resultCode } from "../drivers/result-codes.js";
 import { databaseName } from "../drivers/uri.js";
 import { checkJob } from "../job.js";
 import { alone, sharedLine, together } from "../line.js";
+import { peakFrom, peakOf } from "../peak.js";
 import { splitPlaceholders } from "../placeholders.js";
 import { refusal } from "../refusal.js";
 import { fold, NULL, pool, share } from "../values.js";
@@ -110,6 +111,22 @@ const REJECTED = [
 
 /** @type {Case[]} */
 export const coreCases = [
+  {
+    name: "the peak of memory is in bytes, whatever unit it was told in",
+    run({ equal }) {
+      equal(peakOf("VmPeak:\t 9000 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 1000 kB\n"), 1234 * 1024);
+      equal(peakOf("Name:\tnode\n"), null);
+      const mebibyte = 2 ** 20;
+      for (const [peak, now] of [
+        [40, 40],
+        [900, 50],
+        [30, 31],
+      ]) {
+        equal(peakFrom(peak * mebibyte, now * mebibyte), peak * mebibyte);
+        equal(peakFrom(peak * 1024, now * mebibyte), peak * mebibyte);
+      }
+    },
+  },
   {
     name: "the checksum of each type is the contract's",
     run({ equal }) {

@@ -9,7 +9,7 @@ use crate::job::{Database, Job};
 use crate::meeting::Meeting;
 use crate::member::{Ended, Member, Place};
 use crate::phase::nanoseconds;
-use crate::process::{USAGE_IS_PER_THREAD, Usage};
+use crate::process::{SWITCHES_ARE_COUNTED, USAGE_IS_PER_THREAD, Usage};
 use crate::result::{Counts, Role, Work, Worker};
 use crate::series::{Lap, Series};
 use crate::session::Pass;
@@ -112,7 +112,7 @@ fn iterate<D: Driver>(
         warmup_ns: series.warmup_ns,
         iterations_ns: series.iterations_ns,
         cpu_ns: usage.map(|usage| usage.cpu),
-        switches: usage.map(|usage| usage.switches),
+        switches: usage.filter(|_| SWITCHES_ARE_COUNTED).map(|usage| usage.switches),
         workers,
         ..Work::default()
     })

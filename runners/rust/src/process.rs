@@ -4,6 +4,15 @@ use std::ops::{Add, Sub};
 
 use crate::result::{Cpu, Switches};
 
+#[cfg(unix)]
+#[path = "process/unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "process/windows.rs"]
+mod system;
+
+pub use system::{SWITCHES_ARE_COUNTED, USAGE_IS_PER_THREAD, peak_rss_bytes, usage};
+
 /// What threads have used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
@@ -43,60 +52,31 @@ impl Sub for Usage {
     }
 }
 
-/// What the calling thread has used so far; the process where the system has nothing finer.
-#[cfg(unix)]
-pub fn usage() -> Option<Usage> {
-    #[cfg(target_os = "linux")]
-    const WHO: libc::c_int = libc::RUSAGE_THREAD;
-    #[cfg(not(target_os = "linux"))]
-    const WHO: libc::c_int = libc::RUSAGE_SELF;
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
-    let usage = unsafe {
-        if libc::getrusage(WHO, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
-    let nanoseconds =
-        |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Some(Usage {
-        cpu: Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) },
-        switches: Switches {
-            voluntary: usage.ru_nvcsw as u64,
-            involuntary: usage.ru_nivcsw as u64,
-        },
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[cfg(not(unix))]
-pub fn usage() -> Option<Usage> {
-    None
-}
-
-/// Whether [`usage`] is of one thread, so that several threads' figures add up.
-pub const USAGE_IS_PER_THREAD: bool = cfg!(target_os = "linux");
-
-/// Largest resident set so far, in bytes.
-#[cfg(target_os = "linux")]
-pub fn peak_rss_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
-}
-
-#[cfg(target_os = "macos")]
-pub fn peak_rss_bytes() -> Option<u64> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
-    unsafe {
-        (libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) == 0)
-            .then(|| usage.assume_init().ru_maxrss as u64)
+    #[test]
+    fn the_peak_is_in_bytes_and_grows_with_what_is_touched() {
+        const MORE: usize = 64 << 20;
+        let before = peak_rss_bytes().unwrap();
+        assert!((1 << 20..1 << 34).contains(&before), "{before}");
+        std::hint::black_box(vec![1u8; MORE]);
+        let after = peak_rss_bytes().unwrap();
+        assert!(after >= MORE as u64, "{after} after {MORE} bytes, {before} before");
     }
-}
 
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub fn peak_rss_bytes() -> Option<u64> {
-    None
+    #[test]
+    fn work_uses_processor_time() {
+        let before = usage().unwrap();
+        let used = loop {
+            let work: u64 = (0..1_000_000).map(std::hint::black_box).sum();
+            assert_ne!(work, 0);
+            let used = usage().unwrap() - before;
+            if used.cpu.user + used.cpu.system > 0 {
+                break used;
+            }
+        };
+        assert!(used.cpu.user < 60_000_000_000, "{used:?}");
+    }
 }

@@ -1,0 +1,70 @@
+"""`sqlitmus export`."""
+
+import gc
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlitmus import paths
+from sqlitmus.cli import write
+from sqlitmus.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.report.model import Report
+
+FORMATS = ("csv", "json", "markdown", "bmf", "gha-benchmark")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(export)
+
+
+def export(
+    run: Annotated[
+        Path | None,
+        typer.Argument(parser=paths.given, help="Run directory; the newest by default."),
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="csv, json, markdown, bmf or gha-benchmark.")
+    ] = "csv",
+    reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Bytes of Markdown, 1 MiB by default; rows beyond are left out.", min=1),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
+    ] = None,
+) -> None:
+    """Write a run's figures in a form that other tools read."""
+    from sqlitmus import store
+    from sqlitmus.export.reports import reports_of
+
+    if format_ not in FORMATS:
+        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    if limit is not None and format_ != "markdown":
+        raise UsageError(f"--limit is for --format markdown; {format_} is always whole")
+    gc.disable()  # as in `report`
+    write(
+        text_of(reports_of(run or store.latest(paths.RESULTS), reference), format_, limit), output
+    )
+
+
+def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
+    """The reports, by machine, in one of the formats; says on stderr which cells it left out."""
+    from sqlitmus.export import as_csv, as_markdown, bmf, gha_benchmark, tracked
+    from sqlitmus.export.rows import export_of
+
+    if format_ == "markdown":
+        return as_markdown.render(reports, limit or as_markdown.LIMIT)
+    found = export_of(reports)
+    if format_ == "json":
+        return found.model_dump_json(indent=1) + "\n"
+    if format_ == "csv":
+        return as_csv.render(found.rows)
+    if missing := tracked.left_out(found.rows):
+        print(f"{format_}: {missing}", file=sys.stderr)
+    return (bmf if format_ == "bmf" else gha_benchmark).render(found.rows)

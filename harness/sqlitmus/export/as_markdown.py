@@ -1,0 +1,91 @@
+"""A GitHub-flavoured table per machine and group: the reference's time, and what the other runners
+are to it. Whole rows only, within a limit of bytes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlitmus.errors import UsageError
+from sqlitmus.report import markdown, table, words
+from sqlitmus.report.gfm import code, text
+from sqlitmus.report.model import Report
+from sqlitmus.words import counted
+
+# What a job summary holds, with some room for what else is written to it.
+LIMIT = markdown.LIMIT - markdown.RESERVE
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A heading with the head of its table, and the table's rows, each as Markdown lines."""
+
+    head: str
+    rows: list[str]
+
+
+def render(reports: Sequence[tuple[str, Report]], limit: int = LIMIT) -> str:
+    """All tables, at most `limit` bytes of them: rows that do not fit are left out, the last ones
+    first, and their number is told. Raises UsageError when not even that fits."""
+    found = [one for name, report in reports for one in tables(name, report)]
+    total = sum(len(one.rows) for one in found)
+    room = limit - size(f"{left_out(total, total)}\n{legend()}")
+    if room < 0:
+        raise UsageError(f"--limit {limit}: not even the legend fits; give at least {limit - room}")
+    parts: list[str] = []
+    kept = 0
+    for one in found:
+        rows, room = fitting(one, room)
+        if rows:
+            parts += [one.head, *rows, ""]
+        kept += len(rows)
+        if len(rows) < len(one.rows):
+            parts.append(left_out(total - kept, total))
+            break
+    return "\n".join([*parts, legend()])
+
+
+def fitting(table: Table, room: int) -> tuple[list[str], int]:
+    """The first rows that fit below their head, and the room that is left."""
+    room -= size(table.head) + 2
+    kept: list[str] = []
+    for row in table.rows:
+        if size(row) >= room:
+            break
+        room -= size(row) + 1
+        kept.append(row)
+    return kept, room
+
+
+def tables(name: str, report: Report) -> Iterator[Table]:
+    """One machine's tables, by group; the reference's column first."""
+    order = sorted(report.runners, key=lambda runner: runner.name != report.reference)
+    places = [report.runners.index(runner) for runner in order]
+    columns = ["case", *(code(runner.name) for runner in order)]
+    rule = ["---", *("--:" for _ in order)]
+    for group, rows in table.rows(report):
+        title = f"### {text(group)} on {text(name)}\n"
+        lines = [
+            [code(row.case.id), *(markdown.cell(row.entries[place]) for place in places)]
+            for row in rows
+        ]
+        yield Table("\n".join([title, line(columns), line(rule)]), [line(one) for one in lines])
+
+
+def line(cells: Sequence[str]) -> str:
+    """One row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def left_out(count: int, total: int) -> str:
+    """What is not here, as a line and the space below it."""
+    return f"_Left out for length: {count} of {counted(total, 'row')}; csv and json have all._\n"
+
+
+def legend() -> str:
+    """How to read a cell."""
+    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
+    return f"{marks}. First column: the reference's time; others: time over it, [95 % interval].\n"
+
+
+def size(text: str) -> int:
+    """Bytes of UTF-8."""
+    return len(text.encode())

@@ -1,0 +1,41 @@
+"""Rows as Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format.
+
+`latency` is Bencher's own measure, in ns: the primary time with its interval. The other measures
+carry their units in their names.
+"""
+
+import json
+from collections.abc import Iterable
+
+from sqlitmus.report.estimate import Interval
+
+from . import tracked
+from .model import Row
+
+
+def render(rows: Iterable[Row]) -> str:
+    """All rows that can be tracked, by benchmark, then measure."""
+    found = {tracked.name(row): measures(row, time) for row in rows if (time := tracked.time(row))}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
+    """The figures that a row has; `time` is its primary one."""
+    figures = {
+        "latency": (time.value, time.low, time.high),
+        # of a case about cold time it is the latency
+        "cold-ns": (row.cold_ns if row.metric == "steady" else None, None, None),
+        "cpu-ns": (row.cpu_ns_per_unit, None, None),
+        "peak-rss-bytes": (row.peak_rss_bytes, None, None),
+        "overhead-ns": (
+            row.overhead_ns_per_unit,
+            row.overhead_ns_per_unit_low,
+            row.overhead_ns_per_unit_high,
+        ),
+    }
+    keys = ("value", "lower_value", "upper_value")
+    return {
+        name: {key: end for key, end in zip(keys, ends, strict=True) if end is not None}
+        for name, ends in figures.items()
+        if ends[0] is not None
+    }

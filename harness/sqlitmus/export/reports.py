@@ -1,0 +1,39 @@
+"""The reports that a directory holds, by machine."""
+
+from pathlib import Path
+
+from sqlitmus.analysis import analyse, load
+from sqlitmus.analysis.sources import machine_report, reference_of
+from sqlitmus.errors import UsageError
+from sqlitmus.merging import model
+from sqlitmus.report.mergedmodel import Refused
+from sqlitmus.report.model import Report
+from sqlitmus.store import RunDirectory
+
+UNNAMED = "unnamed"
+
+
+def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
+    """Each machine's name with its report; runs from before machines had names are `unnamed`.
+
+    Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
+    """
+    if model.is_merged(directory):
+        return _merged(directory, reference)
+    run = load(RunDirectory.open(directory).path)
+    return [(run.plan.machine or UNNAMED, analyse(run, reference))]
+
+
+def _merged(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
+    merged = model.read(directory)
+    against = reference_of(directory, merged, reference)
+    refused: list[Refused] = []
+    found = [
+        (machine.name, joined.report)
+        for machine in merged.machines
+        if (joined := machine_report(directory, machine, against, refused))
+    ]
+    if refused:  # what is wrong was refused when they were merged, so this was changed since
+        told = "; ".join(f"{one.path}: {one.reason}" for one in refused)
+        raise UsageError(f"{directory}: {told}; merge the runs again")
+    return found

@@ -1,0 +1,129 @@
+"""Reports to rows. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlitmus import __version__
+from sqlitmus.report.model import Case, Cell, Comparison, Interval, Measure, Report, Runner
+
+from .model import Export, Machine, Row
+
+VERSION = 1
+
+
+def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
+    """All machines and their rows; `reports` are machines by name."""
+    return Export(
+        schema_version=VERSION,
+        sqlitmus=__version__,
+        machines=[machine(name, report) for name, report in reports],
+        rows=[row for name, report in reports for row in rows(name, report)],
+    )
+
+
+def machine(name: str, report: Report) -> Machine:
+    """A machine with what its run was asked to do."""
+    return Machine(
+        name=name,
+        run=report.run,
+        kind=report.kind,
+        suite=report.suite,
+        created=report.created,
+        sqlitmus=report.sqlitmus_version,
+        seed=report.seed,
+        blocks_planned=report.blocks_planned,
+        blocks_complete=report.blocks_complete,
+        sessions=report.sessions,
+        margin=report.margin,
+        correction=report.correction,
+        reference=report.reference,
+        floor=report.floor,
+        grade=report.noise.grade,
+        facts=report.machine,
+    )
+
+
+def rows(machine: str, report: Report) -> Iterator[Row]:
+    """One row per cell, cases and runners in the order of the report."""
+    runners = {runner.name: runner for runner in report.runners}
+    for case in report.cases:
+        against = case.comparisons.against(report.reference)
+        for cell in case.cells:
+            yield Row.model_validate(
+                {
+                    "machine": machine,
+                    "run": report.run,
+                    "suite": report.suite,
+                    **of_case(case),
+                    **of_runner(runners[cell.runner]),
+                    **of_cell(cell, case),
+                    "reference": report.reference,
+                    **of_comparison(against.get(cell.runner)),
+                    **measured("cold", cell.cold),
+                    **measured("cpu", cell.cpu),
+                    **measured("peak_rss", cell.memory),
+                }
+            )
+
+
+def of_case(case: Case) -> dict[str, object]:
+    """What was asked, and how noisy the machine was then."""
+    names = ("scenario", "group", "axes", "metric", "unit", "grade")
+    return {"case": case.id, **{name: getattr(case, name) for name in names}}
+
+
+def of_runner(runner: Runner) -> dict[str, object]:
+    """Who answered, with versions."""
+    return {
+        "runner": runner.name,
+        "role": runner.role,
+        "runtime": runner.runtime,
+        "runtime_version": runner.runtime_version or None,
+        "driver": runner.driver,
+        "driver_version": runner.driver_version or None,
+        "sqlite_version": runner.sqlite_version or None,
+    }
+
+
+def of_cell(cell: Cell, case: Case) -> dict[str, object]:
+    """What became of it, and its figures."""
+    steady = cell.time if case.metric == "steady" else None
+    cold = (
+        cell.time if case.metric == "cold" else cell.cold and Interval(cell.cold.value, None, None)
+    )
+    return {
+        "outcome": cell.outcome,
+        "reason": cell.reason or None,
+        "blocks": sum(one is not None for one in cell.samples) if cell.time else None,
+        "steadiness": cell.steadiness,
+        **bounded("steady_ns_per_unit", steady),
+        **bounded("cold_ns", cold),
+        "cpu_ns_per_unit": cell.cpu and cell.cpu.value,
+        "peak_rss_bytes": cell.memory and cell.memory.value,
+        **bounded("overhead_ns_per_unit", cell.overhead),
+        "overhead_verdict": cell.overhead_verdict if cell.overhead else None,
+    }
+
+
+def of_comparison(found: Comparison | None) -> dict[str, object]:
+    """How the primary time compares with the reference's."""
+    return {
+        **bounded("ratio", found and found.ratio),
+        "p": found and found.p,
+        "p_adjusted": found and found.adjusted,
+        "verdict": found and found.verdict,
+        "needs_blocks": found and found.needs_blocks,
+    }
+
+
+def measured(name: str, found: Measure | None) -> dict[str, object]:
+    """How a secondary figure compares with the reference's."""
+    return {
+        **bounded(f"{name}_ratio", found and found.ratio),
+        f"{name}_verdict": found and found.verdict,
+    }
+
+
+def bounded(name: str, found: Interval | None) -> dict[str, object]:
+    """A figure and the ends of its interval, in three columns."""
+    value, low, high = (found.value, found.low, found.high) if found else (None, None, None)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}

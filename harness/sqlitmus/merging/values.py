@@ -1,0 +1,99 @@
+"""JSON that others wrote, as values; no number in it is beyond what arithmetic can do."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+MOST = 2**63
+CHUNK = 1024  # lines, as analysis reads them: what is parsed here is parsed there
+_NUMBER = (int, float)  # looked up faster than a union
+
+
+class Unacceptable(Exception):
+    """A folder is not merged; the text says what is wrong with it, and where."""
+
+
+def document(file: Path) -> dict[str, Any]:
+    """The object in a file."""
+    value = _parse(file.read_bytes(), file.name)
+    if not isinstance(value, dict):
+        raise Unacceptable(f"{file.name}: expected a JSON object")
+    found = cast("dict[str, Any]", value)
+    if not _sound(found):
+        _check(found, f"{file.name}: $")
+    return found
+
+
+def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]]:
+    """Whole lines in chunks, each with the number of its first; `numbers` are to be sound."""
+    number = 1
+    with file.open("rb") as stream:
+        while chunk := list(islice(stream, CHUNK)):
+            if not chunk[-1].endswith(b"\n"):
+                chunk.pop()
+            yield number, _values(chunk, file.name, number, numbers=numbers)
+            number += len(chunk)
+
+
+def cut_off(file: Path) -> bool:
+    """Whether the last line has no end."""
+    if not file.stat().st_size:
+        return False
+    with file.open("rb") as stream:
+        stream.seek(-1, 2)
+        return stream.read(1) != b"\n"
+
+
+def plain(text: str, limit: int = 500) -> str:
+    """`text` for a terminal: one line of printable characters, the rest cut."""
+    kept = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    return kept if len(kept) <= limit else kept[:limit] + "…"
+
+
+def _values(chunk: list[bytes], name: str, first: int, *, numbers: bool) -> list[Any]:
+    try:
+        found = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
+    except ValueError:
+        found = []
+    if len(found) != len(chunk):
+        found = [_parse(line, f"{name} line {n}") for n, line in enumerate(chunk, first)]
+    if numbers and not _sound(found):
+        for number, value in enumerate(found, first):
+            _check(value, f"{name} line {number}: $")
+    return found
+
+
+def _parse(data: bytes, where: str) -> object:
+    try:
+        return from_json(data)
+    except ValueError as error:
+        raise Unacceptable(f"{where}: not JSON: {error}") from error
+
+
+def _sound(value: object) -> bool:
+    """Whether all numbers are finite and of ordinary size; the quick way, without the place."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            left.extend(cast("dict[str, object]", item).values())
+        elif isinstance(item, list):
+            left.extend(cast("list[object]", item))
+        elif isinstance(item, _NUMBER) and not -MOST < item < MOST:  # nor NaN
+            return False
+    return True
+
+
+def _check(value: object, path: str) -> None:
+    """Raise Unacceptable for what `_sound` found, with its place."""
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, object]", value).items():
+            _check(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for number, item in enumerate(cast("list[object]", value)):
+            _check(item, f"{path}[{number}]")
+    elif isinstance(value, _NUMBER) and not -MOST < value < MOST:
+        raise Unacceptable(f"{path}: not a finite number of ordinary size")

@@ -1,0 +1,1 @@
+"""What systems do differently, a concern per module; `docs/platforms.md` lists them all."""

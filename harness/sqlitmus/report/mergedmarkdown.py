@@ -1,0 +1,105 @@
+"""The merged report as GitHub-flavoured Markdown, short enough for a job summary (1 MiB)."""
+
+from sqlitmus.report import format as fmt
+from sqlitmus.report import mergedwords, words
+from sqlitmus.report.gfm import code, grid, text
+from sqlitmus.report.markdown import LIMIT, RESERVE
+from sqlitmus.report.mergedmodel import Answer, MergedReport, Pooled, Row
+
+# Everything but the rows.
+FRAME = 100_000
+
+
+def render(report: MergedReport, *, room: int = LIMIT - RESERVE - FRAME) -> str:
+    """The report; of the rows those that are decided, as far as they fit into `room` bytes."""
+    decided = [row for row in report.rows if not mergedwords.folded(row)]
+    kept, rest = mergedwords.chosen(decided, room, lambda row: len(_line(row).encode()) + 1)
+    parts = [head(report), "## Does it hold?", text(_reading(report))]
+    for group in report.groups:
+        mine = [row for row in report.rows if row.group == group]
+        if mine:
+            parts.append(_group(report, group, [row for row in kept if row.group == group], mine))
+    parts += [text(mergedwords.left_out(rest, report)), machines(report), foot(report)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def head(report: MergedReport) -> str:
+    """Title, verdict, what is not there."""
+    lines = [f"# {text(report.title)}", *map(text, report.headline)]
+    absent = [text(line) for line in mergedwords.absent(report)]
+    absent += [f"Not taken: {code(one.path)}: {text(one.reason)}" for one in report.refused]
+    if absent:
+        lines.append("\n>\n".join(f"> {line}" for line in absent))
+    return "\n\n".join(lines)
+
+
+def _reading(report: MergedReport) -> str:
+    return f"{mergedwords.READING.format(reference=report.reference)} {mergedwords.POOLED}"
+
+
+def _group(report: MergedReport, group: str, kept: list[Row], all_: list[Row]) -> str:
+    """A group's decided rows, and how many are not."""
+    folded = mergedwords.count(row for row in all_ if mergedwords.folded(row))
+    parts = [f"### {text(group)}"]
+    if kept:
+        header = ["case", "runner", "does it hold?", "mean of a kind"]
+        header += [text(machine.name) for machine in report.machines]
+        rule = ["---"] * 4 + ["--:"] * len(report.machines)
+        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule)]
+        parts.append("\n".join([*lines, *map(_line, kept)]))
+    if folded:
+        parts.append(f"Besides: {folded}.")
+    return "\n\n".join(parts)
+
+
+def _line(row: Row) -> str:
+    said = f"{mergedwords.WORDS[row.word].symbol} {text(mergedwords.said(row))}"
+    if row.beside:
+        said += f"; {text(row.beside)}"
+    cells = [code(row.case), code(row.runner), said, " ".join(map(_mean, row.pooled))]
+    return f"| {' | '.join([*cells, *map(_answer, row.answers)])} |"
+
+
+def _mean(one: Pooled) -> str:
+    value, bounds = fmt.ratio(one.ratio)
+    return f"{value} {bounds} {text(one.kind)} × {one.machines}, next {fmt.ratio(one.next)[1]}"
+
+
+def _answer(one: Answer) -> str:
+    if one.ratio is None or one.verdict is None:
+        return f"_{text(one.said)}_"
+    value, bounds = fmt.ratio(one.ratio)
+    word = words.VERDICTS[one.verdict]
+    shown = f"**{value}**" if word.side in {"f", "s"} and not one.emulated else value
+    note = " emulated" if one.emulated else ""
+    return f"{word.symbol} {shown} {bounds}{note}".replace("  ", " ")
+
+
+def machines(report: MergedReport) -> str:
+    """What the machines are and what arrived of them."""
+    header = ["machine", "kind", "CPU", "cores", "system", "SQLite", "blocks", "noise"]
+    header += ["missing shards", "run"]
+    lines = [
+        [
+            code(one.name),
+            text(one.kind),
+            text(mergedwords.cpus(one)),
+            text(one.facts.get("cores", "unknown")),
+            text(one.facts.get("os", "unknown")),
+            text(mergedwords.sqlite(one)),
+            mergedwords.blocks(one),
+            one.grade or "unknown",
+            mergedwords.shards(one),
+            text(one.created),
+        ]
+        for one in report.machines
+    ]
+    return f"## Machines\n\n{grid(header, lines, left=len(header))}"
+
+
+def foot(report: MergedReport) -> str:
+    """How to read it."""
+    holds = " · ".join(f"{look.symbol} {word}" for word, look in mergedwords.WORDS.items())
+    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
+    own = f"One machine's own report: `./just report results/{report.run} --machine NAME`"
+    return f"{holds}\n\n{marks}\n\n{own}\n\nsqlitmus {text(report.sqlitmus_version)}"

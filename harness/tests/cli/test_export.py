@@ -1,0 +1,143 @@
+"""`export` as a user calls it, on a run directory."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlitmus import cli
+from sqlitmus.analysis import analyse, load
+from sqlitmus.export.reports import reports_of
+from sqlitmus.export.rows import export_of
+from sqlitmus.store import point_latest
+from tests.analysis.merged_runs import Directory
+from tests.analysis.runs import Json, checks, noisy, plan, samples, written
+from tests.export.reading import read
+from tests.fakes.clone import Done
+
+Call = Callable[..., Done]
+
+
+def write(directory: Path, of: Json) -> Path:
+    """A finished run of `of` in which bun does not support one case."""
+    verified = checks(of)
+    verified[1] |= {"outcome": "unsupported", "reason": "=bun:sqlite has\nno such shape"}
+    for name, lines in (("verify", verified), ("samples", written(samples(of, noisy())))):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (directory / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    (directory / "machine.json").write_text('{"cores": "4"}', encoding="utf-8")
+    (directory / "plan.json").write_text(json.dumps(of), encoding="utf-8")
+    return directory
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return write(folder, plan(machine="linux-x64"))
+
+
+@pytest.fixture
+def export(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    def call(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["sqlitmus", "export", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, out, err)
+
+    return call
+
+
+def test_csv_is_the_default_and_comes_back_as_the_run_was(export: Call, run: Path) -> None:
+    done = export(run)
+    assert (done.code, done.err) == (0, "")
+    found = read(done.out)
+    assert found == export_of([("linux-x64", analyse(load(run), None))]).rows
+    assert found[1].reason == "=bun:sqlite has\nno such shape"
+    assert '"\'=bun:sqlite has\nno such shape"' in done.out
+
+
+def test_the_newest_run_is_the_default(
+    export: Call, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point_latest(run)
+    monkeypatch.setattr("sqlitmus.paths.RESULTS", run.parent)
+    assert export().out == export(run).out != ""
+
+
+def test_another_reference(export: Call, run: Path) -> None:
+    found = json.loads(export(run, "--format", "json", "--reference", "bun").out)
+    assert {row["reference"] for row in found["rows"]} == {"bun"}
+    assert found["machines"][0]["name"] == "linux-x64"
+
+
+@pytest.mark.parametrize("format_", ["bmf", "gha-benchmark"])
+def test_trackers_get_what_has_a_time_and_the_rest_is_told(
+    export: Call, run: Path, format_: str
+) -> None:
+    done = export(run, "--format", format_)
+    assert len(json.loads(done.out)) == 5
+    assert done.err == f"{format_}: 1 of 6 cells left out: 1 unsupported\n"
+
+
+def test_markdown_within_a_limit(export: Call, run: Path) -> None:
+    whole = export(run, "--format", "markdown").out
+    assert "### reads on linux-x64" in whole
+    short = export(run, "--format", "markdown", "--limit", len(whole.encode()) - 1).out
+    assert "Left out for length: 1 of 2 rows" in short
+
+
+def test_a_file_holds_what_stdout_would(export: Call, run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "run.csv"
+    done = export(run, "-o", file)
+    assert (done.code, done.out, done.err) == (0, "", f"{file}\n")
+    assert file.read_text("utf-8") == export(run, "-o", "-").out
+
+
+def test_a_run_without_a_machines_name_is_unnamed(tmp_path: Path) -> None:
+    assert [name for name, _ in reports_of(write(tmp_path, plan()), None)] == ["unnamed"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "cvs"], "there is no format 'cvs'; expected one of csv, json, markdown, bmf"),
+        (["--limit", "900"], "--limit is for --format markdown; csv is always whole"),
+        (["--format", "markdown", "--limit", "9"], "--limit 9: not even the legend fits; give at"),
+        (["--reference", "deno"], "'deno' cannot be the reference: it took no part in this run."),
+    ],
+)
+def test_what_cannot_be_had_is_told(
+    export: Call, run: Path, arguments: list[str], message: str
+) -> None:
+    done = export(run, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"sqlitmus: {message}")
+
+
+def test_a_folder_that_is_no_run_is_told(export: Call, tmp_path: Path) -> None:
+    done = export(tmp_path)
+    assert done.code == 2
+    assert "is no run directory: it holds no plan.json" in done.err
+
+
+def test_a_merged_directory_has_rows_of_each_machine(export: Call, tmp_path: Path) -> None:
+    merged = Directory(tmp_path / "merged")
+    merged.add("linux-x64")
+    merged.add("macos-arm64", kind="macos-arm64", architecture="arm64", ratios={"bun": 0.5})
+    merged.write()
+    rows = read(export(merged.path).out)
+    assert list(dict.fromkeys(row.machine for row in rows)) == [
+        "linux-x64",
+        "macos-arm64",
+    ]
+    halved = next(row for row in rows if (row.machine, row.runner) == ("macos-arm64", "bun"))
+    assert halved.ratio == pytest.approx(0.5, rel=0.05)
+    (merged.path / "sources").rename(tmp_path / "gone")
+    done = export(merged.path)
+    assert done.code == 2
+    assert "merge the runs again" in done.err

@@ -1,0 +1,154 @@
+"""`sqlitmus merge` from end to end: what it says, where, and with which exit code."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlitmus import paths
+from sqlitmus.merging import model
+from tests.fakes.clone import Clone, Done
+from tests.merging.folders import shard, write
+
+
+class Call:
+    """The command line in a folder of its own; stamps and the folder are replaced by words."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __call__(self, *arguments: str) -> Done:
+        """Merge."""
+        done = subprocess.run(
+            [sys.executable, "-m", "sqlitmus", "merge", *arguments],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(paths.ROOT / "harness"),
+                "SQLITMUS_ROOT": str(self.root),
+                "SQLITMUS_CALLED_FROM": str(self.root),
+                "COLUMNS": "100",
+            },
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Done(done.returncode, self.plain(done.stdout), self.plain(done.stderr))
+
+    def plain(self, text: str) -> str:
+        """Without what differs from run to run."""
+        return re.sub(r"\d{4}-\d\d-\d\dT\d{6}Z", "STAMP", text.replace(str(self.root), "ROOT"))
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    return Call(tmp_path)
+
+
+def test_shards_of_two_machines_and_what_did_not_come(call: Call) -> None:
+    artifacts = call.root / "artifacts"
+    for number, cpu in ((1, "EPYC"), (2, "Xeon"), (4, "EPYC")):
+        name = f"linux-{number}"
+        place = shard(number, 4)
+        write(artifacts / name / name, shard=place, cases=[f"c{number}"], facts={"cpu": cpu})
+    arm = {"architecture": "arm64", "cpu": "M1", "os": "Darwin 24"}
+    for number, case in enumerate(["get", "all"]):
+        write(artifacts / f"arm-{number}/arm-{number}", facts=arm, machine="mac", cases=[case])
+    done = call("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
+    assert (done.code, done.out) == (0, "ROOT/results/STAMP-merged-all\n")
+    assert done.err.splitlines() == [
+        "linux-x64: shard 1, 2, 4 of 4, missing 3; CPU EPYC, Xeon",
+        "mac: 2 runs; CPU M1",
+        "expected, but not there: windows-x64",
+        "report: ./just report ROOT/results/STAMP-merged-all",
+    ]
+    merged = model.read(call.root / "results/latest")
+    assert [(m.name, m.kind) for m in merged.machines] == [
+        ("linux-x64", "linux-x64"),
+        ("mac", "macos-arm64"),
+    ]
+    assert merged.expected == ["windows-x64"]
+
+
+def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
+    write(call.root / "a/whole")
+    write(call.root / "b/cut", complete=False, machine="b")
+    done = call("a", "b", "a/whole", "--out", "elsewhere")
+    assert done.code == 4
+    assert done.out == "ROOT/elsewhere/STAMP-merged\n"
+    assert done.err == (
+        "linux-x64: 1 run; CPU EPYC\n"
+        "refused: b/cut: samples.jsonl: no footer: the run was interrupted or is still measured; "
+        "finish it with ./just run --resume, or take what there is with --partial\n"
+        "report: ./just report ROOT/elsewhere/STAMP-merged\n"
+    )
+
+
+def test_quiet_says_only_what_went_wrong(call: Call) -> None:
+    write(call.root / "runs/whole")
+    write(call.root / "runs/cut", complete=False, machine="b")
+    quiet = call("runs", "-q", "--partial")
+    assert (quiet.code, quiet.err) == (0, "")
+    done = call("runs", "-q", "--label", "again", "--expect", "moon")
+    assert done.code == 4
+    assert [line.partition(":")[0] for line in done.err.splitlines()] == [
+        "expected, but not there",
+        "refused",
+    ]
+
+
+def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
+    write(call.root / "runs/cut", complete=False)
+    first = call("runs", "--partial")
+    assert first.err.splitlines()[0] == "linux-x64: 1 run, 1 interrupted; CPU EPYC"
+    again = call("results/latest", "runs", "--label", "again", "--partial")
+    assert again.code == 0
+    kept = model.read(call.root / "results/latest").machines[0].sources[0].hash
+    assert again.err.splitlines()[:2] == [
+        "linux-x64: 1 run, 1 interrupted; CPU EPYC",
+        f"the same run, counted once: results/latest/sources/{kept}, runs/cut",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nowhere"], 2, "sqlitmus: ROOT/nowhere: there is no such folder; give folders that hold"),
+        (
+            ["empty"],
+            2,
+            "sqlitmus: nothing can be merged:\n  empty: holds no run directory, nor does a folder",
+        ),
+        (["runs", "--label", "a/b"], 2, "sqlitmus: --label 'a/b': use letters, digits and . _ @"),
+        (["runs", "--out", "file"], 3, "sqlitmus: ROOT/file: cannot be written: File exists;"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    call: Call, arguments: list[str], code: int, message: str
+) -> None:
+    (call.root / "empty").mkdir()
+    (call.root / "file").touch()
+    write(call.root / "runs/a")
+    done = call(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith(message)
+    assert not (call.root / "results/latest").exists()
+
+
+def test_shards_as_they_are_measured_can_be_merged(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("b")
+    for number in (1, 2):
+        place = ["--shard", f"{number}/2", "--label", str(number), "--machine", "here"]
+        done = clone.sqlitmus("run", "--suite", "full", "--mode", "quick", "--size", "s", *place)
+        assert done.code == 0, done.err
+    done = clone.sqlitmus("merge", "results")
+    assert (done.code, done.out) == (0, "CLONE/results/STAMP-merged\n")
+    machine, report = done.err.splitlines()
+    assert machine.startswith("here: shard 1, 2 of 2; CPU ")
+    assert report == "report: ./just report CLONE/results/STAMP-merged"
+    again = clone.sqlitmus("merge", "results/latest", "--label", "again")
+    assert again.err.splitlines()[0] == machine

@@ -1,0 +1,106 @@
+"""`report` of a merged run directory: formats, one machine, what is said of mistakes."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlitmus import cli
+from tests.analysis.merged_runs import Directory
+from tests.fakes.clone import Done
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """The command line within this process."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # no processes for machines as small as these
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["sqlitmus", "report", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def merged(tmp_path: Path) -> Path:
+    directory = Directory(tmp_path / "merged")
+    directory.add("linux-x64", ratios={"bun": 0.8})
+    directory.add("linux-x64 (2)", ratios={"bun": 0.7})
+    directory.write()
+    return directory.path
+
+
+def test_the_page_goes_into_the_directory(call: Call, merged: Path) -> None:
+    done = call(str(merged))
+    assert (done.code, done.out, done.err) == (0, "", f"{merged / 'report.html'}\n")
+    assert "Does it hold?" in (merged / "report.html").read_text(encoding="utf-8")
+
+
+def test_json_has_all_rows_on_stdout(call: Call, merged: Path) -> None:
+    done = call(str(merged), "--format", "json")
+    found = json.loads(done.out)
+    assert [machine["name"] for machine in found["machines"]] == ["linux-x64", "linux-x64 (2)"]
+    assert {row["text"] for row in found["rows"]} >= {"holds on all 2"}
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(("format_", "start"), [("md", "# SQLite"), ("text", "SQLite across")])
+def test_text_and_markdown(call: Call, merged: Path, format_: str, start: str) -> None:
+    done = call(str(merged), "--format", format_)
+    assert done.out.startswith(start)
+    assert "holds on all 2" in done.out
+
+
+def test_one_machine_has_its_ordinary_report(call: Call, merged: Path) -> None:
+    done = call(str(merged), "--machine", "linux-x64 (2)")
+    file = merged / "report-linux-x64-2.html"
+    assert (done.code, done.err) == (0, f"{file}\n")
+    assert 'id="grid"' in file.read_text(encoding="utf-8")
+    summary = json.loads(call(str(merged), "--machine", "linux-x64", "--format", "json").out)
+    assert summary["run"] == "linux-x64-0"
+
+
+def test_another_reference(call: Call, merged: Path) -> None:
+    found = json.loads(call(str(merged), "--format", "json", "--reference", "bun").out)
+    assert {row["runner"] for row in found["rows"]} == {"node", "rust-ffi"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--format", "node"], "a merged run has no format 'node'; expected one of html, md"),
+        (["--machine", "mac"], "there is no machine 'mac' in "),
+        (["--reference", "deno"], "'deno' cannot be the reference: it took no part in any of"),
+    ],
+)
+def test_mistakes(call: Call, merged: Path, arguments: list[str], said: str) -> None:
+    done = call(str(merged), *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert done.out == ""
+
+
+def test_nothing_readable_is_an_error_that_says_why(call: Call, merged: Path) -> None:
+    for file in merged.rglob("samples.jsonl"):
+        file.write_text("[]\n", encoding="utf-8")
+    done = call(str(merged))
+    assert done.code == 2
+    assert "no machine's run can be read: linux-x64-0 of linux-x64: samples.jsonl" in done.err
+
+
+def test_a_machine_of_an_ordinary_run_is_a_mistake(call: Call, merged: Path) -> None:
+    run = next((merged / "sources").iterdir())
+    done = call(str(run), "--machine", "x")
+    assert done.code == 2
+    assert "--machine 'x': " in done.err
+    assert "is no merged run directory" in done.err

@@ -1,0 +1,104 @@
+"""What runners say of their own process, and the oracle's ways on macOS and Windows."""
+
+import ctypes
+import importlib.util
+import os
+import platform
+import resource
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sqlitmus import paths
+from sqlitmus.machine import architecture
+from tests.contract.started import RUNNERS, command, description
+
+
+@pytest.fixture
+def system() -> ModuleType:
+    """The oracle's module."""
+    file = paths.RUNNERS / "python" / "system.py"
+    spec = importlib.util.spec_from_file_location("oracle_system", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
+    """Here nothing is emulated: what it names is what its program is built for."""
+    line, _ = command(name)
+    said = architecture.named(description(name)["identity"]["architecture"])
+    program = Path(line[0]).resolve()
+    assert said == (architecture.of_program(program) or said)
+    assert said in ("x64", "arm64")
+
+
+def test_usage_and_peak_here(system: ModuleType) -> None:
+    before = system.usage()
+    sum(range(1_000_000))
+    after = system.usage()
+    told = system.figures(before, after)
+    assert told["cpu_ns"]["user"] >= 0
+    assert told["switches"]["voluntary"] >= 0
+    assert 2**20 < system.peak_rss() < 2**40
+
+
+def test_the_oracle_on_macos(system: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    def getrusage(_who: int) -> SimpleNamespace:
+        return SimpleNamespace(ru_maxrss=50_000_000)
+
+    monkeypatch.setattr(resource, "getrusage", getrusage)
+    assert system.peak_rss() == 50_000_000
+
+
+def kernel32(known: int) -> Any:
+    """ctypes.WinDLL whose K32GetProcessMemoryInfo fills in a peak."""
+
+    def ask(_process: Any, counters: Any, size: int) -> int:
+        assert size == ctypes.sizeof(counters._obj) == 8 + 8 * ctypes.sizeof(ctypes.c_size_t)
+        counters._obj.PeakWorkingSetSize = 60_000_000
+        return known
+
+    def load(name: str) -> SimpleNamespace:
+        assert name == "kernel32"
+        return SimpleNamespace(K32GetProcessMemoryInfo=ask)
+
+    return load
+
+
+@pytest.mark.parametrize(("known", "peak"), [(1, 60_000_000), (0, None)])
+def test_the_oracle_on_windows(
+    system: ModuleType, monkeypatch: pytest.MonkeyPatch, known: int, peak: int | None
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "resource", None)  # Windows' Python has no such module
+    monkeypatch.setattr(ctypes, "WinDLL", kernel32(known), raising=False)
+    times = iter([SimpleNamespace(user=1.5, system=0.25), SimpleNamespace(user=2.0, system=0.5)])
+    monkeypatch.setattr(os, "times", lambda: next(times))
+    before, after = system.usage(), system.usage()
+    assert system.figures(before, after) == {
+        "cpu_ns": {"user": 500_000_000, "system": 250_000_000},
+        "switches": None,
+    }
+    assert system.peak_rss() == peak
+
+
+@pytest.mark.parametrize(
+    ("built", "told"), [("win-amd64", "x64"), ("win-arm64", "arm64"), ("win32", "ia32")]
+)
+def test_on_windows_the_oracle_names_its_own_architecture_and_not_the_machine_s(
+    system: ModuleType, monkeypatch: pytest.MonkeyPatch, built: str, told: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(platform, "machine", lambda: "ARM64")
+    monkeypatch.setattr(sysconfig, "get_platform", lambda: built)
+    assert architecture.named(system.architecture()) == told

@@ -1,0 +1,75 @@
+"""What lies in `docs/` is what the command writes, and what the documents say of it holds."""
+
+# pyright: reportUnknownMemberType=false
+
+import json
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from sqlitmus import paths
+from sqlitmus.cli.export import text_of
+from sqlitmus.cli.schema import schemas
+from sqlitmus.export.as_csv import COLUMNS
+from tests.export import example
+
+DOCS = paths.ROOT / "docs"
+FILES = {
+    "csv": "export.csv",
+    "json": "export.json",
+    "markdown": "export.md",
+    "bmf": "bmf.json",
+    "gha-benchmark": "gha-benchmark.json",
+}
+
+
+@pytest.mark.parametrize("format_", FILES)
+def test_the_example_is_what_the_command_writes(
+    format_: str, request: pytest.FixtureRequest
+) -> None:
+    file = DOCS / "example-export" / FILES[format_]
+    written = text_of(example.reports(), format_)
+    if request.config.getoption("update_snapshots"):
+        file.write_text(written, encoding="utf-8", newline="\n")
+    told = "run: ./just pytest harness/tests/export/test_examples.py --snapshot-update"
+    assert file.read_text("utf-8") == written, told
+
+
+def test_the_committed_schema_is_what_the_command_prints() -> None:
+    printed = json.dumps(schemas()["export"], indent=1, ensure_ascii=False) + "\n"
+    told = "run: ./just schema export --out docs/export.schema.json"
+    assert (DOCS / "export.schema.json").read_text("utf-8") == printed, told
+    Draft202012Validator.check_schema(schemas()["export"])
+
+
+def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know() -> None:
+    found = json.loads(text_of(example.reports(), "json"))
+    validator = Draft202012Validator(schemas()["export"])
+    validator.validate(found)
+    for change in ({"outcome": "fine"}, {"ratio": "0.5"}, {"reason": ""}, {"surprise": 1}):
+        assert not validator.is_valid({**found, "rows": [{**found["rows"][0], **change}]})
+    assert not validator.is_valid({**found, "schema_version": 2})
+
+
+def test_the_page_explains_every_column_in_order() -> None:
+    page = (DOCS / "exports.md").read_text("utf-8")
+    table = page.partition("| column |")[2].partition("\n\n")[0]
+    named = [
+        name for cell in re.findall(r"^\| (.+?) \|", table, re.MULTILINE) for name in columns(cell)
+    ]
+    assert named == COLUMNS
+
+
+def columns(cell: str) -> list[str]:
+    """Columns that a cell names: `a`, `b`, or `a` with its ends (`_low`, `_high`)."""
+    names: list[str] = []
+    for name in re.findall(r"`(\w+)`", cell):
+        names.append(names[0] + name if name.startswith("_") else name)
+    return names
+
+
+def test_links_of_the_page_lead_somewhere() -> None:
+    page = (DOCS / "exports.md").read_text("utf-8")
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page):
+        assert (DOCS / target).exists(), f"docs/exports.md: {target} is not there"

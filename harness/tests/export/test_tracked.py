@@ -1,0 +1,85 @@
+"""Bencher Metric Format and github-action-benchmark."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sqlitmus.export import bmf, gha_benchmark, tracked
+from sqlitmus.export.model import Row
+from sqlitmus.export.rows import export_of
+from tests.report import synthetic
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return export_of([(name, synthetic.build(cases=14)) for name in ("a", "b")]).rows
+
+
+@pytest.fixture(scope="module")
+def few() -> list[Row]:
+    """Nine blocks: no verdict."""
+    return export_of([("a", synthetic.build(cases=14, blocks=9))]).rows
+
+
+def by_name(rows: list[Row]) -> dict[str, Row]:
+    return {tracked.name(row): row for row in rows if row.outcome == "ok"}
+
+
+def test_bmf_has_every_timed_cell_of_every_machine(rows: list[Row]) -> None:
+    found: dict[str, Json] = json.loads(bmf.render(rows))
+    timed = by_name(rows)
+    assert list(found) == list(timed)
+    assert {name.split("/")[0] for name in found} == {"a", "b"}
+    for name, measures in found.items():
+        row = timed[name]
+        time = tracked.time(row)
+        assert time
+        assert measures["latency"] == {
+            "value": time.value,
+            "lower_value": time.low,
+            "upper_value": time.high,
+        }
+        assert measures["cpu-ns"] == {"value": row.cpu_ns_per_unit}
+        assert measures["peak-rss-bytes"] == {"value": row.peak_rss_bytes}
+        assert ("cold-ns" in measures) == (row.metric == "steady")
+        assert ("overhead-ns" in measures) == (row.overhead_ns_per_unit is not None)
+
+
+def test_gha_benchmark_has_the_primary_time_of_every_timed_cell(rows: list[Row]) -> None:
+    found: list[Json] = json.loads(gha_benchmark.render(rows))
+    timed = by_name(rows)
+    assert [one["name"] for one in found] == list(timed)
+    for one in found:
+        row = timed[one["name"]]
+        time = tracked.time(row)
+        assert time
+        assert one["value"] == time.value
+        assert one["unit"] == f"ns/{row.unit}"
+        assert set(one) == {"name", "unit", "value", "range", "extra"}
+        compared, *others = one["extra"].split("\n")
+        assert (f"the time of node: {row.verdict}" in compared) == (row.runner != "node")
+        assert f"SQLite {row.sqlite_version}" in others[-1]
+
+
+def test_what_is_left_out_is_told_by_reason(rows: list[Row], few: list[Row]) -> None:
+    there = len(json.loads(bmf.render(rows)))
+    assert 0 < there < len(rows)
+    told = tracked.left_out(rows)
+    assert told.startswith(f"{len(rows) - there} of {len(rows)} cells left out: ")
+    for outcome in ("unsupported", "wrong", "failed", "missing"):
+        assert f"{sum(row.outcome == outcome for row in rows)} {outcome}" in told
+    assert "fewer" not in told
+    assert "from fewer than 10 blocks" in tracked.left_out(few)
+    assert json.loads(bmf.render(few)) == {}
+    assert json.loads(gha_benchmark.render(few)) == []
+    assert tracked.left_out(list(by_name(rows).values())) == ""
+
+
+def test_a_time_without_bounds_has_no_range(rows: list[Row]) -> None:
+    ends = {"cold_ns_low": None, "cold_ns_high": None, "runtime_version": None}
+    (entry,) = json.loads(gha_benchmark.render([rows[0].model_copy(update=ends)]))
+    assert "range" not in entry
+    assert "node of unknown version" in entry["extra"]

@@ -1,0 +1,1 @@
+"""The workflows of `.github/workflows`, read for the tests and rehearsed on this machine."""

@@ -1,0 +1,85 @@
+"""What the system says of this process, on Linux, macOS and Windows."""
+
+import ctypes
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Usage(NamedTuple):
+    """CPU nanoseconds and context switches (voluntary, involuntary) of all threads."""
+
+    user: int
+    system: int
+    switches: tuple[int, int] | None
+
+
+def usage() -> Usage:
+    """What the process has used so far."""
+    if sys.platform == "win32":
+        now = os.times()
+        return Usage(round(now.user * 1e9), round(now.system * 1e9), None)
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    switches = used.ru_nvcsw, used.ru_nivcsw
+    return Usage(round(used.ru_utime * 1e9), round(used.ru_stime * 1e9), switches)
+
+
+def figures(before: Usage, after: Usage) -> dict[str, Any]:
+    """The result's `cpu_ns` and `switches` between two moments."""
+    switches = None
+    if before.switches and after.switches:
+        voluntary, involuntary = map(int.__sub__, after.switches, before.switches)
+        switches = {"voluntary": voluntary, "involuntary": involuntary}
+    cpu = {"user": after.user - before.user, "system": after.system - before.system}
+    return {"cpu_ns": cpu, "switches": switches}
+
+
+def peak_rss() -> int | None:
+    """The largest resident set so far, in bytes; None where the system does not say."""
+    if sys.platform == "win32":
+        return _peak_working_set()
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes there
+    # ru_maxrss would start from the size of the process that spawned this one
+    try:
+        status = Path("/proc/self/status").read_text("ascii")
+    except OSError:
+        return None
+    high_water = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(high_water[0].split()[1]) * 1024 if high_water else None
+
+
+class _Counters(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS."""
+
+    _fields_ = (
+        ("cb", ctypes.c_uint32),
+        ("PageFaultCount", ctypes.c_uint32),
+        ("PeakWorkingSetSize", ctypes.c_size_t),
+        ("others", ctypes.c_size_t * 7),
+    )
+
+
+def _peak_working_set() -> int | None:
+    counters = _Counters(cb=ctypes.sizeof(_Counters))
+    ask = ctypes.WinDLL("kernel32").K32GetProcessMemoryInfo
+    this = ctypes.c_void_p(-1)
+    known = ask(this, ctypes.byref(counters), counters.cb)
+    return counters.PeakWorkingSetSize if known else None
+
+
+def architecture() -> str:
+    """What this Python is built for.
+
+    On Windows `platform.machine` answers, by version, for the machine or for the process.
+    """
+    if sys.platform == "win32":
+        return sysconfig.get_platform().removeprefix("win-").replace("win32", "ia32")
+    return platform.machine()

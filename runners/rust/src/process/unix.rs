@@ -1,0 +1,48 @@
+//! Linux and macOS: `getrusage`, and on Linux /proc for the peak.
+
+use super::Usage;
+use crate::result::{Cpu, Switches};
+
+/// Whether [`usage`] is of one thread, so that several threads' figures add up.
+pub const USAGE_IS_PER_THREAD: bool = cfg!(target_os = "linux");
+pub const SWITCHES_ARE_COUNTED: bool = true;
+
+/// What the calling thread has used so far; the process where the system has nothing finer.
+pub fn usage() -> Option<Usage> {
+    #[cfg(target_os = "linux")]
+    const WHO: libc::c_int = libc::RUSAGE_THREAD;
+    #[cfg(not(target_os = "linux"))]
+    const WHO: libc::c_int = libc::RUSAGE_SELF;
+    let usage = rusage(WHO)?;
+    let nanoseconds =
+        |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    Some(Usage {
+        cpu: Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) },
+        switches: Switches {
+            voluntary: usage.ru_nvcsw as u64,
+            involuntary: usage.ru_nivcsw as u64,
+        },
+    })
+}
+
+fn rusage(who: libc::c_int) -> Option<libc::rusage> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
+    unsafe { (libc::getrusage(who, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }
+}
+
+/// Largest resident set so far, in bytes. Not `ru_maxrss` on Linux: that starts from the size of
+/// the process that spawned this one.
+#[cfg(target_os = "linux")]
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Largest resident set so far, in bytes, as macOS counts it.
+#[cfg(not(target_os = "linux"))]
+pub fn peak_rss_bytes() -> Option<u64> {
+    rusage(libc::RUSAGE_SELF).map(|usage| usage.ru_maxrss as u64)
+}
