@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlitmus import machine, memory, paths, runners
 from sqlitmus.catalog import Catalog
+from sqlitmus.contract import Model
 from sqlitmus.errors import NotFit
 from sqlitmus.execute import Hyperfine
 from sqlitmus.fixture import LAYOUT
@@ -42,13 +43,18 @@ class Bench:
         return {case: [n for n in names if n in there] for case, names in cells.items()}
 
     def definitions(self, cases: list[Case]) -> dict[str, str]:
-        """A hash of each scenario and fixture of `cases`, by kind and name.
+        """A hash of each scenario, profile and fixture of `cases`, by kind and name.
 
         Runs are merged only if they agree in what they have in common of it.
         """
-        models = {f"scenario {c.scenario}": self.catalog.scenarios[c.scenario] for c in cases} | {
-            f"fixture {c.fixture}": self.catalog.fixtures[c.fixture] for c in cases if c.fixture
-        }
+        known = self.catalog
+        models: dict[str, Model] = {}
+        for case in cases:
+            models[f"scenario {case.scenario}"] = known.scenarios[case.scenario]
+            if case.fixture:
+                models[f"fixture {case.fixture}"] = known.fixtures[case.fixture]
+            if profile := case.axes.get("profile"):
+                models[f"profile {profile}"] = known.profiles[profile]
         return {
             name: hashlib.sha256(f"{LAYOUT}/{model.model_dump_json()}".encode()).hexdigest()[:16]
             for name, model in sorted(models.items())

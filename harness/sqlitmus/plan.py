@@ -110,7 +110,7 @@ class Plan(Model):
     what a comparison was asked for, exact enough to be found again. `gate` is the slowdown, as a
     share of the time, that fails a comparison; one that `confirms` another names that run.
     `machine` is the name of the machine in merged reports, `definitions` a hash by kind and name
-    of each scenario and fixture.
+    of each scenario, profile and fixture.
     """
 
     schema_version: int = SCHEMA

@@ -7,8 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from sqlitmus import lock, machine, paths, selftest
 from sqlitmus.bench import Bench, opened
 from sqlitmus.catalog import Catalog, Mode
@@ -69,9 +67,7 @@ def run(
 
 def _chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[Case], Cells]:
     if options.claims:
-        return choose_claims(
-            catalog, mode, options.claims, options.runners, psutil.cpu_count() or 1
-        )
+        return choose_claims(catalog, mode, options.claims, options.runners, affinity.usable())
     return choose(
         catalog,
         options.suite,

@@ -57,6 +57,13 @@ def test_each_scenario_says_what_it_asks_in_known_words() -> None:
             assert set(step.only) <= set(spec.axes)
 
 
+def test_processes_that_open_a_database_at_once_wait_for_each_other() -> None:
+    for name, spec in KNOWN.scenarios.items():
+        for profile in spec.axes.get("profile", []) if "processes" in spec.axes else []:
+            first, _ = KNOWN.profiles[profile].pragmas[0]
+            assert first == "busy_timeout", f"{name}: {profile}"
+
+
 def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
     for name, profile in KNOWN.profiles.items():
         for pragma, _ in profile.pragmas:

@@ -20,6 +20,12 @@ def allowed() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
+def usable() -> int:
+    """How many processors this process may use: a container or `taskset` may leave it fewer than
+    the machine has."""
+    return len(allowed()) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def check(pins: list[int]) -> None:
     """Raise UsageError for a processor that is not there or not allowed, NotFit for no pins."""
     if not pins:

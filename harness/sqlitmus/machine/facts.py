@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from sqlitmus import paths
-from sqlitmus.machine import architecture, kernel, system
+from sqlitmus.machine import affinity, architecture, kernel, system
 
 UNKNOWN = "unknown"
 SYSTEMS = {"darwin": "macos"}
@@ -24,7 +24,8 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
     clock = kernel.clock_source(root)
     return {
         "cpu": cpu_model(root),
-        "cores": str(os.cpu_count() or UNKNOWN),
+        "cores": str(affinity.usable()),
+        "cores of the machine": str(os.cpu_count() or UNKNOWN),
         "threads per core": f"{cores[1] / cores[0]:g}" if cores else UNKNOWN,
         "architecture": architecture.native(root),
         "memory": f"{memory / 2**30:.1f} GiB" if memory else UNKNOWN,
@@ -45,7 +46,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
 
 def identity() -> str:
     """What must not change within a run: the processor, its cores, the kernel."""
-    return f"{cpu_model()} × {os.cpu_count()}, {platform.platform()}"
+    return f"{cpu_model()} × {affinity.usable()}, {platform.platform()}"
 
 
 def kind() -> str:

@@ -73,6 +73,9 @@ def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
             "canary": plan.canary or "none",
             "floor": plan.floor or "none",
             "correction": plan.correction,
+            "margin": f"{plan.margin:g}",
+            "sessions": str(plan.sessions),
+            "looks": str(plan.looks),
         },
     )
 

@@ -29,6 +29,21 @@ def test_facts_are_words_and_unknown_ones_say_so(
     assert bare["hyperfine"] == machine.UNKNOWN
 
 
+def test_cores_are_those_that_may_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+
+    def two(_: int) -> set[int]:
+        return {3, 5}
+
+    monkeypatch.setattr(os, "sched_getaffinity", two, raising=False)
+    known = machine.facts(tmp_path)
+    assert (known["cores"], known["cores of the machine"]) == ("2", "8")
+    restricted = machine.identity()
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert machine.facts(tmp_path)["cores"] == "8"
+    assert machine.identity() != restricted
+
+
 def test_facts_of_a_laptop(tmp_path: Path) -> None:
     known = machine.facts(tmp_path, root=build(tmp_path, LAPTOP))
     assert known["cpu"] == "Example CPU 9000 @ 3 GHz"

@@ -43,6 +43,9 @@ def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
         "canary": "node",
         "floor": "none",
         "correction": "none",
+        "margin": "0.02",
+        "sessions": "1",
+        "looks": "1",
     }
 
 
