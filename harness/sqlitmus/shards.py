@@ -14,9 +14,11 @@ from sqlitmus.errors import UsageError
 from sqlitmus.plan import Case, Cells, Shard
 from sqlitmus.words import counted
 
-START_S = 0.15  # a runner and hyperfine
+# Of an invocation, on average over the runners; about what pilots find on two cores.
+START_S = 0.1
 ITERATION_S = 0.02  # long enough on the fastest runner means longer on the others
-COPY_S = 0.03  # a database to write into
+COPY_S = 0.08  # a database to write into, and what writing adds to a start
+WORKER_S = 0.03  # the start of one
 
 
 def parse(text: str) -> tuple[int, int]:
@@ -36,6 +38,8 @@ def predicted(case: Case, runners: int, catalog: Catalog) -> float:
         each += max(case.warmup_ms, 0) / 1e3 + timed * ITERATION_S
     if catalog.scenarios[case.scenario].writes:
         each += COPY_S
+    if "workers" in case.axes:
+        each += case.workers * WORKER_S
     return each * runners
 
 
@@ -44,19 +48,20 @@ def divide(cases: list[Case], cells: Cells, catalog: Catalog, count: int) -> lis
 
     Raises UsageError when there are fewer scenarios than shards.
     """
-    seconds: dict[str, float] = defaultdict(float)
+    # whole milliseconds: a sum of fractions would depend on the order
+    spent: dict[str, int] = defaultdict(int)
     for case in cases:
-        seconds[case.scenario] += predicted(case, len(cells[case.id]), catalog)
-    if len(seconds) < count:
+        spent[case.scenario] += round(1000 * predicted(case, len(cells[case.id]), catalog))
+    if len(spent) < count:
         raise UsageError(
-            f"{counted(len(seconds), 'scenario')} cannot be divided into {count} shards; a "
+            f"{counted(len(spent), 'scenario')} cannot be divided into {count} shards; a "
             "scenario stays whole, so that its runners are compared on one machine"
         )
-    filled = [0.0] * count
+    filled = [0] * count
     shards: list[list[str]] = [[] for _ in range(count)]
-    for name in sorted(seconds, key=lambda name: (-seconds[name], name)):
+    for name in sorted(spent, key=lambda name: (-spent[name], name)):
         emptiest = filled.index(min(filled))
-        filled[emptiest] += seconds[name]
+        filled[emptiest] += spent[name]
         shards[emptiest].append(name)
     return shards
 
