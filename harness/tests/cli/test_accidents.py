@@ -79,7 +79,7 @@ def test_a_malformed_catalogue_is_told_with_its_place(clone: Clone) -> None:
 @pytest.fixture
 def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
     """The clone for calls within this process."""
-    for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS"):
+    for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS", "SQLITMUS_LOCK"):
         monkeypatch.setenv(name, clone.environment()[name])
     monkeypatch.setattr(paths, "RUNNERS", clone.root / "runners")
     monkeypatch.setattr(paths, "RESULTS", clone.root / "results")

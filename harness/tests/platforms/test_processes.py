@@ -44,7 +44,9 @@ def family(tmp_path: Path) -> Any:
 def test_a_process_is_killed_with_what_it_started(family: Any) -> None:
     process, child = family
     processes.kill(process)
-    assert process.wait() == (-signal.SIGTERM if os.name == "posix" else 15)
+    # on a machine that is held up the second signal may come before the first was heard
+    ended = (-signal.SIGTERM, -signal.SIGKILL) if os.name == "posix" else (15,)
+    assert process.wait() in ended
     until(lambda: not running(child), "the child lives on")
 
 
