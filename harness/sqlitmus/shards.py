@@ -34,8 +34,8 @@ def predicted(case: Case, runners: int, catalog: Catalog) -> float:
     """Seconds that one block of `case` takes with so many runners, as far as definitions tell."""
     each = START_S
     if case.metric == "steady":
-        timed = max(case.iterations, 1) + case.warmup_iterations
-        each += max(case.warmup_ms, 0) / 1e3 + timed * ITERATION_S
+        timed = case.iterations + case.warmup_iterations
+        each += case.warmup_ms / 1e3 + timed * ITERATION_S
     if catalog.scenarios[case.scenario].writes:
         each += COPY_S
     if "workers" in case.axes:

@@ -232,13 +232,13 @@ def from_records(
     read once and may be a generator. A cell checked twice keeps its last check. `truncated` says
     that a last line was cut off and left out. Raises `RunDataError`.
     """
-    parsed = _validate(Plan, plan, "plan.json")
+    parsed = validated(Plan, plan, "plan.json")
     cells: dict[tuple[str, str], Check] = {}
     for number, line in enumerate(checks, start=1):
-        check = _validate(Check, line, f"verify.jsonl line {number}")
+        check = validated(Check, line, f"verify.jsonl line {number}")
         cells[check.case, check.runner] = check
     passes = [
-        _validate(Block, line, f"blocks.jsonl line {number}")
+        validated(Block, line, f"blocks.jsonl line {number}")
         for number, line in enumerate(blocks, start=1)
     ]
     repeated = {(b.block, b.take) for b in passes if b.repeated}
@@ -257,16 +257,16 @@ def from_records(
     except ValueError as error:
         raise RunDataError(str(error)) from error
     facts = {str(name): str(value) for name, value in machine.items()}
-    tested = None if selftest is None else _validate(Tested, selftest, "selftest.json")
+    tested = None if selftest is None else validated(Tested, selftest, "selftest.json")
     shown = tested and SelfTest(tested.created, tested.lines, tested.passed)
     more = None
     if details is not None and parsed.kind == "claims":
         told = (
-            _validate(Detail, line, f"details.jsonl line {number}")
+            validated(Detail, line, f"details.jsonl line {number}")
             for number, line in enumerate(details, start=1)
         )
         more = read_details(told, columns, repeated)
-    said = () if gate is None else _validate(Gated, gate, "gate.json").lines
+    said = () if gate is None else validated(Gated, gate, "gate.json").lines
     return RunData(parsed, cells, columns, passes, facts, shown, truncated, more, said)
 
 
@@ -276,7 +276,8 @@ def _unique(what: str, names: list[str]) -> None:
         raise ValueError(f"{what} {', '.join(repeated)} occurs more than once")
 
 
-def _validate(model: type[M], value: object, where: str) -> M:
+def validated(model: type[M], value: object, where: str) -> M:
+    """`value` as a model; raises RunDataError with the JSON path below `where`."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -27,7 +27,7 @@ def load(directory: Path) -> RunData:
         _object(directory / "machine.json", required=False),
         blocks=_lines(directory / "blocks.jsonl"),
         selftest=_object(directory / "selftest.json", required=False) or None,
-        truncated=_cut_off(samples),
+        truncated=cut_off(samples),
         details=_lines(details) if details.exists() else None,
         gate=_object(directory / "gate.json", required=False) or None,
     )
@@ -82,7 +82,8 @@ def _parse(lines: list[bytes], file: Path, before: int) -> list[object]:
     return found
 
 
-def _cut_off(file: Path) -> bool:
+def cut_off(file: Path) -> bool:
+    """Whether the last line has no end."""
     if not file.exists() or not file.stat().st_size:
         return False
     with file.open("rb") as stream:

@@ -15,7 +15,7 @@ from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.sessions import combine
 
 LEAST_POOLED = 3
-_SIDES: dict[Verdict, str] = {
+SIDES: dict[Verdict, str] = {
     "materially faster": "faster",
     "faster": "faster",
     "equivalent": "equivalent",
@@ -50,10 +50,10 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     beside = _beside(answers, names)
     if not counted:
         return Judged("no answer", None, "no answer", beside)
-    sides = Counter(_SIDES[v] for v in counted.values() if v in _SIDES)
+    sides = Counter(SIDES[v] for v in counted.values() if v in SIDES)
     if _contradict(set(counted.values()), sides):
         apart = "; ".join(
-            f"{side} on: {', '.join(n for n, v in counted.items() if _SIDES.get(v) == side)}"
+            f"{side} on: {', '.join(n for n, v in counted.items() if SIDES.get(v) == side)}"
             for side in ("faster", "equivalent", "slower")
             if sides[side]
         )
@@ -63,13 +63,13 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     whole = len(counted)
     if not times or (whole > 1 and (times < 2 or 2 * times <= whole)):
         return Judged("not resolved", None, "not resolved", beside)
-    agreed = _common([v for v in counted.values() if _SIDES.get(v) == side])
+    agreed = _common([v for v in counted.values() if SIDES.get(v) == side])
     if whole == 1:
         where = "this machine" if len(names) == 1 else next(iter(counted))
         return Judged("on one machine only", agreed, f"on {where} only", beside)
     if times == whole:
         return Judged("holds on all", agreed, f"holds on all {whole}", beside)
-    others = ", ".join(name for name, v in counted.items() if _SIDES.get(v) != side)
+    others = ", ".join(name for name, v in counted.items() if SIDES.get(v) != side)
     text = f"holds on {times} of {whole} (not: {others})"
     return Judged("holds on most", agreed, text, beside)
 

@@ -11,14 +11,14 @@ from sqlitmus.report import mergedmodel
 from sqlitmus.report.mergedmodel import VERSION, Answer, MergedReport, Pooled, Row, Word
 from sqlitmus.words import counted
 
-from .holds import judge, pool
+from .holds import SIDES, judge, pool
 from .sources import Place
 from .survey import About, Estimate, Survey
 from .words import listed, some
 
 ABSENT = Answer(said="not planned")
 _CONTROLS = "controls"
-_SIDES = ("faster", "slower", "equivalent")
+_ORDER = ("faster", "slower", "equivalent")
 # Of one comparison and of several.
 _SAID: dict[Word, tuple[str, str]] = {
     "holds on all": ("holds", "hold on every machine that has an answer"),
@@ -146,10 +146,9 @@ def _group(rows: Sequence[Row], group: str) -> list[str]:
     sides: dict[str, Counter[str]] = {}
     for row in mine:
         if row.verdict is not None and row.word in ("holds on all", "holds on most"):
-            side = row.verdict.removeprefix("materially ")
-            sides.setdefault(row.runner, Counter())[side] += 1
+            sides.setdefault(row.runner, Counter())[SIDES[row.verdict]] += 1
     parts = [
-        f"{runner} is {listed([f'{s} in {found[s]}' for s in _SIDES if found[s]])}"
+        f"{runner} is {listed([f'{s} in {found[s]}' for s in _ORDER if found[s]])}"
         for runner, found in sides.items()
     ]
     cases = counted(len({row.case for row in mine}), "case")

@@ -11,6 +11,7 @@ from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.words import counted
 
 from .data import RunData
+from .emulation import emulated, foreign
 from .provenance import SHIPPED
 from .words import by_value, listed, some
 
@@ -162,14 +163,10 @@ def _frequency(machine: dict[str, str]) -> Iterable[str]:
 
 def _emulated(run: RunData) -> Iterable[str]:
     """Programs that are built for another processor than the machine's."""
-    told = {"hyperfine": run.machine.get("hyperfine architecture", UNKNOWN)}
-    for runner in run.plan.runners:
-        if runner.description:
-            told[runner.name] = runner.description.identity.architecture
-    known = {name: named(text) for name, text in told.items() if text != UNKNOWN}
-    machine = named(run.machine.get("architecture", UNKNOWN))
-    other = {name: built for name, built in known.items() if built != machine}
-    if machine != UNKNOWN and other:
+    hyperfine = run.machine.get("hyperfine architecture", UNKNOWN)
+    other = foreign(run, {"hyperfine": hyperfine}) | emulated(run)
+    if other:
+        machine = named(run.machine["architecture"])
         yield (
             f"Not built for this machine's {machine}: {by_value(other)}. Their times contain an "
             "emulation (or a mode of compatibility), so comparisons with them are not like for "

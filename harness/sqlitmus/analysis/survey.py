@@ -117,7 +117,7 @@ def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
         grade=report.noise.grade,
         cases=len(report.cases),
         missing=machine.missing,
-        emulated=emulated(found.run),
+        emulated=list(emulated(found.run)),
         headline=report.headline,
         notices=report.notices,
     )

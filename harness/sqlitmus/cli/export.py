@@ -9,6 +9,7 @@ import typer
 
 from sqlitmus import paths
 from sqlitmus.cli import write
+from sqlitmus.cli.run import check_format
 from sqlitmus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def export(
     from sqlitmus import store
     from sqlitmus.export.reports import reports_of
 
-    if format_ not in FORMATS:
-        raise UsageError(f"there is no format {format_!r}; expected one of {', '.join(FORMATS)}")
+    check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":
         raise UsageError(f"--limit is for --format markdown; {format_} is always whole")
     gc.disable()  # as in `report`

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -162,10 +163,10 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     progress.say(f"interrupted; {where}", always=True)
 
 
-def check_format(name: str) -> None:
-    """Raise UsageError for a format that no report has."""
-    if name not in FORMATS:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
+def check_format(name: str, known: Sequence[str] = FORMATS) -> None:
+    """Raise UsageError for a format that is not among those known, which are a report's."""
+    if name not in known:
+        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(known)}")
 
 
 def check_label(label: str, option: str = "--label") -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlitmus.errors import UsageError
 from sqlitmus.report import markdown, table, words
-from sqlitmus.report.gfm import code, text
+from sqlitmus.report.gfm import code, row, text, top
 from sqlitmus.report.model import Report
 from sqlitmus.words import counted
 
@@ -47,11 +47,11 @@ def fitting(table: Table, room: int) -> tuple[list[str], int]:
     """The first rows that fit below their head, and the room that is left."""
     room -= size(table.head) + 2
     kept: list[str] = []
-    for row in table.rows:
-        if size(row) >= room:
+    for line in table.rows:
+        if size(line) >= room:
             break
-        room -= size(row) + 1
-        kept.append(row)
+        room -= size(line) + 1
+        kept.append(line)
     return kept, room
 
 
@@ -60,19 +60,13 @@ def tables(name: str, report: Report) -> Iterator[Table]:
     order = sorted(report.runners, key=lambda runner: runner.name != report.reference)
     places = [report.runners.index(runner) for runner in order]
     columns = ["case", *(code(runner.name) for runner in order)]
-    rule = ["---", *("--:" for _ in order)]
     for group, rows in table.rows(report):
         title = f"### {text(group)} on {text(name)}\n"
         lines = [
-            [code(row.case.id), *(markdown.cell(row.entries[place]) for place in places)]
-            for row in rows
+            [code(one.case.id), *(markdown.cell(one.entries[place]) for place in places)]
+            for one in rows
         ]
-        yield Table("\n".join([title, line(columns), line(rule)]), [line(one) for one in lines])
-
-
-def line(cells: Sequence[str]) -> str:
-    """One row of a table."""
-    return f"| {' | '.join(cells)} |"
+        yield Table(f"{title}\n{top(columns)}", list(map(row, lines)))
 
 
 def left_out(count: int, total: int) -> str:
@@ -82,8 +76,10 @@ def left_out(count: int, total: int) -> str:
 
 def legend() -> str:
     """How to read a cell."""
-    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
-    return f"{marks}. First column: the reference's time; others: time over it, [95 % interval].\n"
+    return (
+        f"{words.marks()}. First column: the reference's time; others: time over it, "
+        "[95 % interval].\n"
+    )
 
 
 def size(text: str) -> int:

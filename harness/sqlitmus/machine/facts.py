@@ -13,7 +13,6 @@ from sqlitmus.machine import affinity, architecture, kernel, system
 
 UNKNOWN = "unknown"
 SYSTEMS = {"darwin": "macos"}
-ARCHITECTURES = architecture.NAMES
 
 
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:

@@ -12,16 +12,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from sqlitmus import plan as plans
 from sqlitmus.analysis import RunData, RunDataError, from_records
-from sqlitmus.analysis.data import Plan
+from sqlitmus.analysis.data import Plan, validated
+from sqlitmus.analysis.files import cut_off
 from sqlitmus.machine import architecture
 from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
 
 from .run import Run
-from .values import Unacceptable, cut_off, document, lines, plain
+from .values import Unacceptable, document, lines, plain
 
 NAME = re.compile(r"(?!\.+$)[\w.@+-]{1,200}")
 MOST_SHARDS = 1000  # GitHub starts at most 256 jobs of a matrix
@@ -88,11 +87,9 @@ def _plan(raw: dict[str, Any]) -> Plan:
             "measure again, or merge with the sqlitmus that wrote it"
         )
     try:
-        plan = Plan.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        at = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
-        raise Unacceptable(f"plan.json: ${at}: {first['msg']}") from error
+        plan = validated(Plan, raw, "plan.json")
+    except RunDataError as error:
+        raise Unacceptable(str(error)) from error
     if plan.kind != "suite":
         raise Unacceptable(
             f"plan.json: $.kind is {plan.kind}; only runs of a suite are merged: "

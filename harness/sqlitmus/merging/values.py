@@ -38,15 +38,6 @@ def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]
             number += len(chunk)
 
 
-def cut_off(file: Path) -> bool:
-    """Whether the last line has no end."""
-    if not file.stat().st_size:
-        return False
-    with file.open("rb") as stream:
-        stream.seek(-1, 2)
-        return stream.read(1) != b"\n"
-
-
 def plain(text: str, limit: int = 500) -> str:
     """`text` for a terminal: one line of printable characters, the rest cut."""
     kept = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])

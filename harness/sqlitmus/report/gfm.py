@@ -22,7 +22,16 @@ def code(value: str) -> str:
     return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
 
 
+def row(cells: Sequence[str]) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def top(header: Sequence[str], left: int = 1) -> str:
+    """A table's header and rule: its first `left` columns are text and the others numbers."""
+    return f"{row(header)}\n{row(['---'] * left + ['--:'] * (len(header) - left))}"
+
+
 def grid(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A table whose first `left` columns are text and the others numbers."""
-    rule = ["---"] * left + ["--:"] * (len(header) - left)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [header, rule, *lines])
+    """A whole table."""
+    return "\n".join([top(header, left), *map(row, lines)])

@@ -164,8 +164,7 @@ def foot(report: Report) -> str:
     what = "Numbers are time over the reference's time"
     if report.kind == "compare":
         what = "Δ is the change from the base"
-    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
-    reading = f"{marks}. {what}; brackets are 95 % intervals. {words.correction(report)}"
+    reading = f"{words.marks()}. {what}; brackets are 95 % intervals. {words.correction(report)}"
     if report.kind == "claims":
         reading = text(f"{claimwords.reading()} {claimwords.correction(report)}")
     selftest = " ".join(text(line) for line in words.selftest(report))

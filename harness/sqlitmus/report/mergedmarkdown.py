@@ -2,7 +2,7 @@
 
 from sqlitmus.report import format as fmt
 from sqlitmus.report import mergedwords, words
-from sqlitmus.report.gfm import code, grid, text
+from sqlitmus.report.gfm import code, grid, row, text, top
 from sqlitmus.report.markdown import LIMIT, RESERVE
 from sqlitmus.report.mergedmodel import Answer, MergedReport, Pooled, Row
 
@@ -12,13 +12,13 @@ FRAME = 100_000
 
 def render(report: MergedReport, *, room: int = LIMIT - RESERVE - FRAME) -> str:
     """The report; of the rows those that are decided, as far as they fit into `room` bytes."""
-    decided = [row for row in report.rows if not mergedwords.folded(row)]
-    kept, rest = mergedwords.chosen(decided, room, lambda row: len(_line(row).encode()) + 1)
+    decided = [one for one in report.rows if not mergedwords.folded(one)]
+    kept, rest = mergedwords.chosen(decided, room, lambda one: len(_line(one).encode()) + 1)
     parts = [head(report), "## Does it hold?", text(_reading(report))]
     for group in report.groups:
-        mine = [row for row in report.rows if row.group == group]
+        mine = [one for one in report.rows if one.group == group]
         if mine:
-            parts.append(_group(report, group, [row for row in kept if row.group == group], mine))
+            parts.append(_group(report, group, [one for one in kept if one.group == group], mine))
     parts += [text(mergedwords.left_out(rest, report)), machines(report), foot(report)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -39,25 +39,23 @@ def _reading(report: MergedReport) -> str:
 
 def _group(report: MergedReport, group: str, kept: list[Row], all_: list[Row]) -> str:
     """A group's decided rows, and how many are not."""
-    folded = mergedwords.count(row for row in all_ if mergedwords.folded(row))
+    folded = mergedwords.count(one for one in all_ if mergedwords.folded(one))
     parts = [f"### {text(group)}"]
     if kept:
         header = ["case", "runner", "does it hold?", "mean of a kind"]
         header += [text(machine.name) for machine in report.machines]
-        rule = ["---"] * 4 + ["--:"] * len(report.machines)
-        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule)]
-        parts.append("\n".join([*lines, *map(_line, kept)]))
+        parts.append("\n".join([top(header, left=4), *map(_line, kept)]))
     if folded:
         parts.append(f"Besides: {folded}.")
     return "\n\n".join(parts)
 
 
-def _line(row: Row) -> str:
-    said = f"{mergedwords.WORDS[row.word].symbol} {text(mergedwords.said(row))}"
-    if row.beside:
-        said += f"; {text(row.beside)}"
-    cells = [code(row.case), code(row.runner), said, " ".join(map(_mean, row.pooled))]
-    return f"| {' | '.join([*cells, *map(_answer, row.answers)])} |"
+def _line(one: Row) -> str:
+    said = f"{mergedwords.WORDS[one.word].symbol} {text(mergedwords.said(one))}"
+    if one.beside:
+        said += f"; {text(one.beside)}"
+    cells = [code(one.case), code(one.runner), said, " ".join(map(_mean, one.pooled))]
+    return row([*cells, *map(_answer, one.answers)])
 
 
 def _mean(one: Pooled) -> str:
@@ -100,6 +98,5 @@ def machines(report: MergedReport) -> str:
 def foot(report: MergedReport) -> str:
     """How to read it."""
     holds = " · ".join(f"{look.symbol} {word}" for word, look in mergedwords.WORDS.items())
-    marks = " · ".join(f"{word.symbol} {verdict}" for verdict, word in words.VERDICTS.items())
     own = f"One machine's own report: `./just report results/{report.run} --machine NAME`"
-    return f"{holds}\n\n{marks}\n\n{own}\n\nsqlitmus {text(report.sqlitmus_version)}"
+    return f"{holds}\n\n{words.marks()}\n\n{own}\n\nsqlitmus {text(report.sqlitmus_version)}"

@@ -1,6 +1,5 @@
 """The merged page as its template sees it: rows as markup, the forest of each as one picture."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from sqlitmus.report import charts, fragments, mergedwords, words
 from sqlitmus.report import format as fmt
 from sqlitmus.report.mergedmodel import Answer, MergedReport, Pooled, Row
 from sqlitmus.report.model import Interval
-from sqlitmus.report.view import safe, sentence
+from sqlitmus.report.view import safe, sentence, varying_axes
 
 WIDTH = 150
 STEP = 6
@@ -42,7 +41,7 @@ class HoldsView:
 
 def holds(report: MergedReport, room: int = ROOM) -> HoldsView:
     """The table "Does it hold?" as far as it fits into `room` bytes."""
-    varying = _varying(report.rows)
+    varying = varying_axes(report.rows)
     axes = {group: axis([r for r in report.rows if r.group == group]) for group in report.groups}
     made = {id(row): row_tr(row, varying[row.scenario], axes[row.group]) for row in report.rows}
     kept, rest = mergedwords.chosen(report.rows, room, lambda row: len(made[id(row)].encode()))
@@ -71,21 +70,6 @@ def axis(rows: Sequence[Row]) -> charts.RatioAxis:
     tight = charts.ratio_axis(found, WIDTH, charts.FOREST_PAD)
     low, high = max(tight.low, 1 / charts.GLYPH_RATIO), min(tight.high, charts.GLYPH_RATIO)
     return charts.RatioAxis(low, high, WIDTH, charts.FOREST_PAD)
-
-
-def _varying(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Per scenario, the axes with more than one value."""
-    values: dict[str, dict[str, set[str]]] = defaultdict(dict)
-    for row in rows:
-        for name, value in row.axes.items():
-            values[row.scenario].setdefault(name, set()).add(value)
-    return defaultdict(
-        list,
-        {
-            scenario: [name for name, found in axes.items() if len(found) > 1]
-            for scenario, axes in values.items()
-        },
-    )
 
 
 def row_tr(row: Row, varying: list[str], axis: charts.RatioAxis) -> str:

@@ -1,8 +1,9 @@
 """The page as the templates see it: every text formatted, every coordinate known, nothing left to
 compute."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from markupsafe import Markup
 
@@ -63,7 +64,16 @@ def group_views(report: Report) -> list[GroupView]:
     return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
 
 
-def varying_axes(cases: Sequence[Case]) -> dict[str, list[str]]:
+class Placed(Protocol):
+    """What a scenario's axes fix: a case, or a row on one."""
+
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def axes(self) -> Mapping[str, str]: ...
+
+
+def varying_axes(cases: Iterable[Placed]) -> dict[str, list[str]]:
     """Per scenario, the axes with more than one value in this report."""
     values: dict[str, dict[str, set[str]]] = {}
     for case in cases:

@@ -100,6 +100,11 @@ STEADINESS: dict[Steadiness, SteadyWord] = {
 ABSENT = OutcomeWord("a", "not planned", "this run's plan does not hold that cell")
 
 
+def marks() -> str:
+    """Each verdict's symbol, as a legend."""
+    return " · ".join(f"{word.symbol} {verdict}" for verdict, word in VERDICTS.items())
+
+
 def shade(verdict: Verdict, value: float) -> str:
     """Style class of a compared cell: f1..f5, s1..s5, eq or un."""
     word = VERDICTS[verdict]

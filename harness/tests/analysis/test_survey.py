@@ -112,7 +112,7 @@ def test_architectures_have_several_names(
     made.add("one", architecture=machine, emulated=RUNNERS if runners == "x86_64" else ())
     made.write()
     run = load(next((made.path / SOURCES).iterdir()))
-    assert emulated(run) == found
+    assert list(emulated(run)) == found
 
 
 def test_three_machines_of_a_kind_are_pooled_and_other_kinds_are_not(made: Directory) -> None:
