@@ -1,6 +1,5 @@
 """Merged run directories for tests: small runs on disk, and the `merged.json` that names them."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,36 +8,15 @@ from sqlitmus.plan import Shard
 from tests.analysis.runs import (
     Json,
     Times,
-    checks,
     description,
     noisy,
     plan,
     runner,
     samples,
-    written,
+    write,
 )
 
 RUNNERS = ("node", "bun", "rust-ffi")
-
-
-def run_on(
-    folder: Path,
-    of: Json,
-    time: Times,
-    machine: Json,
-    *,
-    verify: list[Json] | None = None,
-) -> None:
-    """One run directory."""
-    folder.mkdir(parents=True)
-    (folder / "plan.json").write_text(json.dumps(of), encoding="utf-8")
-    (folder / "machine.json").write_text(json.dumps(machine), encoding="utf-8")
-    for name, lines in (
-        ("verify.jsonl", checks(of) if verify is None else verify),
-        ("samples.jsonl", written(samples(of, time))),
-    ):
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 class Directory:
@@ -79,7 +57,8 @@ class Directory:
             ]
             cpu = cpus[number % len(cpus)]
             facts = {"cpu": cpu, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
-            run_on(self.path / SOURCES / key, at, self._time(ratios, spread), facts)
+            lines = samples(at, self._time(ratios, spread))
+            write(self.path / SOURCES / key, at, lines=lines, machine=facts)
             shard = Shard(**at["shard"]) if at.get("shard") else None
             sources.append(
                 Source(

@@ -1,7 +1,9 @@
 """Small runs for the analysis tests, in the form in which they are parsed from a run directory;
 samples have names here, and become rows in `written`."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -129,11 +131,11 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
 def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
     lines: list[Json] = [{"schema": SCHEMA, "run": of["run"], "columns": COLUMNS}]
     names = [r["name"] for r in of["runners"] if r["missing"] is None]
-    series = [*((n, n) for n in names), (of["canary"], "canary")]
     for block in range(of["blocks"]):
         for c, planned in enumerate(of["cases"]):
             units = planned["operations"] * planned["per_operation"]
-            for name, label in series:
+            twin = of.get("canaries", {}).get(planned["id"], of["canary"])
+            for name, label in [*((n, n) for n in names), (twin, "canary")]:
                 if name is None or name not in names:
                     continue
                 value = time(c, label, block)
@@ -197,3 +199,29 @@ def make(
         {"cores": "4"} if machine is None else machine,
         truncated=truncated,
     )
+
+
+def write(
+    folder: Path,
+    of: Json | None = None,
+    *,
+    verify: list[Json] | None = None,
+    lines: Iterable[object] | None = None,
+    machine: Json | None = None,
+) -> Path:
+    """The directory that is read as the run that `make` gives."""
+    of = of or plan()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("plan.json", json.dumps(of, indent=1)),
+        ("machine.json", json.dumps({"cores": "4"} if machine is None else machine)),
+        ("verify.jsonl", jsonl(checks(of) if verify is None else verify)),
+        ("samples.jsonl", jsonl(written(samples(of, noisy()) if lines is None else lines))),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def jsonl(lines: Iterable[object]) -> str:
+    """Lines without spaces, as a session writes them: some tests change them as text."""
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)

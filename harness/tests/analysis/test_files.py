@@ -1,21 +1,15 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, load
-from tests.analysis.runs import checks, make, noisy, plan, samples, written
+from tests.analysis.runs import make, write
 
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """A finished run."""
-    (tmp_path / "plan.json").write_text(json.dumps(plan()))
-    (tmp_path / "machine.json").write_text('{"cores": "4"}')
-    for name, lines in (("verify", checks(plan())), ("samples", written(samples(plan(), noisy())))):
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (tmp_path / f"{name}.jsonl").write_text(text)
-    return tmp_path
+    return write(tmp_path)
 
 
 def test_a_run_directory_is_read_as_it_was_written(directory: Path) -> None:

@@ -1,14 +1,14 @@
 """`claims` as a whole: what it lists, measures, prints and writes."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from sqlitmus import launch, paths
 from sqlitmus.machine import affinity
 from sqlitmus.report import data
-from tests.fakes.clone import MODES, Clone, Done
+from tests.cli.calling import Call
+from tests.fakes.clone import MODES, Clone
 from tests.fakes.instant import Desk, even
 
 CLAIM = """
@@ -34,7 +34,6 @@ rows = [{ name = "a row", published = 1.2, said = "+20 %", key = true }]
 """
 MODE = MODES[MODES.index("[standard]") :].split("\n\n")[0].replace("[standard]", "[claims]")
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
-Call = Callable[..., Done]
 
 
 @pytest.fixture

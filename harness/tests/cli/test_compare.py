@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
@@ -12,12 +11,12 @@ import pytest
 from sqlitmus.report import data
 from sqlitmus.report.format import THIN
 from sqlitmus.store import RunDirectory
+from tests.cli.calling import Call
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone, Done, measured_order, planned_order
 from tests.fakes.instant import Desk, even
 
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
-Call = Callable[..., Done]
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
 import json
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from sqlitmus import catalog, cli, lock, machine, paths, runners
+from sqlitmus import catalog, lock, machine, paths, runners
 from sqlitmus.machine import activity, readiness, settings
+from tests.cli.calling import Call, sqlitmus
 from tests.fakes.clone import Clone, Done
 from tests.machine.linux import BUSY, LAPTOP, QUIET, build
 
@@ -30,13 +29,11 @@ FINE = SimpleNamespace(
 ABSENT = SimpleNamespace(spec=SimpleNamespace(name="absent"), missing="no cargo", description=None)
 OTHER = lock.Holder(pid=7, started=0.0, label="night", command="sqlitmus run")
 
-Doctor = Callable[..., Done]
-
 
 @pytest.fixture
 def doctor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Doctor:
+) -> Call:
     """`doctor` within this process, on a machine made of files and of what goes on."""
 
     def run(
@@ -61,15 +58,10 @@ def doctor(
             (psutil, "disk_usage", lambda _: SimpleNamespace(free=2**36)),
             (catalog, "load", lambda: SimpleNamespace(runners=dict.fromkeys(["fine", "absent"]))),
             (runners, "discover", lambda *_: there),
-            (sys, "argv", ["sqlitmus", "doctor", *arguments]),
         ]
         for target, name, value in patches:
             monkeypatch.setattr(target, name, value)
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Done(int(ended.value.code), out, err)
+        return sqlitmus(capsys, monkeypatch, "doctor", *arguments)
 
     return run
 
@@ -104,7 +96,7 @@ warning  absent               missing: no cargo
 """
 
 
-def test_a_laptop_that_is_not_fit(doctor: Doctor) -> None:
+def test_a_laptop_that_is_not_fit(doctor: Call) -> None:
     given: dict[str, Any] = {
         "files": LAPTOP,
         "going_on": BUSY,
@@ -115,7 +107,7 @@ def test_a_laptop_that_is_not_fit(doctor: Doctor) -> None:
     assert doctor("--strict", **given) == Done(3, LAPTOP_SAYS, "")
 
 
-def test_json_says_the_same(doctor: Doctor) -> None:
+def test_json_says_the_same(doctor: Call) -> None:
     done = doctor("--json", files=LAPTOP, going_on=BUSY, there=[FINE, ABSENT], holder=OTHER)
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
@@ -153,12 +145,12 @@ ok       fine                 node:sqlite 26.1, SQLite 3.54.1
 """
 
 
-def test_a_quiet_machine_that_tells_little_passes_even_strictly(doctor: Doctor) -> None:
+def test_a_quiet_machine_that_tells_little_passes_even_strictly(doctor: Call) -> None:
     done = doctor("--strict", files={}, going_on=QUIET, there=[FINE])
     assert done == Done(0, QUIET_SAYS, "")
 
 
-def test_strict_wants_every_runner_and_no_warning(doctor: Doctor) -> None:
+def test_strict_wants_every_runner_and_no_warning(doctor: Call) -> None:
     given: dict[str, Any] = {"files": {}, "there": [FINE]}
     busy = replace(QUIET, busy=0.5)
     assert doctor("--strict", **given, going_on=busy).code == 3

@@ -1,55 +1,36 @@
 """`export` as a user calls it, on a run directory."""
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sqlitmus import cli
 from sqlitmus.analysis import analyse, load
 from sqlitmus.export.reports import reports_of
 from sqlitmus.export.rows import export_of
 from sqlitmus.store import point_latest
 from tests.analysis.merged_runs import Directory
-from tests.analysis.runs import Json, checks, noisy, plan, samples, written
+from tests.analysis.runs import Json, checks, plan, write
+from tests.cli.calling import Call, sqlitmus
 from tests.export.reading import read
-from tests.fakes.clone import Done
-
-Call = Callable[..., Done]
 
 
-def write(directory: Path, of: Json) -> Path:
+def run_of(of: Json, folder: Path) -> Path:
     """A finished run of `of` in which bun does not support one case."""
     verified = checks(of)
     verified[1] |= {"outcome": "unsupported", "reason": "=bun:sqlite has\nno such shape"}
-    for name, lines in (("verify", verified), ("samples", written(samples(of, noisy())))):
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (directory / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    (directory / "machine.json").write_text('{"cores": "4"}', encoding="utf-8")
-    (directory / "plan.json").write_text(json.dumps(of), encoding="utf-8")
-    return directory
+    return write(folder, of, verify=verified)
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    return write(folder, plan(machine="linux-x64"))
+    return run_of(plan(machine="linux-x64"), tmp_path / "run")
 
 
 @pytest.fixture
 def export(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    def call(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["sqlitmus", "export", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Done(ended.value.code, out, err)
-
-    return call
+    return partial(sqlitmus, capsys, monkeypatch, "export")
 
 
 def test_csv_is_the_default_and_comes_back_as_the_run_was(export: Call, run: Path) -> None:
@@ -99,7 +80,7 @@ def test_a_file_holds_what_stdout_would(export: Call, run: Path, tmp_path: Path)
 
 
 def test_a_run_without_a_machines_name_is_unnamed(tmp_path: Path) -> None:
-    assert [name for name, _ in reports_of(write(tmp_path, plan()), None)] == ["unnamed"]
+    assert [name for name, _ in reports_of(run_of(plan(), tmp_path), None)] == ["unnamed"]
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,19 @@
 """`report` of a merged run directory: formats, one machine, what is said of mistakes."""
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sqlitmus import cli
 from tests.analysis.merged_runs import Directory
-from tests.fakes.clone import Done
-
-Call = Callable[..., Done]
+from tests.cli.calling import Call, sqlitmus
 
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """The command line within this process."""
-    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # no processes for machines as small as these
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["sqlitmus", "report", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Done(ended.value.code, out, err)
-
-    return run
+    return partial(sqlitmus, capsys, monkeypatch, "report")
 
 
 @pytest.fixture

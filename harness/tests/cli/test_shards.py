@@ -1,6 +1,5 @@
 """A suite measured in shards, merged and reported, as a user would."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from tests.fakes.clone import Clone, Done
 from tests.fakes.instant import Desk, even
 
 OPTIONS = ("--size", "s", "--blocks", "12", "--seed", "1", "-q")
-Call = Callable[..., Done]
 
 
 @pytest.fixture

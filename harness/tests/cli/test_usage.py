@@ -1,32 +1,18 @@
 """What is said to a user who asks for something that does not exist; nothing is measured."""
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from sqlitmus import __version__, cli
-from tests.fakes.clone import Done
-
-Call = Callable[..., Done]
+from sqlitmus import __version__
+from tests.cli.calling import Call, sqlitmus
 
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
     """The command line within this process, on the clone's own catalogue."""
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["sqlitmus", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Done(int(ended.value.code), out, err)
-
-    return run
+    return partial(sqlitmus, capsys, monkeypatch)
 
 
 ERRORS = [

@@ -6,7 +6,6 @@ it starts and times processes is for the fakes that are processes.
 """
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from io import StringIO
@@ -16,10 +15,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sqlitmus import bench, catalog, cli, measure, paths, pilot, session
+from sqlitmus import bench, catalog, measure, paths, pilot, session
 from sqlitmus.contract import Job
 from sqlitmus.execute import Timing
 from sqlitmus.progress import Progress
+from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
 PROBE_NS = 30_000_000
@@ -181,13 +181,8 @@ class Desk:
 
     def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
         """The command line, within this process."""
-        self.monkeypatch.setenv("COLUMNS", "100")
-        self.monkeypatch.setenv("TERM", "dumb")
-        self.monkeypatch.setattr(sys, "argv", ["sqlitmus", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = map(self.clone.plain, capsys.readouterr())
-        return Done(int(ended.value.code or 0), out, err)
+        done = sqlitmus(capsys, self.monkeypatch, *arguments)
+        return Done(done.code, self.clone.plain(done.out), self.clone.plain(done.err))
 
     def said(self) -> str:
         """Progress since this was last asked, without times of day and durations."""

@@ -1,7 +1,6 @@
 """Small run directories as files, and merged ones."""
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,15 +30,11 @@ def write(
 ) -> Path:
     """A run of two runners and two blocks, whose name is the folder's."""
     of = plan(folder.name, cases, **changes)
-    lines = runs.written(runs.samples(of, runs.noisy(), complete=complete))
-    folder.mkdir(parents=True)
+    lines = runs.samples(of, runs.noisy(), complete=complete)
+    runs.write(folder, of, lines=lines, machine={**FACTS, **(facts or {})})
     (folder / "logs").mkdir()
     (folder / "logs" / "secret.log").write_text("stays here\n")
-    (folder / "plan.json").write_text(json.dumps(of, indent=1))
-    (folder / "machine.json").write_text(json.dumps({**FACTS, **(facts or {})}))
-    (folder / "verify.jsonl").write_text(jsonl(runs.checks(of)))
-    (folder / "samples.jsonl").write_text(jsonl(lines))
-    (folder / "blocks.jsonl").write_text(jsonl(block(n) for n in range(of["blocks"])))
+    (folder / "blocks.jsonl").write_text(runs.jsonl(block(n) for n in range(of["blocks"])))
     return folder
 
 
@@ -71,10 +66,6 @@ def block(number: int) -> dict[str, Any]:
         "disturbed": False,
         "repeated": False,
     }
-
-
-def jsonl(lines: Iterable[Any]) -> str:
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
 def edit(file: Path, old: str, new: str) -> None:

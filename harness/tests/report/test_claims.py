@@ -1,8 +1,6 @@
 """Claims in HTML, Markdown, for a terminal, and as Node prints comparisons."""
 
 import re
-import shutil
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,10 +33,9 @@ from sqlitmus.report.estimate import Interval
 from sqlitmus.report.model import Report
 from tests.analysis import claim_runs
 from tests.analysis.claim_runs import claim, group, make, row
+from tests.report.browser import checked
 from tests.report.test_html import HOSTILE, parse
 
-NO_CHROMIUM = 3
-NODE = shutil.which("node")
 MODES = ("same", "small", "noisy")
 
 
@@ -150,22 +147,8 @@ def test_texts_of_a_claim_are_only_text() -> None:
     assert not re.search(r"(?<!\\)<img", outside_code)
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not on PATH; it drives the browser")
 def test_the_page_works_in_chromium(report: Report, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    page.write_text(html.render(report), encoding="utf-8")
-    assert NODE is not None
-    done = subprocess.run(
-        [NODE, str(html.REPORTS / "check" / "check.mjs"), str(page)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if done.returncode == NO_CHROMIUM:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "no problems" in done.stdout
+    assert "no problems" in checked(html.render(report), tmp_path)
 
 
 # charts ------------------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 """The merged report: its page, its size, its Markdown and text."""
 
 import re
-import shutil
-import subprocess
 from base64 import b64decode
 from dataclasses import replace
 from gzip import decompress
@@ -15,13 +13,13 @@ from sqlitmus.analysis.merged import merged_report
 from sqlitmus.analysis.sources import reference_of
 from sqlitmus.analysis.survey import survey
 from sqlitmus.merging.model import Refused
-from sqlitmus.report import html, mergedhtml, mergedmarkdown, mergedterminal, mergedview
+from sqlitmus.report import mergedhtml, mergedmarkdown, mergedterminal, mergedview
 from sqlitmus.report.mergedmodel import Answer, MergedReport, Row
 from sqlitmus.report.model import Interval
 from tests.analysis.merged_runs import Directory
 from tests.analysis.runs import case, plan
 from tests.report import synthetic
-from tests.report.test_browser import NO_CHROMIUM, NODE
+from tests.report.browser import checked
 from tests.report.test_html import HOSTILE, parse
 
 CASES = [
@@ -232,21 +230,7 @@ def test_the_forest_draws_every_machine(made: Made) -> None:
     assert "h0" not in mergedview.forest(far, mergedview.axis([far]))
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not on PATH; it drives the browser")
 def test_the_page_works_in_chromium(made: Made, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    page.write_text(mergedhtml.render(*made), encoding="utf-8")
-    node = shutil.which("node")
-    assert node is not None
-    done = subprocess.run(
-        [node, str(html.REPORTS / "check" / "check.mjs"), str(page)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if done.returncode == NO_CHROMIUM:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "no problems" in done.stdout
-    assert "links within a machine's page stay in it" in done.stdout
+    found = checked(mergedhtml.render(*made), tmp_path)
+    assert "no problems" in found
+    assert "links within a machine's page stay in it" in found
