@@ -3,12 +3,15 @@
 Every ratio is base / new: how many times as fast the new cell is as the base.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from sqlitmus.contract import Model
+
+KEY = 1000  # rows that one key row outweighs
 
 Metric = Literal["steady", "wall", "loop", "average", "p50", "p99", "p999", "max"]
 Word = Literal[
@@ -170,3 +173,22 @@ class Claim(Model):
             for case in table.cases:
                 for runner in table.runners:
                     yield case, runner
+
+
+def canaries(asked: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Per case, of the runners in `cells`, the one that published figures are about: most key rows,
+    else most rows.
+
+    What a figure may be noise is told by that runner's own repetition: one that is a thousand times
+    faster varies a thousand times as much, in longest latencies above all.
+    """
+    found: dict[str, Counter[str]] = {}
+    for claim in asked:
+        for group in claim.groups:
+            for row in group.rows:
+                if row.published is None or row.untestable:
+                    continue
+                for case, runner in (cell for pair in group.pairs(row) for cell in pair):
+                    if runner in cells.get(case, ()):
+                        found.setdefault(case, Counter())[runner] += KEY if row.key else 1
+    return {case: runners.most_common(1)[0][0] for case, runners in found.items()}

@@ -136,10 +136,10 @@ def _counts(
     )
 
 
-def block_seconds(counts: PlannedCounts, cells: Cells, canary: str | None) -> float:
-    """Predicted seconds of one block."""
+def block_seconds(counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]) -> float:
+    """Predicted seconds of one block; `canaries` names per case the runner that runs twice."""
     entries = [(case, name) for case, names in cells.items() for name in names]
-    entries += [(case, canary) for case, names in cells.items() if canary and canary in names]
+    entries += canaries.items()
     return sum(counts[case][name].seconds for case, name in entries)
 
 

@@ -4,11 +4,11 @@ import datetime
 import random
 import shlex
 
-from sqlitmus import __version__, machine
+from sqlitmus import __version__, claims, machine
 from sqlitmus.bench import Bench
 from sqlitmus.catalog import Mode
 from sqlitmus.options import MARGIN, Options
-from sqlitmus.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard
+from sqlitmus.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
 from sqlitmus.progress import clock
 from sqlitmus.words import counted
 
@@ -27,10 +27,11 @@ def freeze(
     from sqlitmus.counts import block_seconds
 
     name, mode = options.mode_in(bench.catalog)
-    canary_s = block_seconds(counts, fit, reference)
+    others = claims.canaries(options.claims, fit)
+    canary_s = block_seconds(counts, fit, canaries(fit, reference, others))
     blocks, sessions = _extent(options, mode, canary_s)
     canary = reference if blocks > 1 else None
-    block_s = canary_s if canary else block_seconds(counts, fit, None)
+    block_s = canary_s if canary else block_seconds(counts, fit, {})
     whole_s = blocks * block_s + (sessions - 1) * mode.pause_s
     bench.progress.say(
         f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
@@ -56,6 +57,7 @@ def freeze(
         correction=options.correction,
         reference=reference,
         canary=canary,
+        canaries=others if canary else {},
         floor=next(
             (n for n in among(bench, fit) if bench.catalog.runners[n].role == "floor"), None
         ),

@@ -46,7 +46,7 @@ class Measuring:
         self._cases = {case.id: case for case in plan.cases}
         # The order is that of the cells fit at the start: one that fails only now shifts no other.
         ordered = _fit_at_start(plan, directory)
-        self._slots = list(schedule(ordered, plan.canary, plan.blocks, plan.seed, plan.compared()))
+        self._slots = list(schedule(ordered, plan.twice(), plan.blocks, plan.seed, plan.compared()))
         self._given_up = {
             (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
         }

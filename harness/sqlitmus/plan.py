@@ -3,6 +3,7 @@
 A case is a scenario with every axis fixed; a cell is a case × a runner.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -95,6 +96,12 @@ class PlannedRunner(Model):
     description: Description | None = None
 
 
+def canaries(cells: Cells, canary: str | None, others: Mapping[str, str]) -> dict[str, str]:
+    """Per case the canary, or the other one that is named for it, where it is among the cells."""
+    named = {case: others.get(case, canary) for case in cells}
+    return {case: name for case, name in named.items() if name in cells[case] and name}
+
+
 class Shard(Model):
     """Which part of a run this is: shards of the same `whole` belong together."""
 
@@ -109,6 +116,7 @@ class Plan(Model):
     `blocks` are those of all `sessions` together, between which lie `pause_s` seconds; `subjects`
     what a comparison was asked for, exact enough to be found again. `gate` is the slowdown, as a
     share of the time, that fails a comparison; one that `confirms` another names that run.
+    `canary` is the runner that runs a second time in each case; `canaries` names another for some.
     `machine` is the name of the machine in merged reports, `definitions` a hash by kind and name
     of each scenario, profile and fixture.
     """
@@ -130,6 +138,7 @@ class Plan(Model):
     correction: Correction
     reference: str
     canary: str | None
+    canaries: dict[str, str] = {}
     floor: str | None
     margin: float
     runners: list[PlannedRunner]
@@ -151,6 +160,10 @@ class Plan(Model):
     def compared(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         """Cells (case id, runner) that claims compare across cases; none in other runs."""
         return [pair for claim in self.claims for pair in claim.compared()]
+
+    def twice(self) -> dict[str, str]:
+        """Per case the runner that runs a second time, as its canary."""
+        return canaries(self.cells, self.canary, self.canaries)
 
     def counted(self, case: Case, runner: str) -> Case:
         """`case` with the counts of this runner's cell."""

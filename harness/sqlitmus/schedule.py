@@ -1,7 +1,7 @@
 """The order of measurement: randomised complete blocks, mirrored in pairs. Pure."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 CANARY = "canary"
@@ -23,12 +23,14 @@ Cell = tuple[str, str]  # case id and runner
 
 def schedule(
     cells: dict[str, list[str]],
-    canary: str | None,
+    canaries: Mapping[str, str],
     blocks: int,
     seed: int,
     compared: Sequence[tuple[Cell, Cell]] = (),
 ) -> Iterator[Slot]:
     """Slots of all blocks in order.
+
+    `canaries` names per case the runner that runs a second time.
 
     A block is one pass over all cells. What is compared runs next to each other in random order, so
     that a pair is adjacent in time: the runners of a case with the canary, or, where pairs are
@@ -40,7 +42,7 @@ def schedule(
     units = _connected(cells, compared) if compared else _by_case(cells)
     position = 0
     for block in range(blocks):
-        for case, runner, label in _block(units, canary, block, seed):
+        for case, runner, label in _block(units, canaries, block, seed):
             yield Slot(position, block, case, runner, label)
             position += 1
 
@@ -62,13 +64,13 @@ def _connected(
 
 
 def _block(
-    units: list[list[Cell]], canary: str | None, block: int, seed: int
+    units: list[list[Cell]], canaries: Mapping[str, str], block: int, seed: int
 ) -> list[tuple[str, str, str]]:
     rng = random.Random(f"{seed}/{block // 2}")
     order: list[tuple[str, str, str]] = []
     for unit in rng.sample(units, len(units)):
         entries = [(case, runner, runner) for case, runner in unit]
-        entries += [(case, runner, CANARY) for case, runner in unit if runner == canary]
+        entries += [(case, runner, CANARY) for case, runner in unit if runner == canaries.get(case)]
         rng.shuffle(entries)
         order += entries
     return order[::-1] if block % 2 else order

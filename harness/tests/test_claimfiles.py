@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus import catalog, claimfiles, paths
-from sqlitmus.claims import Claim
+from sqlitmus.claims import Claim, canaries
 from sqlitmus.errors import UsageError
 
 TINY = """
@@ -136,3 +136,19 @@ def test_what_is_wrong_is_told_with_file_and_place(
     assert str(caught.value).startswith(f"{tmp_path / 'a-arrays.toml'}: ")
     for text in said:
         assert text in str(caught.value)
+
+
+def test_the_canary_of_a_case_is_the_runner_that_most_figures_are_about(tmp_path: Path) -> None:
+    more = TINY.replace('runners = ["node", "rust"]', 'runners = ["rust"]', 1)
+    keyed = more.replace('said = "20 %"', 'said = "20 %", key = true').replace('"rust"', '"bun"', 1)
+    both = {"get-pk": ["node", "rust", "bun"], "get-pk@shape=array": ["node", "rust"]}
+    first = read(tmp_path)["arrays"]
+    assert canaries([first], both) == dict.fromkeys(both, "node"), "the first of those alike"
+    second = read(tmp_path, more, name="b-more.toml")["more"]
+    assert canaries([first, second], both) == dict.fromkeys(both, "rust")
+    third = read(tmp_path, keyed, name="c-keyed.toml")["keyed"]
+    assert canaries([first, second, third], both) == {
+        "get-pk": "bun",
+        "get-pk@shape=array": "rust",
+    }, "a key row outweighs others, where its runner is there"
+    assert canaries([third], {"get-pk": ["node"]}) == {}

@@ -274,9 +274,9 @@ def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:
         "y": {"b": planned(seconds=100)},
     }
     cells = {"x": ["a", "b"], "y": ["b"]}
-    assert block_seconds(counts, cells, None) == 111
-    assert block_seconds(counts, cells, "a") == 112
-    assert block_seconds(counts, cells, "b") == 221
+    assert block_seconds(counts, cells, {}) == 111
+    assert block_seconds(counts, cells, {"x": "a"}) == 112
+    assert block_seconds(counts, cells, {"x": "b", "y": "b"}) == 221
 
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}

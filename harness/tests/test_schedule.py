@@ -5,9 +5,11 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlitmus.plan import canaries
 from sqlitmus.schedule import CANARY, Slot, schedule
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
+TWICE = canaries(CELLS, "a", {})
 NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
 PLANS = st.dictionaries(
     st.text("xyz", min_size=1, max_size=3), st.lists(NAMES, unique=True), min_size=1, max_size=6
@@ -17,18 +19,24 @@ PLANS = st.dictionaries(
 def blocks_of(
     cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
 ) -> list[list[Slot]]:
-    slots = schedule(cells, canary, blocks, seed)
+    slots = schedule(cells, canaries(cells, canary, {}), blocks, seed)
     return [list(block) for _, block in groupby(slots, lambda slot: slot.block)]
 
 
 def test_the_order_of_a_seed_is_pinned() -> None:
-    said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, "a", 2, 7)]
+    said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, TWICE, 2, 7)]
     assert said == PINNED
 
 
 def test_the_canary_is_the_reference_under_another_label() -> None:
-    slots = [s for s in schedule(CELLS, "a", 1, 7) if s.label == CANARY]
+    slots = [s for s in schedule(CELLS, TWICE, 1, 7) if s.label == CANARY]
     assert sorted((s.case, s.runner) for s in slots) == [("all", "a"), ("get", "a")]
+
+
+def test_a_case_may_have_a_canary_of_its_own() -> None:
+    twice = canaries(CELLS, "a", {"all": "b", "noop": "c"})
+    slots = [s for s in schedule(CELLS, twice, 1, 7) if s.label == CANARY]
+    assert sorted((s.case, s.runner) for s in slots) == [("all", "b"), ("get", "a"), ("noop", "c")]
 
 
 @given(PLANS, st.none() | NAMES, st.integers(1, 5), st.integers(0, 2**31))
@@ -67,9 +75,9 @@ def test_the_runners_of_a_case_stand_next_to_each_other(
 def test_positions_count_up_and_more_blocks_leave_the_first_as_they_were(
     cells: dict[str, list[str]], blocks: int, seed: int
 ) -> None:
-    slots = list(schedule(cells, None, blocks, seed))
+    slots = list(schedule(cells, {}, blocks, seed))
     assert [slot.position for slot in slots] == list(range(len(slots)))
-    longer = list(schedule(cells, None, blocks + 2, seed))
+    longer = list(schedule(cells, {}, blocks + 2, seed))
     assert longer[: len(slots)] == slots
 
 
@@ -107,7 +115,7 @@ def test_what_is_compared_across_cases_stands_next_to_each_other() -> None:
     ]
     unit = {("get", "a"), ("all", "a"), ("noop", "c")}
     for block in range(4):
-        slots = [s for s in schedule(CELLS, "a", 4, 7, pairs) if s.block == block]
+        slots = [s for s in schedule(CELLS, TWICE, 4, 7, pairs) if s.block == block]
         inside = [(s.case, s.runner) in unit for s in slots]
         assert [key for key, _ in groupby(inside)].count(True) == 1
         assert sum(inside) == 5, "the canary of both cells of a included"
@@ -121,8 +129,8 @@ def test_pairs_change_the_order_and_nothing_else(
     there = [(case, name) for case, names in cells.items() for name in names]
     cell = st.sampled_from(there or [("", "")])
     pairs = data.draw(st.lists(st.tuples(cell, cell), min_size=1, max_size=6))
-    paired = list(schedule(cells, canary, blocks, seed, pairs))
-    plain = list(schedule(cells, canary, blocks, seed))
+    paired = list(schedule(cells, canaries(cells, canary, {}), blocks, seed, pairs))
+    plain = list(schedule(cells, canaries(cells, canary, {}), blocks, seed))
     assert sorted((s.block, s.case, s.label) for s in paired) == sorted(
         (s.block, s.case, s.label) for s in plain
     )

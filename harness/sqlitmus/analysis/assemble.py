@@ -1,5 +1,7 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sqlitmus.errors import UsageError
@@ -27,7 +29,7 @@ from .method import method
 from .noise import group_guards, letter, noise, told
 from .notices import cores, notices, plan_note
 from .outcomes import complete_blocks, judge, usable
-from .pairs import CANARY, Question, compare_all, compare_canary, comparisons
+from .pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
 from .rates import rates
 from .scaling import scaling
 from .secondary import measures
@@ -52,15 +54,21 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     canaries: list[Comparison | None] = [None] * len(plan.cases)
     grades = None
     guards: dict[str, float] = {}
-    if plan.canary is not None:
-        twin = compare_canary(times, names.index(plan.canary), names, question)
+    twins = plan.twins()
+    if twins is not None:
+        twin = compare_canary(times, twins, question)
         grades = noise(twin)
         guards = group_guards(twin, [case.group for case in plan.cases])
-        canaries = [found.of(CANARY, plan.canary) for found in comparisons(twin)]
+        canaries = [
+            found and replace(found, reference=names[place])
+            for place, found in zip(
+                twins, (one.of(CANARY, TWIN) for one in comparisons(twin)), strict=True
+            )
+        ]
     pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
     cold, cpu, memory = (
-        measures(usable(values, outcomes), names, shown, plan.canary, question)
+        measures(usable(values, outcomes), names, shown, twins, question)
         for values in (run.samples.wall, run.samples.cpu, run.samples.rss)
     )
     cells = build_cells(
@@ -83,7 +91,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     ranking = standings(pairs, ok, [case.group for case in cases], groups)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
-    canary = canary_summary(plan.canary, canaries)
+    canary = canary_summary(_whose(plan), canaries)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
@@ -134,6 +142,13 @@ def _title(plan: Plan, base: str) -> str:
         return "Published claims, measured here"
     others = [runner.name for runner in plan.runners if runner.name != base]
     return f"{listed(others)} against {base}"
+
+
+def _whose(plan: Plan) -> str | None:
+    """Whom the canary repeats, in words; None without a canary."""
+    if plan.canary is None or set(plan.canaries.values()) <= {plan.canary}:
+        return plan.canary
+    return "the runner that a case's figures are about"
 
 
 def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:

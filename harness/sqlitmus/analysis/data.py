@@ -95,7 +95,8 @@ class Counts(Record):
 
 
 class Plan(Record):
-    """The frozen plan; `canary` is the runner that runs twice, `cells` maps a case to the
+    """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
+    cases, `cells` maps a case to the
     runners that were to do it (None: all), `rerun` is the command that repeats the run.
     """
 
@@ -116,6 +117,7 @@ class Plan(Record):
     correction: Literal["none", "holm", "bh"]
     reference: str
     canary: str | None = None
+    canaries: dict[str, str] = {}
     floor: str | None = None
     margin: float = Field(gt=0, lt=1)
     rerun: str = ""
@@ -128,6 +130,13 @@ class Plan(Record):
     shard: Shard | None = None
     definitions: dict[str, str] = {}
 
+    def twins(self) -> list[int] | None:
+        """Per case the place of the runner that the canary repeats; None without a canary."""
+        if self.canary is None:
+            return None
+        names = [runner.name for runner in self.runners]
+        return [names.index(self.canaries.get(case.id, self.canary)) for case in self.cases]
+
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.
 
@@ -137,9 +146,10 @@ class Plan(Record):
             return [1] * (len(self.runners) + 1)
         planned = self.counts.get(case.id, {})
         names = [runner.name for runner in self.runners]
+        twin = self.canaries.get(case.id, self.canary or names[0])
         return [
             (planned[name].operations if name in planned else case.operations) * case.per_operation
-            for name in [*names, self.canary or names[0]]
+            for name in [*names, twin]
         ]
 
     @model_validator(mode="after")
@@ -147,8 +157,8 @@ class Plan(Record):
         names = [runner.name for runner in self.runners]
         _unique("runner", names)
         _unique("case", [case.id for case in self.cases])
-        for key in ("reference", "canary", "floor"):
-            name = getattr(self, key)
+        named = [(key, getattr(self, key)) for key in ("reference", "canary", "floor")]
+        for key, name in [*named, *(("canary", name) for name in self.canaries.values())]:
             if name is not None and name not in names:
                 raise ValueError(f"{key} {name!r} is not among the runners {', '.join(names)}")
         if self.blocks % self.sessions:
@@ -249,7 +259,7 @@ def from_records(
                 run=parsed.run,
                 cases={c.id: (c.metric == "cold", parsed.units(c)) for c in parsed.cases},
                 runners=[runner.name for runner in parsed.runners],
-                canary=parsed.canary,
+                canaries={*parsed.canaries.values(), *filter(None, [parsed.canary])},
                 blocks=parsed.blocks,
                 superseded=repeated,
             ),

@@ -37,7 +37,7 @@ def gate(run: RunData) -> Gate:
     names = [runner.name for runner in plan.runners]
     question = Question.of(plan)
     times = usable(run.samples.time, judge(run))
-    guard = guard_of(times, names, plan.canary, question)
+    guard = guard_of(times, plan.twins(), question)
     found = compare_with(times[:, :-1], names.index(plan.reference), question).logs
     shape = (len(plan.cases), len(names))
     (new,) = (at for at, name in enumerate(names) if name != plan.reference)

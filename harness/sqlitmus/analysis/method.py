@@ -24,7 +24,7 @@ Verdicts: faster or slower if that interval excludes 1, materially if all of it 
 {margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
 Fewer than {least} blocks give no verdict. {correction} {looks}
 
-The reference runs twice in each block, the second time as a canary. Cases whose canary is wide or
+{canary} runs twice in each block, the second time as a canary. Cases whose canary is wide or
 differs from itself are graded C: there a verdict needs the whole interval beyond what the canary
 did to itself. {sessions}
 
@@ -36,6 +36,7 @@ C API directly.
 """
 
 
+_CANARY = ("The reference", "Of each case the runner that its published figures are about")
 _CORRECTIONS = {
     "none": (
         "Verdicts are not corrected for the number of comparisons: of 20 comparisons between equal "
@@ -71,6 +72,7 @@ def method(plan: Plan) -> list[str]:
         least=MIN_BLOCKS,
         correction=_CORRECTIONS[plan.correction],
         looks="" if plan.looks == 1 else _LOOKS.format(looks=plan.looks, level=level),
+        canary=_CANARY[plan.kind == "claims"],
         sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
     )
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]

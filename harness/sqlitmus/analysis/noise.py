@@ -24,14 +24,12 @@ def noise(canary: Pairs) -> Grades:
     return grade(canary.logs)
 
 
-def guard_of(values: Array, names: list[str], twin: str | None, question: Question) -> Array | None:
+def guard_of(values: Array, twins: Sequence[int] | None, question: Question) -> Array | None:
     """How far from 0 a log ratio of each case must lie, from the canary's own; None without one.
 
-    `values` is cases x series x blocks, the canary the last series; `twin` is whom it repeats.
+    `values` is cases x series x blocks, the canary the last series; `twins` are whom it repeats.
     """
-    if twin is None:
-        return None
-    return noise(compare_canary(values, names.index(twin), names, question)).guard
+    return None if twins is None else noise(compare_canary(values, twins, question)).guard
 
 
 def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:

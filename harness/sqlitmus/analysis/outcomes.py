@@ -34,12 +34,12 @@ def judge(run: RunData) -> Outcomes:
     The canary is the same program, so its bad invocations count against the runner that it repeats.
     """
     samples, runners, wanted = run.samples, run.plan.runners, run.plan.cells
-    names = [runner.name for runner in runners]
-    twin = None if run.plan.canary is None else names.index(run.plan.canary)
+    twins = run.plan.twins()
     impossible = _impossible(samples)
     bad = ((samples.code == FAILED) | (samples.code == WRONG) | impossible).any(axis=2)
-    if twin is not None:
-        bad[:, twin] |= bad[:, -1]
+    each = np.arange(len(bad))
+    if twins is not None:
+        bad[each, twins] |= bad[:, -1]
     ok = ~bad & (samples.code == OK).any(axis=2)
     usable: list[list[bool]] = ok.tolist()
     expected = ~bad
@@ -53,14 +53,15 @@ def judge(run: RunData) -> Outcomes:
             found = _verified(runner, run.checks.get((case.id, runner.name)), selected)
             expected[c, r] &= found[0] == "ok"
             if found[0] == "ok" and not usable[c][r]:
-                found = _measured(samples, impossible, c, [r, -1] if r == twin else [r])
+                own = [r, -1] if twins and r == twins[c] else [r]
+                found = _measured(samples, impossible, c, own)
             row.append(found[0])
             why.append(found[1])
         ok[c, : len(row)] = [outcome == "ok" for outcome in row]
         outcomes.append(row)
         reasons.append(why)
     for mask in (ok, expected):
-        mask[:, -1] &= mask[:, twin] if twin is not None else False
+        mask[:, -1] &= mask[each, twins] if twins is not None else False
     return Outcomes(outcomes, reasons, ok, expected)
 
 

@@ -1,5 +1,6 @@
 """Every runner against every other in every case."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, VERDICTS, Verdicts, decide
 from .cells import optional
 from .data import Plan
 
-CANARY = "canary"
+CANARY, TWIN = "canary", "itself"
 # Log ratios closer than this differ by rounding only, not by time.
 _RESOLUTION = 1e-12
 _NOT_RESOLVED = VERDICTS.index("not resolved")
@@ -156,9 +157,10 @@ def compare_with(
     return Compared(means, _decided(means, question, guard, values.shape[1]))
 
 
-def compare_canary(times: Array, twin: int, names: list[str], question: Question) -> Pairs:
-    """The canary (last series of `times`) against the runner it repeats, in each case."""
-    return compare_all(times[:, [twin, -1]], [names[twin], CANARY], question)
+def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pairs:
+    """The canary (last series of `times`) against the runner that it repeats in each case."""
+    both = np.stack([times[np.arange(len(times)), twins], times[:, -1]], axis=1)
+    return compare_all(both, [TWIN, CANARY], question)
 
 
 def comparisons(pairs: Pairs) -> list[Comparisons]:

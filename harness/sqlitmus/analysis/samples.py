@@ -59,7 +59,7 @@ class Cells:
     run: str
     cases: Mapping[str, tuple[bool, list[int]]]
     runners: list[str]
-    canary: str | None
+    canaries: Collection[str]
     blocks: int
     superseded: Collection[tuple[int, int]] = ()
 
@@ -94,8 +94,7 @@ class _Reader:
         self._series: dict[object, int] = {
             (name, name): number for number, name in enumerate(cells.runners)
         }
-        if cells.canary is not None:
-            self._series["canary", cells.canary] = len(cells.runners)
+        self._series |= {("canary", name): len(cells.runners) for name in cells.canaries}
         self._code = np.full(places, NONE, dtype=np.int8)
         self._position = np.full(places, -1, dtype=np.int64)
         self._figures = np.full((len(_FIGURES), places), np.nan)

@@ -1,5 +1,7 @@
 """Cold start, CPU and memory: figures beside the primary time, each with verdicts of its own."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sqlitmus.report.model import Interval, Measure
@@ -11,17 +13,21 @@ from .pairs import Question, compare_with
 
 
 def measures(
-    values: Array, names: list[str], reference: str, twin: str | None, question: Question
+    values: Array,
+    names: list[str],
+    reference: str,
+    twins: Sequence[int] | None,
+    question: Question,
 ) -> list[list[Measure | None]]:
     """Per case and runner the median of `values` and how it compares with the reference's.
 
-    `values` is cases x series x blocks, NaN where there is none, the canary the last series; `twin`
-    is the runner that it repeats. Verdicts are corrected together, and guarded by what the canary
-    says of this very figure.
+    `values` is cases x series x blocks, NaN where there is none, the canary the last series;
+    `twins` are whom it repeats in each case. Verdicts are corrected together, and guarded by what
+    the canary says of this very figure.
     """
     own = names.index(reference)
     runners = values[:, :-1]
-    compared = compare_with(runners, own, question, guard_of(values, names, twin, question))
+    compared = compare_with(runners, own, question, guard_of(values, twins, question))
     shape = runners.shape[:2]
     low, high = compared.logs.interval()
     columns = (

@@ -94,11 +94,11 @@ class Series:
         return self._guards[metric]
 
     def _guard(self, metric: str) -> Array:
-        canary = self.run.plan.canary
-        if canary is None:
+        twins = self.run.plan.twins()
+        if twins is None:
             return np.zeros(len(self._cases))
         values = self.array(metric)
-        base, new = values[:, self._names.index(canary)], values[:, -1]
+        base, new = values[np.arange(len(values)), twins], values[:, -1]
         there = shared(base, new).any(axis=1)
         if not there.any():
             if metric == "steady":

@@ -172,7 +172,7 @@ def _side(run: RunData, ids: Sequence[str]) -> _Side:
     names, question = [runner.name for runner in run.plan.runners], Question.of(run.plan)
     outcomes = judge(run)
     times = usable(run.samples.time, outcomes)
-    guard = guard_of(times, names, run.plan.canary, question)
+    guard = guard_of(times, run.plan.twins(), question)
     if guard is None:
         guard = np.zeros(len(times))
     of = {case.id: number for number, case in enumerate(run.plan.cases)}

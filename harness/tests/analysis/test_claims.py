@@ -105,6 +105,30 @@ def test_a_canary_that_is_noisy_guards_its_case() -> None:
     )
 
 
+def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
+    planned = claim_runs.planned(claim(group(row("same"), runners=["slow"])))
+    usual = claim_runs.times(planned)
+
+    def found(canaries: Json) -> tuple[str, str]:
+        """The canary of "fast" takes twice its time in every other block, that of "slow" never."""
+        own = {**planned, "canaries": canaries}
+
+        def time(case: int, label: str, block: int) -> float:
+            other = (2 if canaries or block % 2 else 1) if label == "canary" else 1
+            return usual(case, label, block) * other
+
+        lines = runs.written(runs.samples(own, time))
+        report = analyse(from_records(own, claim_runs.checked(own), lines, {}))
+        whose = report.canary_summary.partition(" against")[0]
+        return report.claims[0].groups[0].rows[0].reason, whose
+
+    assert found({}) == ("within what the canary did to itself", "Canary: fast")
+    assert found(dict.fromkeys(claim_runs.TIMES, "slow")) == (
+        "1.59 to 2.83 counts as the same",
+        "Canary: the runner that a case's figures are about",
+    )
+
+
 def test_a_case_without_the_canary_has_the_worst_guard_of_those_with_it() -> None:
     planned = claim_runs.planned(claim(group(row("small", 1.1), runners=["slow"])))
     usual = claim_runs.times(planned)

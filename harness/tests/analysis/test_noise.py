@@ -166,12 +166,12 @@ def test_a_group_is_guarded_by_its_own_canary() -> None:
     quiet, loud = with_canary({}), with_canary({}, bias=1.1)
     lines = samples(planned, lambda c, label, b: (loud if c == 2 else quiet)(c, label, b))
     run = make(planned, lines=lines)
-    twin = compare_canary(run.samples.time, 0, ["node", "bun"], Question(0.02, "none"))
+    twin = compare_canary(run.samples.time, [0, 0, 0], Question(0.02, "none"))
     guards = group_guards(twin, [c.group for c in run.plan.cases])
     assert guards["reads"] == 0
     assert guards["writes"] > log(1.1)
     assert guards["writes"] == pytest.approx(noise(twin).guard[2])
     nothing = drop(lines, label="canary", case="c")
     run = make(planned, lines=nothing)
-    twin = compare_canary(run.samples.time, 0, ["node", "bun"], Question(0.02, "none"))
+    twin = compare_canary(run.samples.time, [0, 0, 0], Question(0.02, "none"))
     assert group_guards(twin, ["reads", "reads", "writes"]) == {"reads": 0.0, "writes": inf}

@@ -18,7 +18,7 @@ CELLS = Cells(
     PLAN["run"],
     {"get-pk": (False, [100, 50, 100, 100]), "get-index": (True, [1, 1, 1, 1])},
     ["node", "bun", "rust-ffi"],
-    "node",
+    ["node"],
     4,
     {(2, 0)},
 )

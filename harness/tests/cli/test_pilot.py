@@ -167,7 +167,7 @@ def test_a_reference_that_fails_in_the_pilot_is_none(desk: Desk) -> None:
 def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     desk.run(mode="piloted", time_budget_s=6.0)
     plan = desk.clone.latest().plan()
-    seconds = block_seconds(plan.counts, plan.cells, "a")
+    seconds = block_seconds(plan.counts, plan.cells, plan.twice())
     assert plan.blocks == int(6.0 / seconds)
     assert plan.blocks > 10
     # what was predicted is what it took, within the jitter

@@ -325,7 +325,7 @@ def _import_paths() -> Iterator[Path | str]:
 def planned_order(run: RunDirectory) -> list[tuple[int, str, str]]:
     """What the run's plan says will be measured, in order."""
     plan = run.plan()
-    slots = schedule(plan.cells, plan.canary, plan.blocks, plan.seed, plan.compared())
+    slots = schedule(plan.cells, plan.twice(), plan.blocks, plan.seed, plan.compared())
     return [(slot.position, slot.case, slot.label) for slot in slots]
 
 
