@@ -76,6 +76,10 @@ bench-merge *ARGS:
 bench-launcher *ARGS:
     @python harness/benchmarks/launcher.py "$@"
 
+# How late an open loop starts its operations, on an idle machine and beside other threads
+bench-pacing *ARGS:
+    @python harness/benchmarks/pacing.py "$@"
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py

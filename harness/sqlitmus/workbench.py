@@ -32,7 +32,8 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    job: Job
+    """Jobs stay in their files: those of a large run hold hundreds of megabytes of parameters."""
+
     file: Path
     output: Path
     asked: Asked
@@ -113,7 +114,7 @@ class Workbench:
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
                 runner.command,
-                ready.job,
+                Job.model_validate_json(ready.file.read_bytes()),
                 processes=case.processes,
                 pins=self._pins,
                 environment=env,
@@ -174,7 +175,7 @@ class Workbench:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _Ready(job, file, output, asked, copy)
+        self._ready[key] = _Ready(file, output, asked, copy)
         return self._ready[key]
 
     def _said(self, attempt: Attempt) -> str:
