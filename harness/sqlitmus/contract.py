@@ -37,7 +37,8 @@ Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
 class Model(BaseModel):
     """Strict base: unknown keys are errors, instances are frozen."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # built when first used: a command needs few of all models
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Column(Model):

@@ -31,7 +31,7 @@ class RunDataError(UsageError):
 class Record(BaseModel):
     """Frozen; unknown keys are ignored, so that the store may write more than analysis reads."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -60,6 +60,7 @@ def report(
     if format_ == "html" and output is None:
         output = directory / "report.html"
     write(text, output)
+    gc.freeze()  # nor is it looked for at the end
 
 
 def _render(directory: Path, format_: str, reference: str | None) -> str:
