@@ -100,6 +100,21 @@ def print_rates(recordings: dict[str, Array], quiet: set[str]) -> None:
                 target(f"power at 3 %, {name}", three.detection.value, 0.8, 1)
 
 
+def print_graded(recordings: dict[str, Array], quiet: set[str]) -> None:
+    """What a report's verdict finds of 3 %, by the grade that an experiment's canary gives it."""
+    print(f"\n{'3 % of 3, 30 blocks, a canary each':<38} graded A or B  found there  found in C")
+    for name, logs in recordings.items():
+        comparisons = logs.shape[1] - 2
+        if not comparisons:
+            continue  # pairs leave no slot for a canary
+        found = selftest(logs, max(BLOCKS), comparisons, experiments=EXPERIMENTS).graded
+        assert found is not None
+        shown = [f"{one.value:.1%}" if one else "-" for one in (found.detection, found.noisy)]
+        print(f"{name:<38} {found.share:>13.1%}  {shown[0]:>11}  {shown[1]:>10}")
+        if found.detection and name in quiet:
+            target(f"power at 3 % in A or B, {name}", found.detection.value, 0.8, 1)
+
+
 def unequal_tails(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     """Log ratios of a runner that is often interrupted to one that is not."""
     return rng.normal(0.1, 0.02, shape) + spikes(rng, shape, 0.15) - rng.normal(0, 0.01, shape)
@@ -194,7 +209,9 @@ def print_time(name: str, work: Callable[[], None], rounds: int = 3) -> None:
 
 def main() -> int:
     """All tables; 1 if a target is missed."""
-    print_rates(recorded() | synthetic(), quiet={"recorded, wall", "recorded, steady"})
+    quiet = {"recorded, wall", "recorded, steady"}
+    print_rates(recorded() | synthetic(), quiet)
+    print_graded(recorded() | synthetic(), quiet)
     print_coverage()
     print_disturbances()
     print_classes()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlitmus import lock, paths
 from sqlitmus.bench import Bench, opened
@@ -23,6 +23,9 @@ from sqlitmus.progress import Progress, clock
 from sqlitmus.verification import expected, verify_cells
 from sqlitmus.verify import Expected
 from sqlitmus.words import counted
+
+if TYPE_CHECKING:
+    from sqlitmus.stats.relabel import Graded
 
 LABELS = 5  # a reference and four runners to compare with it
 SPARE = 1  # one slot more, so that labels can fall in more ways
@@ -147,6 +150,7 @@ def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
     assert found.slow_runner is not None
     passed = found.false_alarms.value <= LIMIT
     alarms, sequential = found.false_alarms, found.sequential
+    assert found.graded is not None
     text = f"""
 {len(recording.equal)} blocks of {LABELS + SPARE} equal processes: {runner}, {case_id}.
 False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LABELS - 1} comparisons
@@ -154,6 +158,7 @@ False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LAB
 Coverage: {found.coverage.value:.1%} of the 95 % intervals held the true ratio.
 Detection: a runner that really repeats 3 % of its work was found in {found.slow_runner.value:.0%}
  of experiments, a computed 3 % in {found.detection.value:.0%}.
+{_graded(found.graded)}
 One after the other, as hyperfine alone runs them: {sequential.value:.0%} false alarms
  [{sequential.low:.0%}, {sequential.high:.0%}].
 """
@@ -167,10 +172,27 @@ One after the other, as hyperfine alone runs them: {sequential.value:.0%} false 
         "coverage": found.coverage.value,
         "detection": found.slow_runner.value,
         "computed_detection": found.detection.value,
+        "graded_a_or_b": found.graded.share,
+        "graded_detection": found.graded.detection and found.graded.detection.value,
+        "noisy_detection": found.graded.noisy and found.graded.noisy.value,
         "sequential_false_alarms": found.sequential.value,
         "lines": lines,
         "passed": passed,
     }
+
+
+def _graded(found: "Graded") -> str:
+    """What is found of the 3 % where an experiment's own canary grades it so."""
+    good, noisy = (
+        None if rate is None else f"found in {rate.value:.0%}"
+        for rate in (found.detection, found.noisy)
+    )
+    parts = [f"{found.share:.0%} of experiments are graded A or B by a canary of their own"]
+    if good:
+        parts.append(f"in these it is {good}")
+    if noisy:
+        parts.append(f"in those graded C, where a verdict must lie beyond the noise, it is {noisy}")
+    return "; ".join(parts) + "."
 
 
 def kept() -> Path:

@@ -177,6 +177,13 @@ def test_equal_processes_pass_and_the_slower_one_is_found() -> None:
     assert found["detection"] > 0.9
     assert (found["runner"], found["case"], found["blocks"]) == ("a", "many", 60)
     assert found["lines"][0] == "60 blocks of 6 equal processes: a, many."
+    assert found["graded_a_or_b"] > 0.97
+    assert found["graded_detection"] > 0.9
+    (graded,) = (line for line in found["lines"] if "graded A or B" in line)
+    assert graded.startswith(
+        f"{found['graded_a_or_b']:.0%} of experiments are graded A or B by a canary of their own; "
+        f"in these it is found in {found['graded_detection']:.0%}; in those graded C, "
+    )
     (alarms,) = (line for line in found["lines"] if line.startswith("False alarms: "))
     assert f"in {found['false_alarms']:.1%} of experiments with 30 blocks and 4 comp" in alarms
 
@@ -187,6 +194,10 @@ def test_too_much_noise_hides_a_slowdown_and_says_so() -> None:
     assert found["detection"] < 0.3
     (line,) = (text for text in found["lines"] if text.startswith("Detection: "))
     assert f"was found in {found['detection']:.0%} of experiments" in line
+    assert (
+        "0% of experiments are graded A or B by a canary of their own; in those graded C, where a "
+        "verdict must lie beyond the noise, it is found in 0%."
+    ) in found["lines"]
 
 
 def test_more_false_alarms_than_the_limit_fail(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .distributions import normal, student_p
 from .estimate import LEVEL, Array, TrimmedMeans, trimmed_means
+from .grade import grade
 from .multiplicity import adjust, p_values
 
 ALPHA = 1 - LEVEL
@@ -52,9 +53,28 @@ class Outcomes:
         """
         return 1 - np.mean((self.low > truth) | (self.high < truth), axis=1)
 
-    def detections(self) -> Array:
-        """Per experiment 1 where the first comparison came out as slower, else 0."""
-        return ((self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)).astype(np.float64)
+    def detections(self, guard: Array | None = None) -> Array:
+        """Per experiment 1 where the first comparison came out as slower, else 0.
+
+        With a `guard`, only where its whole interval lies beyond that, as in a report.
+        """
+        found = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
+        if guard is not None:
+            found &= (guard == 0) | (self.low[:, 0] > guard)
+        return found.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """Detection by the grade of each experiment's own canary, guarded as a report's verdicts are.
+
+    `share` of the experiments are A or B; `detection` is theirs, and `noisy` that of the others,
+    None where there are none.
+    """
+
+    share: float
+    detection: Rate | None
+    noisy: Rate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +84,8 @@ class SelfTest:
     `false_alarms`: any of the comparisons, Holm. `coverage`: the 95 % intervals. `detection`: of
     the injected slowdown; `slow_runner`: of a runner that is slow, if there was one. `sequential`:
     `false_alarms` of running all of one label, then all of the next, with Welch's test; few such
-    experiments fit a recording, so its interval is wide.
+    experiments fit a recording, so its interval is wide. `graded`: detection of the slow runner, or
+    else of the injected slowdown, where a slot is left to be the canary.
     """
 
     stretches: int
@@ -73,6 +94,7 @@ class SelfTest:
     detection: Rate
     slow_runner: Rate | None
     sequential: Rate
+    graded: Graded | None = None
 
 
 def selftest(
@@ -97,22 +119,44 @@ def selftest(
             f"{recorded} x {slots}: record more or ask for less"
         )
     stretches = recorded // blocks
-    draws = list(shuffled(logs, blocks, comparisons + 1, experiments, seed))
+    every = list(shuffled(logs, blocks, slots, experiments, seed))
+    draws = [(first, values[:, : comparisons + 1]) for first, values in every]
     calm = judge(np.stack([values for _, values in draws]))
     slower = judge(np.stack([_slowed(values, slowdown) for _, values in draws]))
     real = None
     if slow is not None:
         taken = np.stack([_replaced(values, slow[first:][:blocks]) for first, values in draws])
-        real = rate(judge(taken).detections(), experiments)
+        real = judge(taken)
+    spare = None
+    if slots > comparisons + 1:
+        pairs = np.stack([values[:, comparisons + 1] - values[:, 0] for _, values in every])
+        spare = _graded(real or slower, trimmed_means(pairs))
     one_after_another = judge_sequential(sequential(logs, blocks, comparisons + 1))
     return SelfTest(
         stretches,
         rate(calm.alarms(), experiments),
         rate(calm.covering(), experiments),
         rate(slower.detections(), experiments),
-        real,
+        real and rate(real.detections(), experiments),
         rate(one_after_another.alarms(), logs.size // (blocks * (comparisons + 1))),
+        spare,
     )
+
+
+def _graded(found: Outcomes, canaries: TrimmedMeans) -> Graded:
+    """Each experiment graded as a run of a single case is, by its own row of `canaries`."""
+    grades = [
+        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]))
+        for mean, error, freedom, count in zip(
+            canaries.mean, canaries.error, canaries.freedom, canaries.count, strict=True
+        )
+    ]
+    good = np.array([one.run != "C" for one in grades])
+    detected = found.detections(np.concatenate([one.guard for one in grades]))
+    by_grade = (
+        rate(detected[which], int(which.sum())) if which.any() else None for which in (good, ~good)
+    )
+    return Graded(float(good.mean()), *by_grade)
 
 
 def rate(shares: Array, trials: int) -> Rate:
