@@ -16,6 +16,7 @@ from sqlitmus import paths
 from sqlitmus.catalog import Catalog, Runner
 from sqlitmus.contract import Description
 from sqlitmus.errors import UsageError
+from sqlitmus.machine import affinity
 from sqlitmus.plan import PlannedRunner
 from sqlitmus.words import ending
 
@@ -52,7 +53,7 @@ class Installed:
 
 def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Installed]:
     """The runners `names`, described side by side, in that order."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max_workers=affinity.usable()) as pool:
         specs = [catalog.runners[name] for name in names]
         folders = [catalog.folders[name] for name in names]
         return list(pool.map(_install, specs, folders, itertools.repeat(tools)))

@@ -93,7 +93,7 @@ def main(file: str) -> None:
     job = json.loads(Path(file).read_text(encoding="utf-8"))
     db = sqlite3.connect(job["database"]["path"], isolation_level=None)
     db.row_factory = sqlite3.Row
-    for name, value in job["connection"]["pragmas"]:
+    for name, value in job["connection"].get("pragmas", ()):
         db.execute(f"PRAGMA {name}={value}").fetchall()
     rows = job["steps"][0]["parameters"]["rows"]
     match job["cell"].replace("@", "/").partition("/")[0]:
@@ -104,22 +104,23 @@ def main(file: str) -> None:
         case _:
             pool = [(a, b, c, bytes.fromhex(d)) for a, b, c, d in rows]
             iteration = insert_transaction(db, pool)
-    measure = job["measure"]
+    measure, reads = job["measure"], job.get("transaction") == "read"
+    least, least_ns = measure.get("warmup_iterations", 0), measure.get("warmup_ns", 0)
     warmup: list[int] = []
     measured: list[int] = []
     counts = (0, 0, 0)
-    while len(measured) < measure["iterations"]:
-        for sql in job["reset"]:
+    while len(measured) < measure.get("iterations", 1):
+        for sql in job.get("reset", ()):
             db.execute(sql)
-        if job["transaction"] == "read":
+        if reads:
             db.execute("BEGIN")
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         begin = time.perf_counter_ns()
         counts = iteration(measure["operations_per_iteration"])
         elapsed = time.perf_counter_ns() - begin
-        if job["transaction"] == "read":
+        if reads:
             db.execute("COMMIT")
-        warm = len(warmup) >= measure["warmup_iterations"] and sum(warmup) >= measure["warmup_ns"]
+        warm = len(warmup) >= least and sum(warmup) >= least_ns
         (measured if warm else warmup).append(elapsed)
     version = {"name": "handwritten", "version": "0"}
     result = {

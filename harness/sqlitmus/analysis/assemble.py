@@ -80,7 +80,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         letters = [letter(name) for name in grades.names()]
     rated: list[RateTest | None] = [None] * len(plan.cases)
     if plan.kind == "compare" and len(names) == 2:
-        rated = rates(pairs, shown)
+        rated = rates(pairs, shown, question.alpha)
     cases = [
         _case(case, proven(checks), row, columns, canary, grade, rate)
         for case, checks, row, columns, canary, grade, rate in zip(

@@ -79,7 +79,7 @@ def _integrity(run: RunData, complete: int) -> Iterable[str]:
             f"{run.plan.looks} looks."
         )
     elif complete < planned:
-        yield f"Only {complete} of {planned} blocks are complete, although the run was finished."
+        yield f"Only {complete} of {planned} blocks hold all cells, although the run was finished."
     if run.truncated:
         yield "The last line of samples.jsonl was cut off and is left out."
     if samples.strays:

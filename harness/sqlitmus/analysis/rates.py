@@ -7,7 +7,7 @@ import numpy as np
 from sqlitmus.report.model import Interval, RateTest
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.multiplicity import adjust, p_values
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 
 from .cells import optional
 from .pairs import Pairs
@@ -15,17 +15,21 @@ from .pairs import Pairs
 LEVELS = (0.95, 0.99, 0.999)
 
 
-def rates(pairs: Pairs, reference: str) -> list[RateTest | None]:
-    """Per case the rate of the other of two subjects over the reference's; None without a ratio."""
+def rates(pairs: Pairs, reference: str, alpha: float = ALPHA) -> list[RateTest | None]:
+    """Per case the rate of the other of two subjects over the reference's; None without a ratio.
+
+    `alpha` is the level of a verdict, see `rate_tests`.
+    """
     # Pairs are the later name over the earlier one, in time; a rate is the inverse of a time.
     sign = -1.0 if pairs.names[0] == reference else 1.0
-    return rate_tests(replace(pairs.logs, mean=sign * pairs.logs.mean))
+    return rate_tests(replace(pairs.logs, mean=sign * pairs.logs.mean), alpha)
 
 
-def rate_tests(logs: TrimmedMeans) -> list[RateTest | None]:
+def rate_tests(logs: TrimmedMeans, alpha: float = ALPHA) -> list[RateTest | None]:
     """Per row of log ratios of rates the test of no difference; None without a ratio.
 
-    p is corrected by Holm over all rows, whatever correction the verdicts have had.
+    p is corrected by Holm over all rows, whatever correction the verdicts have had, and where these
+    are given at a lower level `alpha`, since there were several looks, enlarged by as much.
     """
     columns: list[tuple[list[float | None], list[float | None]]] = []
     for level in LEVELS:
@@ -34,7 +38,7 @@ def rate_tests(logs: TrimmedMeans) -> list[RateTest | None]:
             columns.append((optional(np.exp(low)), optional(np.exp(high))))
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     raw = np.where(testable, p_values(logs), np.nan)
-    p, holm = optional(raw), optional(adjust(raw, "holm"))
+    p, holm = optional(raw), optional(np.minimum(adjust(raw, "holm") * (ALPHA / alpha), 1))
     found: list[RateTest | None] = []
     for row, ratio in enumerate(optional(np.exp(logs.mean))):
         intervals = [Interval(ratio or 1.0, low[row], high[row]) for low, high in columns]

@@ -5,7 +5,6 @@ merged page needs and no samples.
 """
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from sqlitmus.machine import affinity
 from sqlitmus.merging import model as merging
 from sqlitmus.report import mergedmodel
 from sqlitmus.report.mergedmodel import Answer
@@ -67,7 +67,7 @@ def surveys(
 ) -> Iterator[Survey[T]]:
     """Each machine of `merged`, in order; `make` is called with its report, in another process."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
-    workers = min(os.cpu_count() or 1, len(merged.machines))
+    workers = min(affinity.usable(), len(merged.machines))
     if workers < 2:
         yield from map(survey, *jobs)
         return

@@ -49,17 +49,18 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     samples = [_relative(side, subject, controls, steady) for side in sides]
     logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
     none = np.full(len(ids), np.nan)
+    alpha = min(side.question.alpha for side in sides)
     pairs = concluded(
         logs,
         Medians(none, none, none, logs.count),
         (none, none),
         names,
         len(ids),
-        Question(new.plan.margin, "holm", alpha=min(side.question.alpha for side in sides)),
+        Question(new.plan.margin, "holm", alpha=alpha),
         np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf),
     )
     old, fresh = (analyse(run, None) for run in (base, new))
-    rows = zip(ids, comparisons(pairs), rates(pairs, names[0]), strict=True)
+    rows = zip(ids, comparisons(pairs), rates(pairs, names[0], alpha), strict=True)
     cases = [
         replace(_case(old, fresh, subject, names, case, columns), rate=rate)
         for case, columns, rate in rows

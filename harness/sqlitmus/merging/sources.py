@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from sqlitmus.errors import NotFit, UsageError
+from sqlitmus.machine import affinity
 
 from . import model
 from .copying import LIMITS, copy
@@ -73,7 +74,7 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
         return
     context = get_context("spawn")  # on every system the same
     # a run's values form no cycles, and looking for some takes a third of the time
-    workers = ProcessPoolExecutor(os.cpu_count(), mp_context=context, initializer=gc.disable)
+    workers = ProcessPoolExecutor(affinity.usable(), mp_context=context, initializer=gc.disable)
     try:
         with workers as pool:
             yield from zip(targets, pool.map(take, origins, targets), strict=True)

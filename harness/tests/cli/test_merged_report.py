@@ -12,7 +12,9 @@ from tests.cli.calling import Call, sqlitmus
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    monkeypatch.setattr("os.cpu_count", lambda: 1)  # no processes for machines as small as these
+    monkeypatch.setattr(
+        "sqlitmus.machine.affinity.usable", lambda: 1
+    )  # no processes for machines as small as these
     return partial(sqlitmus, capsys, monkeypatch, "report")
 
 
