@@ -96,8 +96,8 @@ class Counts(Record):
 
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
-    cases, `cells` maps a case to the
-    runners that were to do it (None: all), `rerun` is the command that repeats the run.
+    cases, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
+    that repeats the run.
     """
 
     version: Literal[2] = Field(alias="schema_version")
