@@ -46,7 +46,7 @@ def test_an_unfinished_run() -> None:
 
 def test_a_finished_run_with_a_hole() -> None:
     lines = drop(samples(plan(), noisy()), block=3, label="bun", case="get-pk")
-    assert "Only 11 of 12 blocks are complete" in notices(make(lines=lines))
+    assert "Only 11 of 12 blocks hold all cells" in notices(make(lines=lines))
 
 
 def test_a_cut_off_line() -> None:
