@@ -18,7 +18,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sqlitmus import cases, catalog, fixture, jobs, paths, runners
+from benchmarks.asked import job_of
+from sqlitmus import cases, catalog, paths, runners
 from sqlitmus.contract import Job
 from sqlitmus.execute import Hyperfine, Invocation, invoke
 from sqlitmus.launch import Launcher, unsupported
@@ -50,31 +51,18 @@ def main(
             continue
         with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
             scratch = Path(folder)
-            job = _job(known, installed, iterations, scratch / "result.json")
+            job = _job(known, installed, iterations, scratch)
             hyperfine = Hyperfine(tools.need("hyperfine"), scratch)
             for processes, workers in SHAPES:
                 _shape(installed, job, processes, workers, rounds, scratch)
             _alone(installed, job, hyperfine, rounds, scratch)
 
 
-def _job(known: catalog.Catalog, installed: Installed, iterations: int, output: Path) -> Job:
+def _job(known: catalog.Catalog, installed: Installed, iterations: int, scratch: Path) -> Job:
     name, axes = cases.parse_case(CASE, known)
     case = cases.make_case(name, axes, known, known.modes["quick"])
     case = case.model_copy(update={"iterations": iterations, "warmup_ms": 0})
-    spec = known.scenarios[name]
-    assert spec.fixture
-    definition = known.fixtures[spec.fixture]
-    return jobs.make_job(
-        case,
-        known,
-        mode="measure",
-        cell=f"{case.id}/{installed.spec.name}",
-        database=fixture.ensure(
-            spec.fixture, definition, "m", case.journal_mode, paths.cache("fixtures")
-        ),
-        size=fixture.rows(definition, "m"),
-        output=output,
-    )
+    return job_of(known, case, installed, scratch)
 
 
 def _shape(

@@ -210,8 +210,9 @@ def print_time(name: str, work: Callable[[], None], rounds: int = 3) -> None:
 def main() -> int:
     """All tables; 1 if a target is missed."""
     quiet = {"recorded, wall", "recorded, steady"}
-    print_rates(recorded() | synthetic(), quiet)
-    print_graded(recorded() | synthetic(), quiet)
+    every = recorded() | synthetic()
+    print_rates(every, quiet)
+    print_graded(every, quiet)
     print_coverage()
     print_disturbances()
     print_classes()

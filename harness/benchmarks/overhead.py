@@ -20,7 +20,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sqlitmus import cases, catalog, fixture, jobs, paths, runners
+from benchmarks.asked import job_of
+from sqlitmus import cases, catalog, paths, runners
 from sqlitmus.execute import Hyperfine, Invocation, invoke
 from sqlitmus.stats.estimate import trimmed_means
 
@@ -93,7 +94,6 @@ class _Pair:
         name, axes = cases.parse_case(case_id, known)
         case = cases.make_case(name, axes, known, known.modes["quick"])
         self._case = case.model_copy(update={"operations": operations})
-        self._spec = known.scenarios[name]
 
     def compare(self, rounds: int, warmup_ms: int, iterations: int) -> tuple[list[float], float]:
         """Ratios runner / by hand, one per round, and the latter's nanoseconds per unit of work."""
@@ -108,35 +108,17 @@ class _Pair:
         return [runner / hand for runner, hand in timings], by_hand
 
     def _once(self, which: int, warmup_ms: int, iterations: int) -> float:
-        fixture_name = str(self._spec.fixture)
-        definition = self._known.fixtures[fixture_name]
-        source = fixture.ensure(
-            fixture_name, definition, "m", self._case.journal_mode, paths.cache("fixtures")
-        )
-        database = source
-        if self._spec.writes:
-            database = self._folder / "copy.db"
-            fixture.fresh_copy(source, database)
-        output = self._folder / "result.json"
         case = self._case.model_copy(
             update={"warmup_ms": warmup_ms, "warmup_iterations": 5, "iterations": iterations}
         )
-        job = jobs.make_job(
-            case,
-            self._known,
-            mode="measure",
-            cell=f"{case.id}/{self._installed.spec.name}",
-            database=database,
-            size=fixture.rows(definition, "m"),
-            output=output,
-        )
+        job = job_of(self._known, case, self._installed, self._folder)
         file = self._folder / "job.json"
         file.write_text(job.text(), encoding="utf-8")
         done = invoke(
             self._executor,
             [*self._commands[which], "--job", str(file)],
             {**self._installed.environment, **self._installed.spec.steady_environment},
-            output,
+            Path(job.output),
             self._folder / "log",
             TIMEOUT_S,
         )

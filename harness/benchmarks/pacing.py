@@ -16,8 +16,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sqlitmus import cases, catalog, fixture, histogram, jobs, paths, runners
+from benchmarks.asked import job_of
+from sqlitmus import cases, catalog, paths, runners
 from sqlitmus.contract import Job
+from sqlitmus.detail import detail
 from sqlitmus.execute import Hyperfine, invoke
 from sqlitmus.runners import Installed
 
@@ -79,8 +81,7 @@ def _pacing_ns(
     )
     if done.result is None or done.result.status != "ok":
         raise SystemExit(f"{job.cell}: {done.problem or done.result}")
-    paced = histogram.merged(w.pacing.buckets for w in done.result.workers if w.pacing)
-    late = histogram.quantile(paced, 0.99)
+    late = detail(0, 0, done.result, None).pacing_p99_ns
     if late is None:
         raise SystemExit(f"{job.cell}: waited for no operation")
     return late
@@ -89,25 +90,7 @@ def _pacing_ns(
 def _job(known: catalog.Catalog, installed: Installed, what: str, scratch: Path) -> Job:
     name, axes = cases.parse_case(CASES[what], known)
     case = cases.make_case(name, axes, known, known.modes["quick"])
-    scenario = known.scenarios[name]
-    assert scenario.fixture
-    definition = known.fixtures[scenario.fixture]
-    kept = fixture.ensure(
-        scenario.fixture, definition, "m", case.journal_mode, paths.cache("fixtures")
-    )
-    database = scratch / "copy.db"
-    database.write_bytes(kept.read_bytes())
-    for left in scratch.glob("copy.db-*"):
-        left.unlink()
-    job = jobs.make_job(
-        case,
-        known,
-        mode="measure",
-        cell=f"{case.id}/{installed.spec.name}",
-        database=database,
-        size=fixture.rows(definition, "m"),
-        output=scratch / "result.json",
-    )
+    job = job_of(known, case, installed, scratch)
     return job.model_copy(update={"writer": None}) if what == "alone" else job
 
 

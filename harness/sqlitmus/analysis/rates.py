@@ -15,7 +15,7 @@ from .pairs import Pairs
 LEVELS = (0.95, 0.99, 0.999)
 
 
-def rates(pairs: Pairs, reference: str, alpha: float = ALPHA) -> list[RateTest | None]:
+def rates(pairs: Pairs, reference: str, alpha: float) -> list[RateTest | None]:
     """Per case the rate of the other of two subjects over the reference's; None without a ratio.
 
     `alpha` is the level of a verdict, see `rate_tests`.
