@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.report import html
-from sqlitmus.store import SCHEMA, Sample
+from sqlitmus.render.html import page as html
+from sqlitmus.run.store import SCHEMA, Sample
 
 R = TypeVar("R")
 

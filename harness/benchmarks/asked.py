@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from sqlitmus import fixture, jobs, paths
-from sqlitmus.catalog import Catalog
-from sqlitmus.contract import Job
-from sqlitmus.plan import Case
-from sqlitmus.runners import Installed
+from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
 
 
 def job_of(known: Catalog, case: Case, installed: Installed, scratch: Path) -> Job:

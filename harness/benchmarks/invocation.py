@@ -13,11 +13,13 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus import bench, cases, catalog, fixture, paths
-from sqlitmus.measure import to_sample
-from sqlitmus.progress import Progress
-from sqlitmus.schedule import Slot
-from sqlitmus.store import RunDirectory
+from sqlitmus.catalog import cases, definitions, fixture
+from sqlitmus.run import context
+from sqlitmus.run.blocks import to_sample
+from sqlitmus.run.progress import Progress
+from sqlitmus.run.schedule import Slot
+from sqlitmus.run.store import RunDirectory
+from sqlitmus.vocabulary import paths
 
 CASES = ("startup-noop", "startup-first-row", "insert-transaction")
 RUNNERS = ("rust-ffi", "bun", "node", "python")
@@ -25,12 +27,12 @@ RUNNERS = ("rust-ffi", "bun", "node", "python")
 
 def main(count: int) -> None:
     """Print one line per case."""
-    known, tools = catalog.load(), paths.tools()
+    known, tools = definitions.load(), paths.tools()
     there = {name for name, spec in known.runners.items() if spec.tool in tools.paths}
     runner = next(name for name in RUNNERS if name in there)
     cells = {case: [runner] for case in CASES}
     _time_fixtures(known)
-    opened = bench.opened(
+    opened = context.opened(
         known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False
     )
     with opened as at, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
@@ -58,7 +60,7 @@ def main(count: int) -> None:
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
 
 
-def _time_fixtures(known: catalog.Catalog) -> None:
+def _time_fixtures(known: definitions.Catalog) -> None:
     """Print how long each fixture takes to build at size m."""
     for name, definition in known.fixtures.items():
         with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:

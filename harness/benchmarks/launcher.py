@@ -19,12 +19,13 @@ import numpy as np
 import typer
 
 from benchmarks.asked import job_of
-from sqlitmus import cases, catalog, paths, runners
-from sqlitmus.contract import Job
-from sqlitmus.execute import Hyperfine, Invocation, invoke
-from sqlitmus.launch import Launcher, unsupported
+from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import affinity, priority
-from sqlitmus.runners import Installed
+from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
+from sqlitmus.run.processes.launch import Launcher, unsupported
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
 
 RUNNERS = ("rust", "node")
 SHAPES = ((1, 1), (2, 1), (2, 2), (2, 4), (2, 8), (16, 1))
@@ -44,7 +45,7 @@ def main(
         pass
     print(f"real-time priority for the release: {'granted' if granted else 'not granted'}")
     print("figures of skew and start spread: median / 99th percentile / maximum")
-    known, tools = catalog.load(), paths.tools()
+    known, tools = definitions.load(), paths.tools()
     for installed in runners.discover(known, runner or list(RUNNERS), tools):
         if installed.missing:
             print(f"{installed.spec.name}: {installed.missing}")
@@ -58,7 +59,7 @@ def main(
             _alone(installed, job, hyperfine, rounds, scratch)
 
 
-def _job(known: catalog.Catalog, installed: Installed, iterations: int, scratch: Path) -> Job:
+def _job(known: definitions.Catalog, installed: Installed, iterations: int, scratch: Path) -> Job:
     name, axes = cases.parse_case(CASE, known)
     case = cases.make_case(name, axes, known, known.modes["quick"])
     case = case.model_copy(update={"iterations": iterations, "warmup_ms": 0})

@@ -21,9 +21,10 @@ import numpy as np
 import typer
 
 from benchmarks.asked import job_of
-from sqlitmus import cases, catalog, paths, runners
-from sqlitmus.execute import Hyperfine, Invocation, invoke
+from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
 from sqlitmus.stats.estimate import trimmed_means
+from sqlitmus.vocabulary import paths
 
 CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
@@ -42,7 +43,7 @@ def main(
     iterations: int = 200,
 ) -> None:
     """Print one line per runner and workload."""
-    known, tools = catalog.load(), paths.tools()
+    known, tools = definitions.load(), paths.tools()
     names = runner or [name for name, spec in known.runners.items() if spec.handwritten]
     above = False
     print(f"{'runner':22} {'workload':34} {'by hand':>12} {'ratio':>7}  95 % interval   limit")
@@ -76,7 +77,7 @@ class _Pair:
 
     def __init__(
         self,
-        known: catalog.Catalog,
+        known: definitions.Catalog,
         installed: runners.Installed,
         case_id: str,
         operations: int,

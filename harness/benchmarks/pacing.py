@@ -17,11 +17,12 @@ import numpy as np
 import typer
 
 from benchmarks.asked import job_of
-from sqlitmus import cases, catalog, paths, runners
-from sqlitmus.contract import Job
-from sqlitmus.detail import detail
-from sqlitmus.execute import Hyperfine, invoke
-from sqlitmus.runners import Installed
+from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.hyperfine import Hyperfine, invoke
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.detail import detail
 
 CASES = {"alone": "writer-and-readers@workers=1", "beside": "writer-and-readers"}
 TIMEOUT_S = 60.0
@@ -33,7 +34,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=1)] = 10,
 ) -> None:
     """Print one line per runner and case."""
-    known, tools = catalog.load(), paths.tools()
+    known, tools = definitions.load(), paths.tools()
     names = runner or [n for n, one in known.runners.items() if one.role in ("runner", "floor")]
     found = [one for one in runners.discover(known, names, tools) if not one.missing]
     late: dict[tuple[str, str], list[float]] = {}
@@ -71,7 +72,7 @@ def _turns(found: list[Installed]) -> Iterator[tuple[Installed, str]]:
 
 
 def _pacing_ns(
-    known: catalog.Catalog, installed: Installed, what: str, hyperfine: Hyperfine, scratch: Path
+    known: definitions.Catalog, installed: Installed, what: str, hyperfine: Hyperfine, scratch: Path
 ) -> float:
     job, file = _job(known, installed, what, scratch), scratch / "job.json"
     file.write_text(job.text(), encoding="utf-8")
@@ -87,7 +88,7 @@ def _pacing_ns(
     return late
 
 
-def _job(known: catalog.Catalog, installed: Installed, what: str, scratch: Path) -> Job:
+def _job(known: definitions.Catalog, installed: Installed, what: str, scratch: Path) -> Job:
     name, axes = cases.parse_case(CASES[what], known)
     case = cases.make_case(name, axes, known, known.modes["quick"])
     job = job_of(known, case, installed, scratch)

@@ -14,9 +14,11 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sqlitmus.report import html, markdown, terminal
-from sqlitmus.report.model import Report
-from tests.report import synthetic
+from sqlitmus.render.html import page as html
+from sqlitmus.render.markdown import page as markdown
+from sqlitmus.render.terminal import page as terminal
+from sqlitmus.results.report import Report
+from tests.render import synthetic
 
 ROUNDS = 5
 SIZES = {

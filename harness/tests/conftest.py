@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from sqlitmus import paths
+from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone
 
 # A busy machine is slow, and a test that drew other values than yesterday is no news.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus import cli, paths
+from sqlitmus import cli
+from sqlitmus.vocabulary import paths
 
 README = paths.ROOT / "README.md"
 RECIPE = re.compile(r"^([a-z][a-z-]*)(?: [*+]?[A-Z]+)*:", re.MULTILINE)

@@ -1,4 +1,4 @@
-// Access to the embedded columns; harness/sqlitmus/report/embed.py describes them.
+// Access to the embedded columns; harness/sqlitmus/render/html/embed.py describes them.
 
 const LOG_UNIT = 1e6;
 

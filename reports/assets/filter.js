@@ -1,4 +1,4 @@
-// The filter of the command line (harness/sqlitmus/plan.py): terms joined by "and", each of them a text
+// The filter of the command line (harness/sqlitmus/catalog/plan.py): terms joined by "and", each of them a text
 // or key:value, either with a minus before it.
 
 /** Terms of a filter text. */

@@ -1,4 +1,4 @@
-// Numbers as text; mirrors harness/sqlitmus/report/format.py, and a test holds the two together.
+// Numbers as text; mirrors harness/sqlitmus/render/document/format.py, and a test holds the two together.
 
 export const THIN = "\u202f";
 export const UNITS = [

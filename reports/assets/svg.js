@@ -1,4 +1,4 @@
-// Elements and log axes; the axis mirrors RatioAxis in harness/sqlitmus/report/charts.py.
+// Elements and log axes; the axis mirrors RatioAxis in harness/sqlitmus/render/html/charts.py.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,13 +1,14 @@
-"""From a run directory to the report model: who did what, how fast, how surely.
+"""One run directory → its report as data: who did what, how fast, how surely.
 
 `files`, `samples`, `data` what is read · `outcomes`, `cells` who did what, in what time · `pairs`
-comparisons · `standings`, `scaling`, `provenance`, `checks`, `notices`, `headline`, `method` one
-part of the report each · `assemble` puts them together · `claims` and what begins so: published
-claims · `sources`, `joined`, `survey`, `holds`, `merged` several machines.
+comparisons · `standings`, `scaling`, `provenance`, `proofs`, `notices`, `headline`, `method` one
+part of the report each · `assemble` puts them together · `claims/` published claims.
+
+Imports: vocabulary, stats, machine, catalog, run, results.
 """
 
-from .assemble import analyse
-from .data import RunData, RunDataError, from_records
-from .files import load
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import RunData, RunDataError, from_records
+from sqlitmus.analysis.files import load
 
 __all__ = ["RunData", "RunDataError", "analyse", "from_records", "load"]

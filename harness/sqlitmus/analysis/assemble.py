@@ -4,37 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlitmus.errors import UsageError
-from sqlitmus.report.model import (
-    VERSION,
-    Case,
-    Cell,
-    Comparison,
-    Comparisons,
-    Grade,
-    RateTest,
-    Report,
-    Verdict,
-)
+from sqlitmus.analysis import provenance
+from sqlitmus.analysis.cells import Secondary, build_cells
+from sqlitmus.analysis.claims.assemble import claimed, claims_headline
+from sqlitmus.analysis.conditions import passed
+from sqlitmus.analysis.data import Plan, PlannedCase, RunData
+from sqlitmus.analysis.headline import canary_summary, headline
+from sqlitmus.analysis.method import method
+from sqlitmus.analysis.noise import group_guards, letter, noise, told
+from sqlitmus.analysis.notices import cores, notices, plan_note
+from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
+from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.phrases import listed
+from sqlitmus.analysis.proofs import answered, disagree, proven
+from sqlitmus.analysis.rates import rates
+from sqlitmus.analysis.scaling import scaling
+from sqlitmus.analysis.secondary import measures
+from sqlitmus.analysis.standings import standings
+from sqlitmus.results.report import VERSION, Case, Cell, Comparison, Comparisons, RateTest, Report
 from sqlitmus.stats.verdict import MIN_BLOCKS
-
-from . import provenance
-from .cells import Secondary, build_cells
-from .checks import answered, disagree, proven
-from .claims import claimed, claims_headline
-from .conditions import passed
-from .data import Plan, PlannedCase, RunData
-from .headline import canary_summary, headline
-from .method import method
-from .noise import group_guards, letter, noise, told
-from .notices import cores, notices, plan_note
-from .outcomes import complete_blocks, judge, usable
-from .pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
-from .rates import rates
-from .scaling import scaling
-from .secondary import measures
-from .standings import standings
-from .words import listed
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.terms import Grade
+from sqlitmus.vocabulary.verdicts import Verdict
 
 
 def analyse(run: RunData, reference: str | None = None) -> Report:

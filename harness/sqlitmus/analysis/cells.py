@@ -6,12 +6,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Cell, Interval, Measure, Verdict
+from sqlitmus.analysis.data import PlannedCase, RunData
+from sqlitmus.analysis.outcomes import Outcomes
+from sqlitmus.analysis.samples import NONE, Samples
+from sqlitmus.results.report import Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
-
-from .data import PlannedCase, RunData
-from .outcomes import Outcomes
-from .samples import NONE, Samples
+from sqlitmus.vocabulary.verdicts import Verdict
 
 T = TypeVar("T", bound=np.generic)
 

@@ -1,8 +1,8 @@
 """What was read of the machine around each block, as the report shows it."""
 
 from sqlitmus.machine.conditions import difference
-from sqlitmus.report.model import Block
-from sqlitmus.store import Block as Recorded
+from sqlitmus.results.report import Block
+from sqlitmus.run.store import Block as Recorded
 
 
 def passed(block: Recorded) -> Block:

@@ -11,17 +11,17 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sqlitmus.claims import Claim
-from sqlitmus.contract import Identity, Sqlite
-from sqlitmus.detail import Detail
-from sqlitmus.errors import UsageError
-from sqlitmus.plan import Shard
-from sqlitmus.report.model import SelfTest
-from sqlitmus.store import Block
-
-from .details import Details, read_details
-from .samples import Cells as SampleCells
-from .samples import Samples, read_samples
+from sqlitmus.analysis.claims.details import Details, read_details
+from sqlitmus.analysis.samples import Cells as SampleCells
+from sqlitmus.analysis.samples import Samples, read_samples
+from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.plan import Shard
+from sqlitmus.results.report import SelfTest
+from sqlitmus.run.store import Block
+from sqlitmus.vocabulary.contract import Identity, Sqlite
+from sqlitmus.vocabulary.detail import Detail
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.terms import CaseMetric, Correction, Outcome, Role, RunKind, Steadiness
 
 
 class RunDataError(UsageError):
@@ -51,7 +51,7 @@ class PlannedRunner(Record):
     title: str
     runtime: str
     driver: str
-    role: Literal["runner", "floor", "oracle", "variant"]
+    role: Role
     missing: str | None = None
     description: Described | None = None
 
@@ -66,7 +66,7 @@ class PlannedCase(Record):
     group: str
     bound_by: str
     axes: dict[str, str | int | float | bool]
-    metric: Literal["cold", "steady"]
+    metric: CaseMetric
     unit: str
     per_operation: int = Field(default=1, ge=1)
     operations: int = Field(default=0, ge=0)
@@ -90,7 +90,7 @@ class Counts(Record):
     operations: int = Field(ge=0)
     iterations: int = Field(ge=1)
     warmup_ms: float = 0
-    steadiness: Literal["flat", "warm-up", "slowdown", "no steady state"] | None = None
+    steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
 
 
@@ -103,7 +103,7 @@ class Plan(Record):
     version: Literal[2] = Field(alias="schema_version")
     run: str
     label: str
-    kind: Literal["suite", "compare", "claims"] = "suite"
+    kind: RunKind = "suite"
     suite: str
     mode: str = ""
     size: str = ""
@@ -114,7 +114,7 @@ class Plan(Record):
     sessions: int = Field(default=1, ge=1)
     looks: int = Field(default=1, ge=1)
     gate: float | None = None
-    correction: Literal["none", "holm", "bh"]
+    correction: Correction
     reference: str
     canary: str | None = None
     canaries: dict[str, str] = {}
@@ -180,7 +180,7 @@ class Check(Record):
 
     case: str
     runner: str
-    outcome: Literal["ok", "unsupported", "wrong", "failed"]
+    outcome: Outcome
     reason: str | None = None
     rows: int | None = None
     affected: int | None = None

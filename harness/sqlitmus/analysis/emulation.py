@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
+from sqlitmus.analysis.data import RunData
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
-
-from .data import RunData
 
 
 def emulated(run: RunData) -> dict[str, str]:

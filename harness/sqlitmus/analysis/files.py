@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic_core import from_json
 
-from .data import RunData, RunDataError, from_records
+from sqlitmus.analysis.data import RunData, RunDataError, from_records
 
 _CHUNK = 1024
 

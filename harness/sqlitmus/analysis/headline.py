@@ -4,19 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf
 
-from sqlitmus.report.model import Case, Comparison, Interval, Runner, Standing
+from sqlitmus.analysis.phrases import SHOWN, listed, sentence, some, times
+from sqlitmus.results.report import Case, Comparison, Interval, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.words import counted
-
-from .words import SHOWN, listed, sentence, some, times
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.verdicts import Verdict
 
 # Scenarios bound by SQLite itself: there to check the method, not to choose a runtime by.
 _CONTROLS = "controls"
 _ALPHA = 0.05
 _SUSPICIOUS = 0.01
 _PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
-_DIFFERENT = ("faster", "materially faster", "slower", "materially slower")
 
 
 def headline(
@@ -56,10 +55,10 @@ def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> 
     """
     if runner is None:
         return ""
-    tested = [c for c in results if c is not None and c.verdict != "not testable"]
+    tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
     if not tested:
         return f"Canary: {runner} against itself could not be tested in this run."
-    alarms = sum(c.verdict in _DIFFERENT for c in tested)
+    alarms = sum(c.verdict.different for c in tested)
     furthest = max(tested, key=lambda c: max(c.ratio.value, 1 / c.ratio.value))
     text = (
         f"Canary: {runner} against itself differs in {alarms} of {counted(len(tested), 'case')} "

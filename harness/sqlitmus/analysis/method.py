@@ -1,9 +1,8 @@
 """How the numbers came about, in the report's words; docs/method.md has formulas and reasons."""
 
+from sqlitmus.analysis.data import Plan
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
-
-from .data import Plan
 
 _TEXT = """
 Every answer was checked against the oracle before anything was timed. A runner that answers

@@ -5,12 +5,12 @@ from math import inf
 
 import numpy as np
 
-from sqlitmus.report.model import Grade, Noise
+from sqlitmus.analysis.pairs import Pairs, Question, compare_canary
+from sqlitmus.results.report import Noise
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.grade import Grades, grade
-from sqlitmus.words import counted
-
-from .pairs import Pairs, Question, compare_canary
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.terms import Grade
 
 _MEANING = {
     "A": "differences of about 1 % can be believed",

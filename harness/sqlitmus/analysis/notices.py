@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.emulation import emulated, foreign
+from sqlitmus.analysis.phrases import by_value, listed, some
+from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
-from sqlitmus.report.model import Case, Fact
+from sqlitmus.results.report import Case, Fact
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.words import counted
-
-from .data import RunData
-from .emulation import emulated, foreign
-from .provenance import SHIPPED
-from .words import by_value, listed, some
+from sqlitmus.vocabulary.nouns import counted
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Outcome
+from sqlitmus.analysis.data import Check, PlannedRunner, RunData
+from sqlitmus.analysis.samples import FAILED, NONE, OK, WRONG, Samples
 from sqlitmus.stats.estimate import Array
-from sqlitmus.words import counted
-
-from .data import Check, PlannedRunner, RunData
-from .samples import FAILED, NONE, OK, WRONG, Samples
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.terms import CellOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +21,7 @@ class Outcomes:
     the cells that a complete block holds: those that are ok or that the run did not come to.
     """
 
-    outcome: list[list[Outcome]]
+    outcome: list[list[CellOutcome]]
     reason: list[list[str | None]]
     ok: NDArray[np.bool_]
     expected: NDArray[np.bool_]
@@ -43,10 +42,10 @@ def judge(run: RunData) -> Outcomes:
     ok = ~bad & (samples.code == OK).any(axis=2)
     usable: list[list[bool]] = ok.tolist()
     expected = ~bad
-    outcomes: list[list[Outcome]] = []
+    outcomes: list[list[CellOutcome]] = []
     reasons: list[list[str | None]] = []
     for c, case in enumerate(run.plan.cases):
-        row: list[Outcome] = []
+        row: list[CellOutcome] = []
         why: list[str | None] = []
         for r, runner in enumerate(runners):
             selected = wanted is None or runner.name in wanted.get(case.id, ())
@@ -93,7 +92,7 @@ def _impossible(samples: Samples) -> NDArray[np.bool_]:
 
 def _verified(
     runner: PlannedRunner, check: Check | None, selected: bool
-) -> tuple[Outcome, str | None]:
+) -> tuple[CellOutcome, str | None]:
     if runner.missing is not None:
         return "missing", runner.missing
     if not selected:
@@ -107,14 +106,14 @@ def _verified(
 
 def _measured(
     samples: Samples, impossible: NDArray[np.bool_], case: int, series: list[int]
-) -> tuple[Outcome, str]:
+) -> tuple[CellOutcome, str]:
     """Why a cell's invocations are not usable; `series` are the runner's own and its twin's."""
     codes = samples.code[case, series]
     total = int((codes != NONE).sum())
     wrong = int((codes == WRONG).sum())
     failed = int((codes == FAILED).sum())
     if wrong or failed:
-        kind: Outcome = "wrong" if wrong else "failed"
+        kind: CellOutcome = "wrong" if wrong else "failed"
         block, number = _first(codes == (WRONG if wrong else FAILED))
         where = _where(series, number)
         reason = samples.reasons[case, series[number] % samples.code.shape[1], block]

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Comparisons, Verdict
+from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.data import Plan
+from sqlitmus.results.report import Comparisons
 from sqlitmus.stats.estimate import (
     LEVEL,
     Array,
@@ -17,18 +19,16 @@ from sqlitmus.stats.estimate import (
     student_t_of,
     trimmed_means,
 )
-from sqlitmus.stats.multiplicity import Correction, adjust, p_values, pocock
+from sqlitmus.stats.multiplicity import adjust, p_values, pocock
 from sqlitmus.stats.power import blocks_to_resolve
 from sqlitmus.stats.sessions import combine
-from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
-
-from .cells import optional
-from .data import Plan
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, decide, disagree
+from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
 
 CANARY, TWIN = "canary", "itself"
 # Log ratios closer than this differ by rounding only, not by time.
 _RESOLUTION = 1e-12
-_NOT_RESOLVED = VERDICTS.index("not resolved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def concluded(
     """What estimates, one row per case and pair, allow to be said."""
     indices = _indices(names)
     verdicts = _decided(means, question, guard, len(indices))
-    open_ = verdicts.code == _NOT_RESOLVED
+    open_ = verdicts.are(Verdict.NOT_RESOLVED)
     if guard is not None:  # no number of blocks gets over an infinite guard
         open_ &= np.repeat(np.isfinite(guard), len(indices))
     needed = np.where(open_, blocks_to_resolve(means, question.margin), 0)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from sqlitmus.report.model import Fact, Runner
-
-from .data import Described, Plan, RunData
+from sqlitmus.analysis.data import Described, Plan, RunData
+from sqlitmus.results.report import Fact, Runner
 
 NOT_SET = "not set"
 SHIPPED = "Pragmas, profile shipped"

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlitmus.report.model import Interval, RateTest
+from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.results.report import Interval, RateTest
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.multiplicity import adjust, p_values
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
-
-from .cells import optional
-from .pairs import Pairs
 
 LEVELS = (0.95, 0.99, 0.999)
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.store import SCHEMA
+from sqlitmus.run.store import SCHEMA
 
 NONE, OK, FAILED, WRONG = 0, 1, 2, 3
 _CODES: dict[object, int] = {"ok": OK, "failed": FAILED, "wrong": WRONG}

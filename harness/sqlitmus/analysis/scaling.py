@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlitmus.report.model import Case, Curve, Interval, Point, Scaling
+from sqlitmus.results.report import Case, Curve, Interval, Point, Scaling
 
 AXIS = "workers"
 

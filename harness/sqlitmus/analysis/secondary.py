@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlitmus.report.model import Interval, Measure
+from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.noise import guard_of
+from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.results.report import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
-
-from .cells import optional
-from .noise import guard_of
-from .pairs import Question, compare_with
 
 
 def measures(

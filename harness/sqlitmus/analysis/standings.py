@@ -5,15 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.report.model import Interval, Standing
+from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.results.report import Interval, Standing
 from sqlitmus.stats.estimate import LEVEL, Array, student_t_of
-from sqlitmus.stats.verdict import VERDICTS
-
-from .pairs import Pairs
-
-_FASTER = [VERDICTS.index("faster"), VERDICTS.index("materially faster")]
-_SLOWER = [VERDICTS.index("slower"), VERDICTS.index("materially slower")]
-_EQUIVALENT = [VERDICTS.index("equivalent")]
+from sqlitmus.stats.verdict import Verdicts
+from sqlitmus.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +64,8 @@ def _group(
     value, low, high = _means(pairs, common.taken)
     codes = pairs.verdicts.code.reshape(pairs.cases, -1)[common.taken]
     faster, slower, equivalent = (
-        np.isin(codes, wanted).sum(axis=0).tolist() for wanted in (_FASTER, _SLOWER, _EQUIVALENT)
+        Verdicts(codes).are(*(v for v in Verdict if v.side == side)).sum(axis=0).tolist()
+        for side in ("faster", "slower", "equivalent")
     )
     result: list[Standing] = []
     for k, (i, j) in enumerate(pairs.indices):

@@ -1,4 +1,7 @@
-"""The command line: one module per command; errors leave here as one message and an exit code."""
+"""The command line: one module per command; errors leave here as one message and an exit code.
+
+Imports: vocabulary, machine, catalog, run, results, analysis, compare, machines, render, export.
+"""
 
 import sys
 import traceback
@@ -7,8 +10,8 @@ from types import ModuleType
 
 import typer
 
-from sqlitmus.errors import Exit, NotFit, SqlitmusError
-from sqlitmus.platforms import console
+from sqlitmus.machine import console
+from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "

@@ -25,10 +25,10 @@ from sqlitmus.cli.run import (
     interrupted,
     seconds,
 )
-from sqlitmus.errors import Exit, UsageError
+from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.claims import Claim
+    from sqlitmus.catalog.claims import Claim
 
 
 def register(app: typer.Typer) -> None:
@@ -66,14 +66,16 @@ def claims(
     quiet: Quiet = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
-    from sqlitmus import catalog, claimfiles, paths, session
     from sqlitmus.analysis import analyse, load
+    from sqlitmus.catalog import claimfiles, definitions
     from sqlitmus.cli.report import save_reports, text_of
-    from sqlitmus.progress import Progress
+    from sqlitmus.run import session
+    from sqlitmus.run.progress import Progress
+    from sqlitmus.vocabulary import paths
 
     check_format(format_)
     check_label(label)
-    known = catalog.load()
+    known = definitions.load()
     chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", known), names or [])
     if not chosen:
         raise UsageError(f"{paths.SCENARIOS / 'claims'}: there is no claim")

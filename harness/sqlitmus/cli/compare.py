@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus import paths
 from sqlitmus.cli import write
 from sqlitmus.cli.run import (
     Blocks,
@@ -31,11 +30,12 @@ from sqlitmus.cli.run import (
     interrupted,
     seconds,
 )
-from sqlitmus.errors import Exit, UsageError
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.comparison import Compared
-    from sqlitmus.progress import Progress
+    from sqlitmus.compare.comparison import Compared
+    from sqlitmus.run.progress import Progress
 
 DEFAULT_MARGIN = 2.0
 
@@ -89,10 +89,11 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare two builds or versions in one interleaved run, or two finished runs."""
-    from sqlitmus import catalog, session
+    from sqlitmus.catalog import definitions
     from sqlitmus.cli.report import text_of
-    from sqlitmus.comparison import Request, measure, of_runs
-    from sqlitmus.progress import Progress
+    from sqlitmus.compare.comparison import Request, measure, of_runs
+    from sqlitmus.run import session
+    from sqlitmus.run.progress import Progress
 
     check_format(format_)
     check_label(label)
@@ -129,7 +130,7 @@ def compare(
         rerun=rerun,
         gate=gate / 100 if gate else None,
     )
-    done = measure(Request(base, new, options), catalog.load(), paths.tools(), progress)
+    done = measure(Request(base, new, options), definitions.load(), paths.tools(), progress)
     finish(done, progress, format_, all_rows=all_rows)
 
 
@@ -145,7 +146,7 @@ def finish(
     save_reports(done.report, done.directory)
     write(text_of(done.report, format_, all_rows=all_rows), None)
     for line in done.said:
-        progress.say(line, always=True)
+        progress.insist(line)
     progress.say(f"report: {done.directory / 'report.html'}")
     raise typer.Exit(done.exit)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.errors import Exit
+from sqlitmus.vocabulary.errors import Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -21,10 +21,12 @@ def doctor(
     ] = False,
 ) -> None:
     """Say whether this machine is fit to measure on, and what to change."""
-    from sqlitmus import catalog, machine, paths, runners
+    from sqlitmus import machine
+    from sqlitmus.catalog import definitions, runners
+    from sqlitmus.vocabulary import paths
 
     found = machine.checks()
-    loaded = catalog.load()
+    loaded = definitions.load()
     present = runners.discover(loaded, list(loaded.runners), paths.tools())
     if json_:
         told = [{"name": r.spec.name, "missing": r.missing} for r in present]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus import paths
 from sqlitmus.cli import write
 from sqlitmus.cli.run import check_format
-from sqlitmus.errors import UsageError
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.report.model import Report
+    from sqlitmus.results.report import Report
 
 FORMATS = ("csv", "json", "markdown", "bmf", "gha-benchmark")
 
@@ -41,8 +41,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a run's figures in a form that other tools read."""
-    from sqlitmus import store
     from sqlitmus.export.reports import reports_of
+    from sqlitmus.run import store
 
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.errors import UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 Value = str | int | None | list[str] | Mapping[str, str | list[str]]
 Rows = Sequence[Mapping[str, Value]]
@@ -66,7 +66,7 @@ def _text(value: Value) -> str:
 
 
 def _scenarios() -> Rows:
-    from sqlitmus.catalog import load
+    from sqlitmus.catalog.definitions import load
 
     return [
         {"scenario": name, "group": s.group, "question": s.question, "axes": s.axes}
@@ -75,8 +75,8 @@ def _scenarios() -> Rows:
 
 
 def _cases(suite: str) -> Rows:
-    from sqlitmus.catalog import load
-    from sqlitmus.choose import choose, mode_of
+    from sqlitmus.catalog.choose import choose, mode_of
+    from sqlitmus.catalog.definitions import load
 
     _, mode = mode_of(load(), suite, None)
     cases, _ = choose(load(), suite, mode, [], [], [], None)
@@ -87,9 +87,9 @@ def _cases(suite: str) -> Rows:
 
 
 def _runners() -> Rows:
-    from sqlitmus import paths
-    from sqlitmus.catalog import load
-    from sqlitmus.runners import discover
+    from sqlitmus.catalog.definitions import load
+    from sqlitmus.catalog.runners import discover
+    from sqlitmus.vocabulary import paths
 
     rows: list[Mapping[str, Value]] = []
     for found in discover(load(), list(load().runners), paths.tools()):
@@ -112,7 +112,7 @@ def _version(name: str, version: str | None) -> str:
 
 
 def _profiles() -> Rows:
-    from sqlitmus.catalog import load
+    from sqlitmus.catalog.definitions import load
 
     return [
         {"profile": name, "summary": p.summary, "pragmas": {k: str(v) for k, v in p.pragmas}}
@@ -121,7 +121,7 @@ def _profiles() -> Rows:
 
 
 def _fixtures() -> Rows:
-    from sqlitmus.catalog import load
+    from sqlitmus.catalog.definitions import load
 
     return [
         {"fixture": name, "title": f.title, "sizes": {k: str(v) for k, v in f.sizes.items()}}
@@ -130,8 +130,8 @@ def _fixtures() -> Rows:
 
 
 def _suites() -> Rows:
-    from sqlitmus.cases import cases_of
-    from sqlitmus.catalog import load
+    from sqlitmus.catalog.cases import cases_of
+    from sqlitmus.catalog.definitions import load
 
     return [
         {
@@ -145,7 +145,7 @@ def _suites() -> Rows:
 
 
 def _modes() -> Rows:
-    from sqlitmus.catalog import load
+    from sqlitmus.catalog.definitions import load
 
     return [
         {

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus import paths
 from sqlitmus.cli.run import Label, Out, Quiet, check_label
-from sqlitmus.errors import Exit
-from sqlitmus.words import counted
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.nouns import counted
 
 if TYPE_CHECKING:
-    from sqlitmus.merging.model import Machine
+    from sqlitmus.machines.manifest import Machine
 
 
 def register(app: typer.Typer) -> None:
@@ -50,8 +50,8 @@ def merge(
     import datetime
     import shlex
 
-    from sqlitmus.merging.merge import merge as merge_runs
-    from sqlitmus.progress import Progress
+    from sqlitmus.machines.merge import merge as merge_runs
+    from sqlitmus.run.progress import Progress
 
     check_label(label)
     now = datetime.datetime.now(datetime.UTC)
@@ -62,9 +62,9 @@ def merge(
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
     for name in done.merged.expected:
-        progress.say(f"expected, but not there: {name}", always=True)
+        progress.insist(f"expected, but not there: {name}")
     for refused in done.merged.refused:
-        progress.say(f"refused: {refused.path}: {refused.reason}", always=True)
+        progress.insist(f"refused: {refused.path}: {refused.reason}")
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     print(done.directory)
     if done.merged.refused:

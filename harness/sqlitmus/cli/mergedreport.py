@@ -5,22 +5,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlitmus.cli import write
-from sqlitmus.errors import UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.report.mergedmodel import MergedReport
-    from sqlitmus.report.model import Report
+    from sqlitmus.results.machines import MergedReport
+    from sqlitmus.results.report import Report
 
 FORMATS = ("html", "md", "json", "text")
 
 
 def merged(directory: Path, format_: str, reference: str | None, output: Path | None) -> None:
     """Write the merged report; an HTML page goes into `directory` by default."""
-    from sqlitmus.analysis.merged import merged_report
-    from sqlitmus.analysis.sources import reference_of
-    from sqlitmus.analysis.survey import surveys
-    from sqlitmus.merging import model
-    from sqlitmus.report import mergedhtml
+    from sqlitmus.machines import manifest as model
+    from sqlitmus.machines.load import reference_of
+    from sqlitmus.machines.report import merged_report
+    from sqlitmus.machines.survey import surveys
+    from sqlitmus.render.html import merged as mergedhtml
 
     if format_ not in FORMATS:
         raise UsageError(
@@ -45,10 +45,10 @@ def one_machine(
     directory: Path, name: str, format_: str, reference: str | None, output: Path | None
 ) -> None:
     """Write the ordinary report of machine `name`; its page goes into `directory` by default."""
-    from sqlitmus.analysis.sources import machine_report, reference_of
     from sqlitmus.cli.report import text_of
-    from sqlitmus.merging import model
-    from sqlitmus.report.mergedmodel import Refused
+    from sqlitmus.machines import manifest as model
+    from sqlitmus.machines.load import machine_report, reference_of
+    from sqlitmus.results.machines import Refused
 
     found = model.read(directory)
     machine = next((one for one in found.machines if one.name == name), None)
@@ -72,16 +72,16 @@ def _nothing(_: "Report") -> None:
 
 def _text_of(report: "MergedReport", format_: str) -> str:
     if format_ == "md":
-        from sqlitmus.report import mergedmarkdown
+        from sqlitmus.render.markdown import machines as mergedmarkdown
 
         return mergedmarkdown.render(report)
     if format_ == "json":
         from pydantic import TypeAdapter
 
-        from sqlitmus.report.mergedmodel import MergedReport
+        from sqlitmus.results.machines import MergedReport
 
         return TypeAdapter(MergedReport).dump_json(report, indent=1).decode() + "\n"
     from sqlitmus.cli.report import terminal_look
-    from sqlitmus.report import mergedterminal
+    from sqlitmus.render.terminal import machines as mergedterminal
 
     return mergedterminal.render(report, **terminal_look())

@@ -11,11 +11,11 @@ import typer
 
 from sqlitmus.cli import save, write
 from sqlitmus.cli.run import check_format
-from sqlitmus.errors import UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.progress import Progress
-    from sqlitmus.report.model import Report
+    from sqlitmus.results.report import Report
+    from sqlitmus.run.progress import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -39,8 +39,9 @@ def report(
     ] = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
-    from sqlitmus import paths, store
-    from sqlitmus.merging.model import is_merged
+    from sqlitmus.machines.manifest import is_merged
+    from sqlitmus.run import store
+    from sqlitmus.vocabulary import paths
 
     check_format(format_)
     directory = run or store.latest(paths.RESULTS)
@@ -72,22 +73,22 @@ def _render(directory: Path, format_: str, reference: str | None) -> str:
 def text_of(report: "Report", format_: str, *, all_rows: bool = False) -> str:
     """`report` in one of the formats; `all_rows` of a comparison, not only the differences."""
     if format_ == "html":
-        from sqlitmus.report import html
+        from sqlitmus.render.html import page as html
 
         return html.render(report)
     if format_ == "md":
-        from sqlitmus.report import markdown
+        from sqlitmus.render.markdown import page as markdown
 
         return markdown.render(report, all_rows=all_rows)
     if format_ == "json":
-        from sqlitmus.report import data
+        from sqlitmus.results import summary as data
 
         return data.render(report)
     if format_ == "node":
-        from sqlitmus.report import nodecompare
+        from sqlitmus.render.terminal import nodecompare
 
         return nodecompare.render(report)
-    from sqlitmus.report import terminal
+    from sqlitmus.render.terminal import page as terminal
 
     return terminal.render(report, **terminal_look(), all_rows=all_rows)
 
@@ -112,7 +113,8 @@ def terminal_look() -> Look:
 
 def save_reports(report: "Report", directory: Path) -> None:
     """Write report.html and summary.json into the run directory."""
-    from sqlitmus.report import data, html
+    from sqlitmus.render.html import page as html
+    from sqlitmus.results import summary as data
 
     save(data.render(report), directory / "summary.json")
     save(html.render(report), directory / "report.html")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus import paths
-from sqlitmus.errors import Exit, UsageError
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.progress import Progress
+    from sqlitmus.run.progress import Progress
 
 Filters = Annotated[
     list[str] | None,
@@ -104,12 +104,14 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
-    from sqlitmus import catalog, comparison, session, shards
+    from sqlitmus.catalog import definitions, shards
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
-    from sqlitmus.progress import Progress
-    from sqlitmus.resolve import resolve
-    from sqlitmus.store import RunDirectory
+    from sqlitmus.compare import comparison
+    from sqlitmus.compare.resolve import resolve
+    from sqlitmus.run import session
+    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.store import RunDirectory
 
     progress = Progress(quiet=quiet)
     options = session.Options(
@@ -135,7 +137,7 @@ def run(
     )
     check_label(label)
     check_label(machine, "--machine")
-    known, tools = catalog.load(), paths.tools()
+    known, tools = definitions.load(), paths.tools()
     planned = RunDirectory.open(resume).plan() if resume else None
     if resume and planned and planned.kind == "compare":
         done = comparison.resume(resume, options, known, tools, progress, force=force)
@@ -160,7 +162,7 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     """Say how to go on; `directory` is None where there is nothing to go on with."""
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
-    progress.say(f"interrupted; {where}", always=True)
+    progress.insist(f"interrupted; {where}")
 
 
 def check_format(name: str, known: Sequence[str] = FORMATS) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from sqlitmus.cli import write
-from sqlitmus.errors import UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -32,11 +32,11 @@ def schema(
 
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
-    from sqlitmus.contract import Description, Job, Result
+    from sqlitmus.catalog.plan import Plan
     from sqlitmus.export.model import Export
-    from sqlitmus.plan import Plan
-    from sqlitmus.store import Sample
-    from sqlitmus.verify import Verified
+    from sqlitmus.run.judge import Verified
+    from sqlitmus.run.store import Sample
+    from sqlitmus.vocabulary.contract import Description, Job, Result
 
     models = {
         "job": Job,

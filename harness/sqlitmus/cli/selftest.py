@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.run import Wait, seconds
-from sqlitmus.errors import Exit
+from sqlitmus.vocabulary.errors import Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -30,13 +30,14 @@ def selftest(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
     """Measure this machine's own false-alarm rate; the result stands in each later report."""
-    from sqlitmus import catalog, paths
-    from sqlitmus import selftest as test
-    from sqlitmus.progress import Progress
+    from sqlitmus.catalog import definitions
+    from sqlitmus.run import selftest as test
+    from sqlitmus.run.progress import Progress
+    from sqlitmus.vocabulary import paths
 
     progress = Progress(quiet=quiet)
     recording = test.record(
-        catalog.load(),
+        definitions.load(),
         paths.tools(),
         progress,
         runner=runner,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.run import Cases, Filters, Runners, Size, Suite, Timeout
-from sqlitmus.errors import Exit
+from sqlitmus.vocabulary.errors import Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -26,17 +26,19 @@ def verify(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
-    from sqlitmus import bench, catalog, choose, paths
-    from sqlitmus.measure import exit_of
-    from sqlitmus.progress import Progress
-    from sqlitmus.verification import verify_cells
+    from sqlitmus.catalog import choose, definitions
+    from sqlitmus.run import context
+    from sqlitmus.run.blocks import exit_of
+    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.verify import verify_cells
+    from sqlitmus.vocabulary import paths
 
-    known = catalog.load()
+    known = definitions.load()
     _, mode = choose.mode_of(known, suite, None)
     chosen, cells = choose.choose(
         known, suite, mode, cases or [], runners or [], filters or [], None
     )
-    opened = bench.opened(
+    opened = context.opened(
         known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
     )
     with opened as at:

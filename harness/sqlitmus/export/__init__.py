@@ -3,4 +3,6 @@
 `reports` a directory's reports by machine · `model` what a row holds · `rows` reports to rows ·
 `as_csv`, `as_markdown`, `bmf`, `gha_benchmark` one format each (JSON is the model itself) ·
 `tracked` which rows the last two take.
+
+Imports: vocabulary, stats, run, results, analysis, machines, render.
 """

@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from .model import Row
+from sqlitmus.export.model import Row
 
 COLUMNS = list(Row.model_fields)
 # Full-width forms are formulas in some locales.

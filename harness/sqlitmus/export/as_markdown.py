@@ -4,11 +4,13 @@ are to it. Whole rows only, within a limit of bytes."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlitmus.errors import UsageError
-from sqlitmus.report import markdown, table, words
-from sqlitmus.report.gfm import code, row, text, top
-from sqlitmus.report.model import Report
-from sqlitmus.words import counted
+from sqlitmus.render.document import matrix as table
+from sqlitmus.render.document import symbols as words
+from sqlitmus.render.markdown import page as markdown
+from sqlitmus.render.markdown.gfm import code, row, text, top
+from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.nouns import counted
 
 # What a job summary holds, with some room for what else is written to it.
 LIMIT = markdown.LIMIT - markdown.RESERVE

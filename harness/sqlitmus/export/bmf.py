@@ -7,10 +7,9 @@ carry their units in their names.
 import json
 from collections.abc import Iterable
 
-from sqlitmus.report.estimate import Interval
-
-from . import tracked
-from .model import Row
+from sqlitmus.export import tracked
+from sqlitmus.export.model import Row
+from sqlitmus.results.estimate import Interval
 
 
 def render(rows: Iterable[Row]) -> str:

@@ -7,11 +7,10 @@ https://github.com/benchmark-action/github-action-benchmark
 import json
 from collections.abc import Iterable
 
-from sqlitmus.report import format as fmt
-from sqlitmus.report.estimate import Interval
-
-from . import tracked
-from .model import Row
+from sqlitmus.export import tracked
+from sqlitmus.export.model import Row
+from sqlitmus.render.document import format as fmt
+from sqlitmus.results.estimate import Interval
 
 
 def render(rows: Iterable[Row]) -> str:

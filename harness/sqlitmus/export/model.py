@@ -10,8 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sqlitmus.contract import Model
-from sqlitmus.report.model import Correction, Grade, Kind, Outcome, Steadiness, Verdict
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.terms import (
+    CaseMetric,
+    CellOutcome,
+    Correction,
+    Grade,
+    Role,
+    RunKind,
+    Steadiness,
+)
+from sqlitmus.vocabulary.verdicts import Verdict
 
 
 def finite(value: float | None) -> float | None:
@@ -38,16 +47,16 @@ class Row(Model):
     scenario: str
     group: str
     axes: dict[str, str]
-    metric: Literal["cold", "steady"]
+    metric: CaseMetric
     unit: str
     runner: str
-    role: Literal["runner", "floor", "oracle", "variant"]
+    role: Role
     runtime: str
     runtime_version: Text | None
     driver: str
     driver_version: Text | None
     sqlite_version: Text | None
-    outcome: Outcome
+    outcome: CellOutcome
     reason: Text | None
     grade: Grade | None
     blocks: int | None
@@ -92,7 +101,7 @@ class Machine(Model):
 
     name: str
     run: str
-    kind: Kind
+    kind: RunKind
     suite: str
     created: str
     sqlitmus: str

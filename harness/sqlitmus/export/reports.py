@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.analysis.sources import machine_report, reference_of
-from sqlitmus.errors import UsageError
-from sqlitmus.merging import model
-from sqlitmus.report.mergedmodel import Refused
-from sqlitmus.report.model import Report
-from sqlitmus.store import RunDirectory
+from sqlitmus.machines import manifest as model
+from sqlitmus.machines.load import machine_report, reference_of
+from sqlitmus.results.machines import Refused
+from sqlitmus.results.report import Report
+from sqlitmus.run.store import RunDirectory
+from sqlitmus.vocabulary.errors import UsageError
 
 UNNAMED = "unnamed"
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sqlitmus import __version__
-from sqlitmus.report.model import Case, Cell, Comparison, Interval, Measure, Report, Runner
-
-from .model import Export, Machine, Row
+from sqlitmus.export.model import Export, Machine, Row
+from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
 
 VERSION = 1
 

@@ -4,11 +4,10 @@ blocks as a verdict needs."""
 from collections import Counter
 from collections.abc import Sequence
 
-from sqlitmus.report.estimate import Interval
+from sqlitmus.export.model import Row
+from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.words import counted
-
-from .model import Row
+from sqlitmus.vocabulary.nouns import counted
 
 
 def name(row: Row) -> str:

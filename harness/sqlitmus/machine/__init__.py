@@ -1,4 +1,11 @@
-"""This computer: what a report says of it, whether it is fit, and how it fares during a run."""
+"""This computer: its facts, whether it is fit, how it fares during a run, how its system differs.
+
+`facts`, `architecture`, `affinity` what it is · `readiness` all of doctor's checks · `conditions`,
+`probe`, `activity` how it fares · `lock` one run at a time · `console`, `process_tree`, `priority`
+what systems do differently (`docs/platforms.md`).
+
+Imports: vocabulary.
+"""
 
 from sqlitmus.machine.check import Check
 from sqlitmus.machine.facts import UNKNOWN, facts, identity, kind

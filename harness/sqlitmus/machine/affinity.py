@@ -5,7 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from sqlitmus.errors import NotFit, UsageError
+from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 
 def unsupported() -> str | None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 from pydantic import Field
 
-from sqlitmus.contract import Model, Natural
 from sqlitmus.machine import kernel, system
+from sqlitmus.vocabulary.contract import Model, Natural
 
 
 class Conditions(Model):

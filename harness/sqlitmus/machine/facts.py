@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus import paths
 from sqlitmus.machine import affinity, architecture, kernel, system
+from sqlitmus.vocabulary import paths
 
 UNKNOWN = "unknown"
 SYSTEMS = {"darwin": "macos"}

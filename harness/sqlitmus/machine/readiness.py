@@ -5,11 +5,11 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus import lock, paths
-from sqlitmus.machine import disturbance, settings, system
+from sqlitmus.machine import disturbance, lock, settings, system
 from sqlitmus.machine.activity import watch
 from sqlitmus.machine.check import Check
 from sqlitmus.machine.facts import UNKNOWN, file_system, hyperfine_version
+from sqlitmus.vocabulary import paths
 
 MEMORY_NEEDED = 2 * 2**30
 DISK_NEEDED = 2**30

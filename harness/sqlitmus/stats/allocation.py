@@ -5,8 +5,8 @@ from math import ceil, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .estimate import Array
-from .spread import deviation
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.spread import deviation
 
 TARGET_NS = 5e6
 GRAINS = 1000

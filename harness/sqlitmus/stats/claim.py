@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from .estimate import Array, TrimmedMeans
-from .multiplicity import Correction, adjust, p_values
-from .verdict import ALPHA, MIN_BLOCKS
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.multiplicity import adjust, p_values
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
+from sqlitmus.vocabulary.terms import ClaimWord, Correction
 
-Word = Literal["reproduced", "same direction, different size", "not resolved", "reversed"]
 Why = Literal[
     "same size",
     "smaller",
@@ -60,7 +60,7 @@ class Published:
 class Decision:
     """The word for a row, and what it rests on."""
 
-    word: Word
+    word: ClaimWord
     why: Why
 
 

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .distributions import Array, Counts, sign_test_rank, student_t, student_t_fractional
+from sqlitmus.stats.distributions import (
+    Array,
+    Counts,
+    sign_test_rank,
+    student_t,
+    student_t_fractional,
+)
 
 TRIM = 0.2
 LEVEL = 0.95

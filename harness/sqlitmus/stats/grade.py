@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .distributions import binomial_tail
-from .estimate import Array, TrimmedMeans
-from .multiplicity import p_values
-from .verdict import MIN_BLOCKS, Codes
+from sqlitmus.stats.distributions import binomial_tail
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.multiplicity import p_values
+from sqlitmus.stats.verdict import MIN_BLOCKS, Codes
 
 GRADES = ("A", "B", "C")
 # Why a case is C: it is not; its interval is wide; more canaries of the run differ than chance

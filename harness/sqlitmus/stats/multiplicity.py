@@ -1,14 +1,14 @@
 """P-values of the three questions a verdict asks, and corrections for asking many times."""
 
 from math import erfc, sqrt
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
-from .distributions import normal, student_p
-from .estimate import Array, TrimmedMeans
+from sqlitmus.stats.distributions import normal, student_p
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.vocabulary.terms import Correction
 
-Correction = Literal["none", "holm", "bh"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 _NODES = 64

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .distributions import normal
-from .estimate import LEVEL, Array, Counts, TrimmedMeans, kept, student_t_of
+from sqlitmus.stats.distributions import normal
+from sqlitmus.stats.estimate import LEVEL, Array, Counts, TrimmedMeans, kept, student_t_of
 
 POWER = 0.8
 

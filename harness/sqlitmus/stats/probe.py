@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimate import Array
-from .spread import deviation
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.spread import deviation
 
 EARLIER = 8
 DEVIATIONS = 5.0

@@ -13,10 +13,10 @@ from math import log1p, sqrt
 
 import numpy as np
 
-from .distributions import normal, student_p
-from .estimate import LEVEL, Array, TrimmedMeans, trimmed_means
-from .grade import grade
-from .multiplicity import adjust, p_values
+from sqlitmus.stats.distributions import normal, student_p
+from sqlitmus.stats.estimate import LEVEL, Array, TrimmedMeans, trimmed_means
+from sqlitmus.stats.grade import grade
+from sqlitmus.stats.multiplicity import adjust, p_values
 
 ALPHA = 1 - LEVEL
 EXPERIMENTS = 1000

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimate import LEVEL, Array, Counts, student_t_of
+from sqlitmus.stats.estimate import LEVEL, Array, Counts, student_t_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .estimate import Array
+from sqlitmus.stats.estimate import Array
 
 # Croux and Rousseeuw, COMPSTAT 1992: brings the median absolute deviation of 2 to 9 normal values
 # to the standard deviation on average.

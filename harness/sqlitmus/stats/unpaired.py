@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .estimate import TRIM, Array, TrimmedMeans, trimmed_means
+from sqlitmus.stats.estimate import TRIM, Array, TrimmedMeans, trimmed_means
 
 
 def unpaired_means(

@@ -5,29 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimate import LEVEL, Array, Medians, TrimmedMeans
-from .multiplicity import Correction, adjust, beyond_margin_p, equivalence_p, p_values
+from sqlitmus.stats.estimate import LEVEL, Array, Medians, TrimmedMeans
+from sqlitmus.stats.multiplicity import adjust, beyond_margin_p, equivalence_p, p_values
+from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
 
 MIN_BLOCKS = 10
 ALPHA = 0.05
-VERDICTS = (
-    "materially faster",
-    "faster",
-    "equivalent",
-    "slower",
-    "materially slower",
-    "not resolved",
-    "not testable",
-)
-_NAMES = np.array(VERDICTS, dtype=np.object_)
-_MIRROR = np.array([4, 3, 2, 1, 0, 5, 6], dtype=np.int8)
+_VERDICTS = np.array(list(Verdict), dtype=np.object_)
+_MIRROR = np.array([verdict.opposite.code for verdict in Verdict], dtype=np.int8)
 
 Codes = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts:
-    """Per row a code: the index of its words in `VERDICTS`."""
+    """Per row the code of a `Verdict`."""
 
     code: Codes
 
@@ -35,9 +28,13 @@ class Verdicts:
         """The verdicts of the same pairs with runner and reference exchanged."""
         return Verdicts(_MIRROR[self.code])
 
+    def are(self, *verdicts: Verdict) -> NDArray[np.bool_]:
+        """Which rows have one of `verdicts`."""
+        return np.isin(self.code, [verdict.code for verdict in verdicts])
+
     def names(self) -> NDArray[np.object_]:
-        """The verdict of each row in words."""
-        return _NAMES[self.code]
+        """The `Verdict` of each row."""
+        return _VERDICTS[self.code]
 
 
 def decide(
@@ -78,10 +75,18 @@ def decide(
         within &= guard == 0
     beyond &= differs
     faster = logs.mean < 0
+    choices = (
+        (~testable, Verdict.NOT_TESTABLE),
+        (beyond & faster, Verdict.MATERIALLY_FASTER),
+        (differs & faster, Verdict.FASTER),
+        (beyond, Verdict.MATERIALLY_SLOWER),
+        (differs, Verdict.SLOWER),
+        (within, Verdict.EQUIVALENT),
+    )
     code = np.select(
-        [~testable, beyond & faster, differs & faster, beyond, differs, within],
-        [np.int8(6), np.int8(0), np.int8(1), np.int8(4), np.int8(3), np.int8(2)],
-        default=np.int8(5),
+        [rows for rows, _ in choices],
+        [np.int8(verdict.code) for _, verdict in choices],
+        default=np.int8(Verdict.NOT_RESOLVED.code),
     )
     return Verdicts(code.astype(np.int8))
 

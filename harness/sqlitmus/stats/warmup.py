@@ -7,14 +7,12 @@ machine warmup blows hot and cold, OOPSLA 2017).
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, log, log1p
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .estimate import Array
-
-Kind = Literal["flat", "warm-up", "slowdown", "no steady state"]
+from sqlitmus.stats.estimate import Array
+from sqlitmus.vocabulary.terms import Steadiness
 
 TOLERANCE = 0.02  # levels closer than this ratio are the same
 AGREEMENT = 0.75  # share of the processes that has to be in a class
@@ -32,7 +30,7 @@ class Steady:
     Both are None where there is no steady state.
     """
 
-    kind: Kind
+    kind: Steadiness
     iteration: int | None
     elapsed_ns: float | None
 
@@ -63,7 +61,7 @@ def _together(each: tuple[Steady, ...]) -> Steady:
     flat = [one for one in each if one.kind == "flat"]
     steady = [one for one in each if one.kind in {"flat", "warm-up"}]
     slower = [one for one in each if one.kind == "slowdown"]
-    kinds: list[tuple[Kind, list[Steady]]] = [
+    kinds: list[tuple[Steadiness, list[Steady]]] = [
         ("flat", flat),
         ("warm-up", steady),
         ("slowdown", slower),
@@ -94,7 +92,7 @@ def _process(times: Array, tolerance: float) -> Steady:
     if count - begin < max(count / 4, LAST):
         return Steady("no steady state", None, None)
     slower = levels[-1] - levels.min() > close
-    kind: Kind = "slowdown" if slower else "warm-up" if begin else "flat"
+    kind: Steadiness = "slowdown" if slower else "warm-up" if begin else "flat"
     return Steady(kind, begin, float(times[:begin].sum()))
 
 

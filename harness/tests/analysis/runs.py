@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
-from sqlitmus.store import SCHEMA, Sample
+from sqlitmus.run.store import SCHEMA, Sample
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]

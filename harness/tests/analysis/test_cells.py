@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.report.model import Cell
+from sqlitmus.results.report import Cell
 from tests.analysis.runs import (
     case,
     change,

@@ -3,7 +3,8 @@ import pytest
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.headline import canary_summary
 from sqlitmus.analysis.headline import headline as headline_of
-from sqlitmus.report.model import Comparison, Interval, Report, Runner, Standing, Verdict
+from sqlitmus.results.report import Comparison, Interval, Report, Runner, Standing
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, change, checks, make, noisy, plan, runner, samples
 
 NAMES = ["node", "bun", "deno", "rust-ffi"]
@@ -82,7 +83,7 @@ def against_itself(verdict: Verdict, value: float = 1.001) -> Comparison:
 
 
 def test_the_canary_says_how_many_alarms_it_gave_and_chance_would() -> None:
-    results = [against_itself("not resolved")] * 39 + [against_itself("slower", 1.03)]
+    results = [against_itself(Verdict.NOT_RESOLVED)] * 39 + [against_itself(Verdict.SLOWER, 1.03)]
     assert canary_summary("node", results) == (
         "Canary: node against itself differs in 1 of 40 cases (chance alone gives about 2.0); "
         "the ratio furthest from 1 is 1.03 [1.02, 1.04]."
@@ -91,7 +92,8 @@ def test_the_canary_says_how_many_alarms_it_gave_and_chance_would() -> None:
 
 @pytest.mark.parametrize(("alarms", "warned"), [(0, False), (3, False), (6, False), (7, True)])
 def test_more_alarms_than_chance_gives_are_a_warning(alarms: int, warned: bool) -> None:
-    results = [against_itself("slower")] * alarms + [against_itself("equivalent")] * (40 - alarms)
+    slower, same = against_itself(Verdict.SLOWER), against_itself(Verdict.EQUIVALENT)
+    results = [slower] * alarms + [same] * (40 - alarms)
     assert ("do not trust" in canary_summary("node", results)) == warned
 
 

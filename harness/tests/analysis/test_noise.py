@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.analysis import analyse
 from sqlitmus.analysis.noise import group_guards, noise, told
 from sqlitmus.analysis.pairs import Question, compare_canary
-from sqlitmus.report.model import Report
+from sqlitmus.results.report import Report
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.grade import grade
 from tests.analysis.runs import Times, case, drop, make, noisy, plan, samples

@@ -5,8 +5,8 @@ from dataclasses import asdict
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.errors import UsageError
-from sqlitmus.report.model import Fact
+from sqlitmus.results.report import Fact
+from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,
     change,

@@ -8,10 +8,10 @@ import pytest
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.pairs import Question
 from sqlitmus.analysis.secondary import measures
-from sqlitmus.report import words
-from sqlitmus.report.model import Cell, Measure
+from sqlitmus.render.document import symbols as words
+from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.multiplicity import Correction
+from sqlitmus.vocabulary.terms import Correction
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
 NAMES = ["node", "bun", "rust-ffi"]

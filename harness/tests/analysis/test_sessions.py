@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse
-from sqlitmus.report.model import Comparison, Report
+from sqlitmus.results.report import Comparison, Report
 from tests.analysis.runs import Times, case, make, noisy, plan, samples
 
 BLOCKS = 36

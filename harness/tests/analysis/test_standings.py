@@ -3,7 +3,7 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.standings import common_set
-from sqlitmus.report.model import Comparison, Standing
+from sqlitmus.results.report import Comparison, Standing
 from sqlitmus.stats.distributions import student_t
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 

@@ -13,9 +13,11 @@ from typing import BinaryIO, cast
 import psutil
 import pytest
 
-from sqlitmus import catalog, paths, session, store
-from sqlitmus.errors import NotFit
-from sqlitmus.progress import Progress
+from sqlitmus.catalog import definitions
+from sqlitmus.run import session, store
+from sqlitmus.run.progress import Progress
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, measured_order, planned_order
 
 
@@ -89,7 +91,7 @@ def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
 def run(clone: Clone, resume: Path | None = None) -> session.Ended:
     """A run, or the rest of one, of three blocks."""
     root = clone.root
-    known = catalog.read(root / "scenarios", root / "fixtures", root / "runners")
+    known = definitions.read(root / "scenarios", root / "fixtures", root / "runners")
     options = session.Options(size="s", blocks=3, seed=3)
     quiet = Progress(quiet=True)
     if resume:

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from sqlitmus import launch, paths
 from sqlitmus.machine import affinity
-from sqlitmus.report import data
+from sqlitmus.results import summary as data
+from sqlitmus.run.processes import launch
+from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone
 from tests.fakes.instant import Desk, even

@@ -8,9 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from sqlitmus.report import data
-from sqlitmus.report.format import THIN
-from sqlitmus.store import RunDirectory
+from sqlitmus.render.document.format import THIN
+from sqlitmus.results import summary as data
+from sqlitmus.run.store import RunDirectory
 from tests.cli.calling import Call
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone, Done, measured_order, planned_order

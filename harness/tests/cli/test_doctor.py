@@ -12,8 +12,10 @@ from typing import Any
 import psutil
 import pytest
 
-from sqlitmus import catalog, lock, machine, paths, runners
-from sqlitmus.machine import activity, readiness, settings
+from sqlitmus import machine
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.machine import activity, lock, readiness, settings
+from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call, sqlitmus
 from tests.fakes.clone import Clone, Done
 from tests.machine.linux import BUSY, LAPTOP, QUIET, build
@@ -56,7 +58,11 @@ def doctor(
             (psutil, "virtual_memory", lambda: SimpleNamespace(available=7 * 2**30)),
             (psutil, "swap_memory", lambda: SimpleNamespace(used=2**29)),
             (psutil, "disk_usage", lambda _: SimpleNamespace(free=2**36)),
-            (catalog, "load", lambda: SimpleNamespace(runners=dict.fromkeys(["fine", "absent"]))),
+            (
+                definitions,
+                "load",
+                lambda: SimpleNamespace(runners=dict.fromkeys(["fine", "absent"])),
+            ),
             (runners, "discover", lambda *_: there),
         ]
         for target, name, value in patches:

@@ -9,11 +9,11 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.export.reports import reports_of
 from sqlitmus.export.rows import export_of
-from sqlitmus.store import point_latest
-from tests.analysis.merged_runs import Directory
+from sqlitmus.run.store import point_latest
 from tests.analysis.runs import Json, checks, plan, write
 from tests.cli.calling import Call, sqlitmus
 from tests.export.reading import read
+from tests.machines.merged_runs import Directory
 
 
 def run_of(of: Json, folder: Path) -> Path:
@@ -46,7 +46,7 @@ def test_the_newest_run_is_the_default(
     export: Call, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point_latest(run)
-    monkeypatch.setattr("sqlitmus.paths.RESULTS", run.parent)
+    monkeypatch.setattr("sqlitmus.vocabulary.paths.RESULTS", run.parent)
     assert export().out == export(run).out != ""
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus import paths
-from sqlitmus.merging import model
+from sqlitmus.machines import manifest as model
+from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone, Done
-from tests.merging.folders import shard, write
+from tests.machines.folders import shard, write
 
 
 class Call:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.merged_runs import Directory
 from tests.cli.calling import Call, sqlitmus
+from tests.machines.merged_runs import Directory
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import signal
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.counts import block_seconds
-from sqlitmus.plan import Counts
-from sqlitmus.store import RunDirectory
+from sqlitmus.catalog.plan import Counts
+from sqlitmus.run.counts import block_seconds
+from sqlitmus.run.store import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, alternate, even

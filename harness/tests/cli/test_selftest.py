@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from sqlitmus import selftest
+from sqlitmus.run import selftest
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
-from tests.test_selftest import MANY, equal, noise
+from tests.run.test_selftest import MANY, equal, noise
 
 COMMAND = ("selftest", "--runner", "a", "--case", "many")
 

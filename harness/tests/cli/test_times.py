@@ -2,8 +2,8 @@
 
 import json
 
-from sqlitmus.report import data
-from sqlitmus.report.model import Case, Comparison
+from sqlitmus.results import summary as data
+from sqlitmus.results.report import Case, Comparison
 from tests.fakes.clone import Clone
 
 RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "16")

@@ -80,9 +80,9 @@ def test_version(call: Call) -> None:
 
 
 def test_listings_as_json_hold_the_whole_catalogue(call: Call) -> None:
-    from sqlitmus import catalog
+    from sqlitmus.catalog import definitions
 
-    known = catalog.load()
+    known = definitions.load()
     profiles = json.loads(call("list", "profiles", "--json").out)
     assert {row["profile"] for row in profiles} == set(known.profiles)
     scenarios = json.loads(call("list", "--json").out)
@@ -116,7 +116,7 @@ def test_a_fault_of_ours_ends_with_70(call: Call, monkeypatch: pytest.MonkeyPatc
     def broken() -> None:
         raise RuntimeError("surprise")
 
-    monkeypatch.setattr("sqlitmus.catalog.load", broken)
+    monkeypatch.setattr("sqlitmus.catalog.definitions.load", broken)
     done = call("list")
     assert done.code == 70
     assert "RuntimeError: surprise" in done.err

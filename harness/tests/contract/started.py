@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import catalog, paths, runners
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.vocabulary import paths
 
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
-RUNNERS = list(catalog.load().runners)
+RUNNERS = list(definitions.load().runners)
 
 
 @cache
 def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     """Command line and environment of a runner, or why it is missing."""
-    spec = catalog.load().runners[name]
+    spec = definitions.load().runners[name]
     tools = paths.tools()
     if spec.tool not in tools.paths:
         return tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")

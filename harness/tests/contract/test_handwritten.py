@@ -5,11 +5,12 @@ import sys
 
 import pytest
 
-from sqlitmus import catalog, paths
+from sqlitmus.catalog import definitions
+from sqlitmus.vocabulary import paths
 from tests.contract.started import command
 
 BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "overhead.py"
-NAMES = [name for name, spec in catalog.load().runners.items() if spec.handwritten]
+NAMES = [name for name, spec in definitions.load().runners.items() if spec.handwritten]
 
 
 @pytest.mark.parametrize("name", NAMES)

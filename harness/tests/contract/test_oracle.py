@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import paths
+from sqlitmus.vocabulary import paths
 
 NULL = 0x9E3779B9
 ORACLE = paths.RUNNERS / "python" / "main.py"

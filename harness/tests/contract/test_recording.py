@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import paths
-from sqlitmus.histogram import bucket
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.histogram import bucket
 
 ORACLE = paths.RUNNERS / "python"
 PROGRAM = ORACLE / "main.py"

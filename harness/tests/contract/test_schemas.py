@@ -7,8 +7,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus import paths
 from sqlitmus.cli.schema import schemas
+from sqlitmus.vocabulary import paths
 
 CONTRACT = paths.RUNNERS / "contract"
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import paths
 from sqlitmus.machine import architecture
+from sqlitmus.vocabulary import paths
 from tests.contract.started import RUNNERS, command, description
 
 

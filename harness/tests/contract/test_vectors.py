@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus import catalog
+from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
-from sqlitmus.contract import Job, Measure, Share, Writer
+from sqlitmus.vocabulary.contract import Job, Measure, Share, Writer
 from tests.contract.started import CONTRACT, RUNNERS, Json, description, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
@@ -22,7 +22,7 @@ LACKING = {
     ("bun", "iterate", "array"): "bun:sqlite iterates over row objects only",
     **{
         (name, "threading", "single-thread"): "rusqlite refuses SQLite's single-thread mode"
-        for name, spec in catalog.load().runners.items()
+        for name, spec in definitions.load().runners.items()
         if spec.driver == "rusqlite"
     },
 }

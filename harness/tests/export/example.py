@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
-from sqlitmus.report import data
-from sqlitmus.report.model import Case, Report
-from tests.report import synthetic
+from sqlitmus.results import summary as data
+from sqlitmus.results.report import Case, Report
+from tests.render import synthetic
 
 RUNNERS = ("node", "node-better-sqlite3", "bun", "rust-ffi")
 CASES = (0, 4, 5)

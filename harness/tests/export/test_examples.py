@@ -8,10 +8,10 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlitmus import paths
 from sqlitmus.cli.export import text_of
 from sqlitmus.cli.schema import schemas
 from sqlitmus.export.as_csv import COLUMNS
+from sqlitmus.vocabulary import paths
 from tests.export import example
 
 DOCS = paths.ROOT / "docs"

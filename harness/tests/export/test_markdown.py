@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from sqlitmus.errors import UsageError
 from sqlitmus.export import as_markdown
-from sqlitmus.report.model import Report
-from tests.report import synthetic
-from tests.report.test_text import hostile
+from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.errors import UsageError
+from tests.render import synthetic
+from tests.render.test_text import hostile
 
 
 @pytest.fixture(scope="module")

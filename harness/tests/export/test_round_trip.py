@@ -13,7 +13,7 @@ from sqlitmus.export.model import Export, Row
 from sqlitmus.export.rows import export_of
 from tests.export import example
 from tests.export.reading import read
-from tests.report import synthetic
+from tests.render import synthetic
 
 ODD = st.text(max_size=20) | st.text("=+-@'\t\r\n\",;% \0\uff1d\u00e9\U0001f600", max_size=8)
 NUMBER = st.none() | st.floats(allow_nan=False, allow_infinity=False)

@@ -5,8 +5,8 @@ import pytest
 
 from sqlitmus.export.model import Row
 from sqlitmus.export.rows import export_of, rows
-from sqlitmus.report.model import Case, Cell, Interval, Report
-from tests.report import synthetic
+from sqlitmus.results.report import Case, Cell, Interval, Report
+from tests.render import synthetic
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.export import bmf, gha_benchmark, tracked
 from sqlitmus.export.model import Row
 from sqlitmus.export.rows import export_of
-from tests.report import synthetic
+from tests.render import synthetic
 
 Json = dict[str, Any]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import psutil
 
-from sqlitmus import paths
-from sqlitmus.schedule import schedule
-from sqlitmus.store import RunDirectory, Sample
+from sqlitmus.run.schedule import schedule
+from sqlitmus.run.store import RunDirectory, Sample
+from sqlitmus.vocabulary import paths
 
 HERE = Path(__file__).parent
 DEADLINE_S = 60.0

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sqlitmus import bench, catalog, measure, paths, pilot, session
-from sqlitmus.contract import Job
-from sqlitmus.execute import Timing
-from sqlitmus.progress import Progress
+from sqlitmus.catalog import definitions
+from sqlitmus.run import blocks, context, pilot, session
+from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.progress import Progress
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -151,32 +153,34 @@ class Desk:
             monkeypatch.setenv(name, clone.environment()[name])
         instant = Instant()
         root = clone.root
-        read = catalog.read
+        read = definitions.read
         monkeypatch.setattr(paths, "RUNNERS", root / "runners")
         monkeypatch.setattr(paths, "RESULTS", root / "results")
 
         def executor(_path: str, _scratch: Path) -> Instant:
             return instant
 
-        monkeypatch.setattr(bench, "Hyperfine", executor)
-        monkeypatch.setattr(measure, "probe", lambda: PROBE_NS)
+        monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(blocks, "probe", lambda: PROBE_NS)
         clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
         monkeypatch.setattr(pilot, "time", clock)
         monkeypatch.setattr(
-            catalog, "load", lambda: read(root / "scenarios", root / "fixtures", root / "runners")
+            definitions,
+            "load",
+            lambda: read(root / "scenarios", root / "fixtures", root / "runners"),
         )
         return cls(clone, instant, monkeypatch)
 
     def run(self, **options: Any) -> session.Ended:
         """A new run of size s, seed 3."""
         asked = replace(session.Options(size="s", seed=3), **options)
-        return session.run(asked, catalog.load(), paths.tools(), Progress(self.stderr))
+        return session.run(asked, definitions.load(), paths.tools(), Progress(self.stderr))
 
     def resume(self, path: Path) -> session.Ended:
         """Go on with the run at `path`."""
         told = Progress(self.stderr)
         return session.resume(
-            path, session.Options(), catalog.load(), paths.tools(), told, force=False
+            path, session.Options(), definitions.load(), paths.tools(), told, force=False
         )
 
     def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
@@ -193,4 +197,4 @@ class Desk:
 
     def probe(self, slow: Callable[[], bool]) -> None:
         """Let a probe take five times as long as usual whenever `slow` holds."""
-        self.monkeypatch.setattr(measure, "probe", lambda: 5 * PROBE_NS if slow() else PROBE_NS)
+        self.monkeypatch.setattr(blocks, "probe", lambda: 5 * PROBE_NS if slow() else PROBE_NS)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.errors import NotFit, UsageError
 from sqlitmus.machine import affinity, priority
+from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 pins_here = pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sqlitmus import machine, paths
+from sqlitmus import machine
 from sqlitmus.machine.facts import commit, hyperfine_version
+from sqlitmus.vocabulary import paths
 from tests.machine.linux import LAPTOP, build
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import psutil
 import pytest
 
-from sqlitmus import lock, paths
-from sqlitmus.machine import Check, disturbance, readiness, settings
+from sqlitmus.machine import Check, disturbance, lock, readiness, settings
 from sqlitmus.machine.activity import Activity
 from sqlitmus.machine.conditions import Rates
+from sqlitmus.vocabulary import paths
 from tests.machine.linux import BUSY, CLOCKS, CPUS, LAPTOP, QUIET, build
 
 

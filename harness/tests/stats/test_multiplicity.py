@@ -9,13 +9,13 @@ from hypothesis.extra.numpy import arrays
 from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
 from sqlitmus.stats.multiplicity import (
     CORRECTIONS,
-    Correction,
     adjust,
     beyond_margin_p,
     equivalence_p,
     p_values,
     pocock,
 )
+from sqlitmus.vocabulary.terms import Correction
 from tests.stats.oracle import scipy_stats
 
 MARGIN = 0.02

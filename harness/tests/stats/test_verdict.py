@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, trimmed_means
-from sqlitmus.stats.multiplicity import CORRECTIONS, Correction
-from sqlitmus.stats.verdict import MIN_BLOCKS, VERDICTS, Verdicts, decide, disagree
+from sqlitmus.stats.multiplicity import CORRECTIONS
+from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, decide, disagree
+from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
 
 MARGIN = 0.02
 
@@ -102,8 +104,8 @@ def test_the_unit_of_time_does_not_matter(scale: float, seed: int) -> None:
 
 def test_equal_programs_seldom_differ() -> None:
     draws = np.random.default_rng(5).normal(0, 0.05, (20_000, 30))
-    names = decide(trimmed_means(draws), MARGIN).names()
-    alarms = np.isin(names, [n for n in VERDICTS if "faster" in n or "slower" in n]).mean()
+    verdicts = decide(trimmed_means(draws), MARGIN)
+    alarms = verdicts.are(*(verdict for verdict in Verdict if verdict.different)).mean()
     assert 0.03 < alarms < 0.06
 
 

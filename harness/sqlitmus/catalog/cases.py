@@ -1,0 +1,120 @@
+"""Scenarios and axis values → cases. Pure."""
+
+import itertools
+from collections.abc import Iterator
+
+from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, Step, Suite, Variant
+from sqlitmus.catalog.plan import Case
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.suggest import unknown
+
+
+def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
+    """`scenario`, or `scenario@axis=value,…` with the axes that are not at their default."""
+    other = [f"{a}={axes[a]}" for a, values in spec.axes.items() if axes[a] != values[0]]
+    return f"{scenario}@{','.join(other)}" if other else scenario
+
+
+def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
+    """Scenario and axes of a case id; raises UsageError with the nearest names."""
+    name, _, rest = text.partition("@")
+    spec = catalog.scenarios.get(name)
+    if spec is None:
+        raise UsageError(unknown("scenario", name, catalog.scenarios))
+    axes = {axis: values[0] for axis, values in spec.axes.items()}
+    for part in filter(None, rest.split(",")):
+        axis, _, value = part.partition("=")
+        if axis not in spec.axes:
+            raise UsageError(unknown(f"axis of {name}", axis, spec.axes))
+        if value not in spec.axes[axis]:
+            raise UsageError(unknown(f"value of {name}'s {axis}", value, spec.axes[axis]))
+        axes[axis] = value
+    return name, axes
+
+
+def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> Case:
+    """The case of scenario `name` with `axes` fixed and the least counts that `mode` allows."""
+    spec = catalog.scenarios[name]
+    operations = spec.operations
+    for override in spec.overrides:
+        if all(axes[axis] == value for axis, value in override.when.items()):
+            operations = override.operations
+            break
+    profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
+    variant = _variant(spec, axes)
+    set_by_profile = profile.pragmas if profile else []
+    own = {name for name, _ in variant.pragmas}
+    cold = spec.metric == "cold"
+    unwarmed = cold or spec.fixed
+    warmup_iterations = spec.warmup_iterations
+    if warmup_iterations is None:
+        warmup_iterations = mode.warmup_iterations
+    return Case(
+        id=case_id(name, axes, spec),
+        scenario=name,
+        title=spec.title,
+        question=spec.question,
+        group=spec.group,
+        bound_by=spec.bound_by,
+        axes=axes,
+        metric=spec.metric,
+        unit=spec.unit,
+        per_operation=spec.per_operation,
+        operations=operations,
+        most_operations=spec.most_operations,
+        iterations=1 if cold else spec.iterations or mode.iterations[0],
+        warmup_iterations=0 if cold else warmup_iterations,
+        warmup_ms=0 if unwarmed else mode.warmup_ms[0],
+        fixed=spec.fixed,
+        fixture=variant.fixture or spec.fixture,
+        workers=int(axes.get("workers", "1")),
+        processes=int(axes["processes"]) if "processes" in axes else None,
+        sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
+        pragmas=[(n, v) for n, v in set_by_profile if n not in own] + variant.pragmas,
+        variant=variant,
+        notes=spec.notes,
+    )
+
+
+def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
+    """What the axis values together change."""
+    together = Variant()
+    for axis, values in spec.variants.items():
+        if axes[axis] in values:
+            together = together.also(values[axes[axis]])
+    return together
+
+
+def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
+    """The scenario's steps that apply to these axis values."""
+    return [
+        step
+        for step in spec.steps
+        if all(
+            axes.get(axis) in ([v] if isinstance(v, str) else v) for axis, v in step.only.items()
+        )
+    ]
+
+
+def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[Case]:
+    """The suite's cases, each once, in the catalogue's order of scenarios."""
+    found: dict[str, Case] = {}
+    for selection in suite.cases:
+        wanted = str(selection["scenario"])
+        names = list(catalog.scenarios) if wanted == "*" else [wanted]
+        for name in names:
+            for axes in _combinations(catalog.scenarios[name], selection):
+                case = make_case(name, axes, catalog, mode)
+                found.setdefault(case.id, case)
+    return list(found.values())
+
+
+def _combinations(
+    spec: Scenario, selection: dict[str, str | list[str]]
+) -> Iterator[dict[str, str]]:
+    choices = [
+        [(axis, value) for value in selection.get(axis, values[:1])]
+        for axis, values in spec.axes.items()
+    ]
+    for combination in itertools.product(*choices):
+        yield dict(combination)

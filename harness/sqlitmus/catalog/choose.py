@@ -1,0 +1,151 @@
+"""Suites, runners and filters → the cells of a run. Pure."""
+
+import re
+from collections.abc import Iterable
+
+from sqlitmus.catalog.cases import cases_of, make_case, parse_case
+from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.definitions import Catalog, Mode, Runner
+from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.suggest import nearest, unknown
+
+
+class Filter:
+    """`-f` terms. Within one text all terms must match, of several texts one.
+
+    A term is a substring of `case/runner`, `key:value` over scenario, group, runner, runtime,
+    driver, bound and any axis, or either with `-` before it to exclude.
+    """
+
+    KEYS = ("scenario", "group", "bound", "runner", "runtime", "driver", "case")
+
+    def __init__(self, texts: Iterable[str], catalog: Catalog) -> None:
+        axes = {axis for spec in catalog.scenarios.values() for axis in spec.axes}
+        self._known = {*self.KEYS, *axes}
+        self._alternatives = [[self._term(t) for t in text.split()] for text in texts]
+
+    def _term(self, text: str) -> tuple[bool, str | None, str]:
+        exclude = text.startswith("-") and len(text) > 1
+        key, colon, value = text.removeprefix("-").partition(":")
+        if colon and re.fullmatch(r"[a-z_]+", key):
+            if key not in self._known:
+                raise UsageError(unknown("filter key", key, self._known))
+            return exclude, key, value
+        return exclude, None, text.removeprefix("-")
+
+    def matches(self, case: Case, runner: Runner) -> bool:
+        """Whether the cell of `case` and `runner` is wanted."""
+        if not self._alternatives:
+            return True
+        facts = {
+            **case.axes,
+            "scenario": case.scenario,
+            "case": case.id,
+            "group": case.group,
+            "bound": case.bound_by,
+            "runner": runner.name,
+            "runtime": runner.runtime.lower(),
+            "driver": runner.driver.lower(),
+        }
+        name = f"{case.id}/{runner.name}"
+        return any(
+            all(
+                (facts.get(key) == value.lower() if key else value in name) != exclude
+                for exclude, key, value in terms
+            )
+            for terms in self._alternatives
+        )
+
+
+def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list[str]) -> Cells:
+    """Runner names per case id that `wanted` leaves; raises UsageError when nothing is left."""
+    left = {c.id: [r.name for r in runners if wanted.matches(c, r)] for c in cases}
+    left = {case: names for case, names in left.items() if names}
+    if not left:
+        known = [c.id for c in cases] + [r.name for r in runners]
+        words = [t.lstrip("-").partition(":")[2] or t for text in texts for t in text.split()]
+        near = nearest(words[-1] if words else "", known)
+        raise UsageError(
+            f"nothing in this suite matches {' | '.join(texts)!r}."
+            + (f" Did you mean {near}?" if near else "")
+            + " `sqlitmus list` shows what there is; --suite full has more cases."
+        )
+    return left
+
+
+def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
+    """The mode asked for, or the suite's own, with its name; raises UsageError for unknown ones."""
+    if suite not in catalog.suites:
+        raise UsageError(unknown("suite", suite, catalog.suites))
+    name = mode or catalog.suites[suite].mode
+    if name not in catalog.modes:
+        raise UsageError(unknown("mode", name, catalog.modes))
+    return name, catalog.modes[name]
+
+
+def choose_claims(
+    catalog: Catalog, mode: Mode, claims: list[Claim], runner_names: list[str], cores: int
+) -> tuple[list[Case], Cells]:
+    """The cases that `claims` can show on `cores`, and the runners wanted in each, of
+    `runner_names` if there are any.
+
+    Raises UsageError for runners that none of them is about.
+    """
+    for name in runner_names:
+        if name not in catalog.runners:
+            raise UsageError(unknown("runner", name, catalog.runners))
+    cases: dict[str, Case] = {}
+    cells: Cells = {}
+    for text, runner in (cell for claim in claims for cell in claim.cells(cores)):
+        if runner_names and runner not in runner_names:
+            continue
+        case = make_case(*parse_case(text, catalog), catalog, mode)
+        cases.setdefault(case.id, case)
+        if runner not in cells.setdefault(case.id, []):
+            cells[case.id].append(runner)
+    if not cells:
+        raise UsageError(
+            f"none of the claims {', '.join(c.name for c in claims)} is measured on "
+            f"{', '.join(runner_names) or f'{cores} cores'}; see ./just claims --list"
+        )
+    order = list(catalog.runners)
+    return list(cases.values()), {c: sorted(n, key=order.index) for c, n in cells.items()}
+
+
+def choose(
+    catalog: Catalog,
+    suite_name: str,
+    mode: Mode,
+    case_ids: list[str],
+    runner_names: list[str],
+    filters: list[str],
+    reference: str | None,
+) -> tuple[list[Case], Cells]:
+    """The cases of a suite (or those named) and the runners wanted in each.
+
+    Raises UsageError with the nearest names for anything that does not exist.
+    """
+    suite = catalog.suites[suite_name]
+    for name in [*runner_names, *filter(None, [reference])]:
+        if name not in catalog.runners:
+            raise UsageError(unknown("runner", name, catalog.runners))
+    cases = cases_of(suite, catalog, mode)
+    if case_ids:
+        asked = [parse_case(text, catalog) for text in case_ids]
+        made = [make_case(name, axes, catalog, mode) for name, axes in asked]
+        cases = list({case.id: case for case in made}.values())
+    unasked = {"variant"} if suite.oracle else {"variant", "oracle"}
+    specs = [
+        spec
+        for name, spec in catalog.runners.items()
+        if (name in runner_names if runner_names else spec.role not in unasked)
+    ]
+    cells = narrow(cases, specs, Filter(filters, catalog), filters)
+    chosen = sorted({name for names in cells.values() for name in names})
+    if reference and reference not in chosen:
+        raise UsageError(
+            f"the reference {reference} is not among the runners of this run: {', '.join(chosen)}; "
+            f"add -r {reference} or choose another --reference"
+        )
+    return [case for case in cases if case.id in cells], cells

@@ -1,0 +1,186 @@
+"""Published claims as experiments: the frozen models of `scenarios/claims/*.toml`. Pure.
+
+Every ratio is base / new: how many times as fast the new cell is as the base.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.terms import ClaimMetric
+
+KEY = 1000  # rows that one key row outweighs
+
+
+def _finite(value: float) -> float:
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{value} is no ratio; expected base / new as a positive number")
+    return value
+
+
+Ratio = Annotated[float, AfterValidator(_finite)]
+
+
+class Cell(Model):
+    """A case id, and the runner where the row names one."""
+
+    case: str
+    runner: str | None = None
+
+
+class Row(Model):
+    """One published figure. `said` is it in the publication's own words; `values` fill the braces
+    of the group's cells. Without `published` the row is shown beside the others, without a verdict.
+    The claim's word comes from its `key` rows; from all rows if there are none.
+    """
+
+    name: str
+    published: Ratio | None = None
+    said: str = ""
+    values: dict[str, str] = {}
+    untestable: str = ""
+    key: bool = False
+
+
+class Group(Model):
+    """Rows of one kind: which cells are compared by which metric, on which runners.
+
+    Times are those of an operation, or with `per` "row" of a row that it returns; `wall` is that of
+    the process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of
+    1, "effect" as `stats.claim.Published` tells. `cores` are the least that the claim can show
+    itself on.
+    """
+
+    title: str
+    metric: ClaimMetric
+    base: Cell
+    new: Cell
+    runners: list[str] = []
+    expects: Literal["effect", "no effect"] = "effect"
+    tolerance: Annotated[float, Field(gt=1)] = 1.5
+    per: Literal["operation", "row"] = "operation"
+    cores: int = 1
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _whose(self) -> Self:
+        named = [cell.runner is not None for cell in (self.base, self.new)]
+        if self.runners and any(named):
+            raise ValueError("give either runners or a runner in both cells")
+        if not self.runners and not all(named):
+            raise ValueError("give runners, or a runner in base and in new")
+        return self
+
+    @model_validator(mode="after")
+    def _figures(self) -> Self:
+        if self.per == "row" and self.metric == "wall":
+            raise ValueError("wall is the time of a process; it has no time per row")
+        if self.expects == "no effect" and "tolerance" not in self.model_fields_set:
+            raise ValueError('expects = "no effect" needs the tolerance that still counts as none')
+        for row in self.rows:
+            if self.expects == "effect" and row.published == 1.0:
+                raise ValueError(f"row {row.name!r}: published = 1 is no effect; set expects")
+            if row.key and row.published is None:
+                raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
+        return self
+
+    def pairs(self, row: Row) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """(case id, runner) of base and new, once for each runner."""
+        base, new = (cell.case.format(**row.values) for cell in (self.base, self.new))
+        named = [str(cell.runner).format(**row.values) for cell in (self.base, self.new)]
+        for base_runner, new_runner in [(name, name) for name in self.runners] or [named]:
+            yield (base, base_runner), (new, new_runner)
+
+
+class Lessons(Model):
+    """The one line for a service, by what came out."""
+
+    reproduced: str
+    different: str
+    unresolved: str
+    reversed: str
+    untestable: str
+
+
+class Table(Model):
+    """Cells shown beside each other by `metric`; every case on every runner.
+
+    A ranking is fastest first; a scaling has the threads of all processes on its axis and a line
+    for each combination of the other axes; a histogram has a logarithmic axis, with `step_ms` a
+    linear one with a tick at each step.
+    """
+
+    title: str
+    metric: ClaimMetric
+    cases: Annotated[list[str], Field(min_length=1)]
+    runners: Annotated[list[str], Field(min_length=1)]
+    kind: Literal["ranking", "scaling", "histogram"] = "ranking"
+    step_ms: Annotated[float, Field(gt=0)] | None = None
+
+
+class Claim(Model):
+    """A publication and the experiment that measures it again."""
+
+    name: str
+    title: str
+    source: str
+    published_on: str
+    hypothesis: str
+    differences: list[str] = []
+    untestable: list[str] = []
+    lessons: Lessons
+    groups: Annotated[list[Group], Field(min_length=1)]
+    tables: list[Table] = []
+
+    @model_validator(mode="after")
+    def _says(self) -> Self:
+        if not any(row.published for group in self.groups for row in group.rows):
+            raise ValueError("no row has a published ratio, so there is nothing to reproduce")
+        return self
+
+    def compared(
+        self, cores: int | None = None
+    ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        """Base and new, as (case id, runner), of all rows that can be tested.
+
+        With `cores`, only those of groups that can show themselves on so many.
+        """
+        for group in self.groups:
+            if cores is None or group.cores <= cores:
+                for row in group.rows:
+                    if not row.untestable:
+                        yield from group.pairs(row)
+
+    def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
+        """Every (case id, runner) that the claim needs, repeats included.
+
+        With `cores`, only what can show itself on so many.
+        """
+        for pair in self.compared(cores):
+            yield from pair
+        for table in self.tables:
+            for case in table.cases:
+                for runner in table.runners:
+                    yield case, runner
+
+
+def canaries(asked: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Per case, of the runners in `cells`, the one that published figures are about: most key rows,
+    else most rows.
+
+    What a figure may be noise is told by that runner's own repetition: one that is a thousand times
+    faster varies a thousand times as much, in longest latencies above all.
+    """
+    found: dict[str, Counter[str]] = {}
+    for claim in asked:
+        for group in claim.groups:
+            for row in group.rows:
+                if row.published is None or row.untestable:
+                    continue
+                for case, runner in (cell for pair in group.pairs(row) for cell in pair):
+                    if runner in cells.get(case, ()):
+                        found.setdefault(case, Counter())[runner] += KEY if row.key else 1
+    return {case: runners.most_common(1)[0][0] for case, runners in found.items()}

@@ -1,0 +1,417 @@
+"""Scenarios, profiles, suites, fixtures and runners: TOML files read into frozen models."""
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Flag, Model, Type
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.terms import Role
+
+M = TypeVar("M", bound=Model)
+
+Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
+Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
+
+
+class Generator(Model):
+    """How values of a fixture's column are drawn; see `generate`."""
+
+    generator: Literal["sequence", "permutation", "integer", "real", "text", "blob", "pattern"]
+    min: Bound | float = 0
+    max: Bound | float = 0
+    offset: int = 0
+    scale: int = 1
+    every: int = Field(default=1, ge=1)
+    pattern: str = "{}"
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    nulls: float = Field(default=0.0, ge=0, le=1)
+
+
+class Parameter(Model):
+    """How one parameter of a step is drawn, and its type."""
+
+    type: Type
+    generator: Literal[
+        "permutation", "integer", "real", "text", "blob", "pattern", "relative", "same"
+    ]
+    min: Bound | float = 0
+    max: Bound | float = 0
+    offset: int = 0
+    scale: int = 1
+    pattern: str = "{}"
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
+    nulls: float = 0.0
+    plus: int | float = 0
+    every: int = Field(default=1, ge=1)
+    step: int = 0
+    position: int = 0
+
+
+def _power_of_two(length: int) -> int:
+    if not 1 <= length <= 16_384 or length & (length - 1):
+        raise ValueError(f"{length} is no power of two up to 16384")
+    return length
+
+
+class Step(Model):
+    """One statement; `only` restricts it to cases with these axis values."""
+
+    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    sql: str = ""
+    columns: dict[str, Type] = {}
+    parameters: list[Parameter] = []
+    pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
+    repeat: int = 1
+    fails: int | None = None
+    only: dict[str, str | list[str]] = {}
+
+
+class Query(Model):
+    """A read-back query."""
+
+    sql: str
+    columns: dict[str, Type]
+
+
+class Override(Model):
+    """Another operation count for cases with these axis values."""
+
+    when: dict[str, str]
+    operations: int
+
+
+class Variant(Model):
+    """What an axis value changes besides the SQL's braces: how the database is opened and set up.
+
+    Pragmas come after the profile's; `worker_pragmas` come after those on each of several workers
+    of a process. `encoding` is that of the fixture's file.
+    """
+
+    fixture: str | None = None
+    encoding: Encoding = "UTF-8"
+    readonly: bool = False
+    uri: dict[str, str] = {}
+    flags: list[Flag] = []
+    pragmas: list[tuple[str, str | int]] = []
+    worker_pragmas: list[tuple[str, str | int]] = []
+    engine: dict[str, str | int] = {}
+    per_operation: bool = False
+    transaction: Literal["none", "deferred", "immediate", "read"] | None = None
+
+    def also(self, other: "Variant") -> "Variant":
+        """Both together; where they contradict each other, `other` holds."""
+        both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
+        for name in ("flags", "pragmas", "worker_pragmas"):
+            both[name] = [*getattr(self, name), *getattr(other, name)]
+        for name in ("uri", "engine"):
+            both[name] = {**getattr(self, name), **getattr(other, name)}
+        return Variant.model_validate(both)
+
+
+class Writing(Model):
+    """A writer beside the readers: what it does per iteration, at how many operations a second."""
+
+    steps: Annotated[list[Step], Field(min_length=1)]
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    operations: int = Field(ge=1)
+    rate: float | None = None
+
+
+class Scenario(Model):
+    """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
+
+    `memory` gives each connection a database of its own, filled by `setup`. With `fixed`, the
+    counts stand as they are, whatever a pilot would find; `rate` is in operations a second.
+    """
+
+    title: str
+    question: str
+    group: str
+    bound_by: Literal["runtime", "driver", "engine", "io", "locks", "mixed"]
+    metric: Literal["steady", "cold"] = "steady"
+    unit: str
+    per_operation: int = 1
+    fixture: str | None = None
+    memory: bool = False
+    setup: list[str] = []
+    writes: bool = False
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    operations: int
+    most_operations: int | None = None
+    iterations: int | None = None
+    warmup_iterations: int | None = None
+    fixed: bool = False
+    latencies: bool = False
+    tolerate_busy: bool = False
+    rate: float | None = None
+    writer: Writing | None = None
+    variants: dict[str, dict[str, Variant]] = {}
+    axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
+    steps: list[Step] = []
+    reset: list[str] = []
+    readback: list[Query] = []
+    overrides: list[Override] = []
+    notes: list[str] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.steps and bool(self.fixture) == self.memory:
+            raise ValueError("steps need a fixture, or memory = true")
+        if self.writes and not self.readback:
+            raise ValueError("a scenario that writes needs a readback")
+        first = {axis: values[0] for axis, values in self.axes.items()}
+        for number, step in enumerate(self.steps):
+            _check_step(step, first, f"steps[{number}]")
+        named = [(f"variants.{axis}", axis, v) for axis, of in self.variants.items() for v in of]
+        named += [("override", axis, v) for o in self.overrides for axis, v in o.when.items()]
+        for where, axis, value in named:
+            if value not in self.axes.get(axis, []):
+                raise ValueError(f"{where} for {axis}={value}, which is not on an axis")
+        return self
+
+
+def _check_step(step: Step, first: dict[str, str], at: str) -> None:
+    unknown = step.only.keys() - first.keys()
+    if unknown:
+        raise ValueError(f"{at}.only: {', '.join(unknown)} is no axis of this")
+    try:
+        step.sql.format(**first)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"{at}.sql: {error} is no axis of this; braces name an axis, "
+            "doubled ones stand for themselves"
+        ) from error
+
+
+class Profile(Model):
+    """A named list of pragmas."""
+
+    title: str
+    summary: str
+    pragmas: list[tuple[str, str | int]]
+
+
+class Suite(Model):
+    """Which cases, and the mode they are measured in unless another is asked for.
+
+    A case names a scenario (or `*`) and axis values.
+    """
+
+    title: str
+    summary: str
+    mode: str
+    oracle: bool
+    cases: list[dict[str, str | list[str]]]
+
+
+def _in_order(bounds: tuple[int, int]) -> tuple[int, int]:
+    if not 0 <= bounds[0] <= bounds[1]:
+        raise ValueError(f"expected [least, most], got {list(bounds)}")
+    return bounds
+
+
+Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
+
+
+class Mode(Model):
+    """How hard to measure. Each of `sessions` has `blocks`, and `pause_s` seconds lie between two
+    of them; bounds are [least, most].
+
+    `pilot` is the number of processes of each cell that the pilot runs, 0 for none. A decision may
+    be taken at `looks` equally spaced looks.
+    """
+
+    title: str
+    summary: str
+    blocks: int = Field(ge=1)
+    sessions: int = Field(default=1, ge=1)
+    pause_s: float = Field(default=0, ge=0)
+    looks: int = Field(default=1, ge=1)
+    pilot: int = Field(ge=0)
+    iterations: Bounds
+    warmup_iterations: int = Field(ge=0)
+    warmup_ms: Bounds
+
+
+class Fixture(Model):
+    """A database file: schema, sizes and how each column is filled."""
+
+    title: str
+    sizes: dict[str, int]
+    seed: int
+    tables: list[str]
+    indexes: list[str]
+    fill: dict[str, dict[str, Generator | str]]
+
+
+class Runner(Model):
+    """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
+
+    `steady_environment` is added where steady state is timed, never where the start is; `engine`
+    holds options of SQLite itself, as the contract's `connection.engine`.
+    """
+
+    name: str
+    title: str
+    runtime: str
+    driver: str
+    tool: str
+    command: list[str]
+    handwritten: list[str] = []
+    environment: dict[str, str] = {}
+    steady_environment: dict[str, str] = {}
+    sources: list[str] = ["."]
+    engine: dict[str, str | int] = {}
+    warmup_ms: int = 0
+    role: Role = "runner"
+
+
+class _Runners(Model):
+    runner: list[Runner]
+
+
+class Catalog(Model):
+    """Everything that can be run, by name."""
+
+    scenarios: dict[str, Scenario]
+    profiles: dict[str, Profile]
+    suites: dict[str, Suite]
+    modes: dict[str, Mode]
+    fixtures: dict[str, Fixture]
+    runners: dict[str, Runner]
+    folders: dict[str, Path]
+
+
+@cache
+def load() -> Catalog:
+    """The clone's catalogue; raises UsageError that names file and place."""
+    return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
+
+
+def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
+    """Read the three folders; raises UsageError that names file and place."""
+    found: dict[str, Scenario] = {}
+    for file in sorted(scenarios.glob("*.toml")):
+        if file.name not in ("profiles.toml", "suites.toml", "modes.toml"):
+            for name, value in _toml(file).items():
+                if name in found:
+                    raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
+                found[name] = _model(Scenario, value, file, name)
+    profiles = _tables(Profile, scenarios / "profiles.toml")
+    suites = _tables(Suite, scenarios / "suites.toml")
+    modes = _tables(Mode, scenarios / "modes.toml")
+    sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
+    starters: dict[str, Runner] = {}
+    folders: dict[str, Path] = {}
+    for file in sorted(runners.glob("*/runner.toml")):
+        for runner in _model(_Runners, _toml(file), file, "").runner:
+            if runner.name in starters:
+                raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
+            starters[runner.name] = runner
+            folders[runner.name] = file.parent
+    _cross_check(found, profiles, suites, modes, sets, scenarios)
+    return Catalog(
+        scenarios=found,
+        profiles=profiles,
+        suites=suites,
+        modes=modes,
+        fixtures=sets,
+        runners=starters,
+        folders=folders,
+    )
+
+
+def _fixtures(scenario: Scenario) -> set[str]:
+    """The fixtures that a scenario or one of its variants names."""
+    variants = [v.fixture for values in scenario.variants.values() for v in values.values()]
+    return set(filter(None, [scenario.fixture, *variants]))
+
+
+def _cross_check(
+    scenarios: dict[str, Scenario],
+    profiles: dict[str, Profile],
+    suites: dict[str, Suite],
+    modes: dict[str, Mode],
+    fixtures: dict[str, Fixture],
+    folder: Path,
+) -> None:
+    for name, scenario in scenarios.items():
+        for unknown in sorted(_fixtures(scenario) - fixtures.keys()):
+            raise UsageError(
+                f"{folder}: {name}.fixture: there is no fixture {unknown}; expected "
+                f"{_any_of(fixtures)}"
+            )
+        for profile in scenario.axes.get("profile", []):
+            if profile not in profiles:
+                raise UsageError(
+                    f"{folder}: {name}.axes.profile: there is no profile {profile}; expected "
+                    f"{_any_of(profiles)}"
+                )
+    for name, suite in suites.items():
+        if suite.mode not in modes:
+            raise UsageError(
+                f"{folder / 'suites.toml'}: {name}.mode: there is no mode {suite.mode}; expected "
+                f"{_any_of(modes)}"
+            )
+        for number, case in enumerate(suite.cases):
+            where = f"{folder / 'suites.toml'}: {name}.cases[{number}]"
+            scenario_name = case.get("scenario")
+            if scenario_name != "*" and scenario_name not in scenarios:
+                raise UsageError(
+                    f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
+                    f"{_any_of(scenarios)}"
+                )
+            known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+            _check_selection(case, known, where)
+
+
+def _check_selection(
+    case: dict[str, str | list[str]], known: dict[str, list[str]], where: str
+) -> None:
+    for axis, values in case.items():
+        expected = known.get(axis, [])
+        if axis != "scenario" and (isinstance(values, str) or not set(values) <= set(expected)):
+            raise UsageError(
+                f"{where}.{axis}: {values}; expected a list of some of {_any_of(expected)}"
+            )
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _tables(model: type[M], file: Path) -> dict[str, M]:
+    return {name: _model(model, value, file, name) for name, value in _toml(file).items()}
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: not TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: not UTF-8: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+
+
+def _model(model: type[M], value: object, file: Path, at: str) -> M:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        told = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
+        raise UsageError(told) from error
+
+
+def place(at: str, location: tuple[int | str, ...]) -> str:
+    """A key path such as `get-pk.steps[0].sql`."""
+    text = at
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "(top level)"

@@ -1,0 +1,128 @@
+"""Database files: built once per definition, size and journal mode, then copied or shared."""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sqlitmus.catalog import generate
+from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
+
+
+def key(
+    name: str, fixture: Fixture, size: str, journal_mode: str, encoding: Encoding = "UTF-8"
+) -> str:
+    """File name without suffix; another one for each definition, size, journal mode, encoding."""
+    other = [] if encoding == "UTF-8" else [encoding]
+    text = "/".join([str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json()])
+    parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
+    return "-".join(parts).lower()
+
+
+def ensure(
+    name: str,
+    fixture: Fixture,
+    size: str,
+    journal_mode: str,
+    folder: Path,
+    encoding: Encoding = "UTF-8",
+) -> Path:
+    """The path of the fixture's file in `folder`, built there if it is not yet."""
+    path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
+    if path.exists():
+        return path
+    partial = path.with_suffix(f".{os.getpid()}.part")
+    partial.unlink(missing_ok=True)
+    try:
+        build(fixture, size, journal_mode, partial, encoding)
+        partial.replace(path)
+    except OSError as error:
+        raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise NotFit(f"{path}: fixture {name} cannot be built: {error}") from error
+        raise UsageError(f"fixtures/{name}.toml: SQLite says of its SQL: {error}") from error
+    finally:
+        for leftover in folder.glob(f"{partial.name}*"):
+            leftover.unlink(missing_ok=True)
+    return path
+
+
+def rows(fixture: Fixture, size: str) -> int:
+    """Rows of the main table at `size`; raises UsageError for a size that is not defined."""
+    if size not in fixture.sizes:
+        raise UsageError(f"there is no size {size}; expected one of {', '.join(fixture.sizes)}")
+    return fixture.sizes[size]
+
+
+def build(
+    fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
+) -> None:
+    """Fill the tables, index, ANALYZE and leave the file in `journal_mode`, checkpointed."""
+    count = rows(fixture, size)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        fast = (
+            f"encoding='{encoding}'",
+            "page_size=4096",
+            "journal_mode=OFF",
+            "synchronous=OFF",
+            "cache_size=-200000",
+        )
+        for pragma in fast:
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN")
+        for sql in fixture.tables:
+            connection.execute(sql)
+        for table, spec in fixture.fill.items():
+            _fill(connection, fixture, table, spec, count)
+        for sql in fixture.indexes:
+            connection.execute(sql)
+        connection.execute("COMMIT")
+        connection.execute("ANALYZE")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA journal_mode={journal_mode}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _fill(
+    connection: sqlite3.Connection,
+    fixture: Fixture,
+    table: str,
+    spec: dict[str, Generator | str],
+    size: int,
+) -> None:
+    if "copy" in spec:
+        connection.execute(f"INSERT INTO {table} SELECT * FROM {spec['copy']}")
+        return
+    count = size if spec["rows"] == "size" else int(str(spec["rows"]))
+    names = [name for name, value in spec.items() if isinstance(value, Generator)]
+    columns: list[Sequence[generate.Value]] = []
+    for name in names:
+        generator = spec[name]
+        assert isinstance(generator, Generator)
+        columns.append(generate.column(generator, count, size, f"{fixture.seed}/{table}/{name}"))
+    marks = ", ".join("?" * len(names))
+    connection.executemany(
+        f"INSERT INTO {table}({', '.join(names)}) VALUES ({marks})", zip(*columns, strict=True)
+    )
+
+
+def fresh_copy(source: Path, target: Path) -> None:
+    """Put a new copy of `source` at `target`, without what a former writer left beside it.
+
+    Raises NotFit when it cannot be written.
+    """
+    try:
+        for suffix in ("-wal", "-shm", "-journal"):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+        # Bytes, not a clone, whose pages the first write to each would copy, on the clock.
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error

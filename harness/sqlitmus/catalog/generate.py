@@ -1,0 +1,116 @@
+"""Seeded values for fixtures and parameter pools. Pure: the same seed gives the same values."""
+
+import random
+import re
+from collections.abc import Sequence
+
+from sqlitmus.catalog.definitions import Bound, Generator, Parameter
+from sqlitmus.vocabulary.errors import UsageError
+
+Value = int | float | str | bytes | None
+
+_SIZE = re.compile(r"size\s*(?:([+*-])\s*(\d+))?$")
+
+
+def bound(value: Bound | float, size: int) -> int | float:
+    """A number, or `size`, `size+n`, `size-n`, `size*n` of the fixture's size."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.match(value)
+    if not match:
+        raise UsageError(
+            f"{value!r} is no bound; expected a number, size, size+n, size-n or size*n"
+        )
+    sign, number = match.groups()
+    if sign == "*":
+        return size * int(number)
+    return size + int(number) * (-1 if sign == "-" else 1) if sign else size
+
+
+def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[Value]:
+    """`count` values of a fixture's column."""
+    if generator.generator == "sequence":
+        return [
+            generator.offset + generator.scale * (i // generator.every) for i in range(1, count + 1)
+        ]
+    return _draw(generator, count, size, random.Random(seed), first=0)
+
+
+def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list[list[Value]]:
+    """`length` rows of parameters, fewer where a permutation has fewer (a power of two again).
+
+    Raises UsageError for a reference to a later position.
+    """
+    for parameter in parameters:
+        if parameter.generator == "permutation":
+            distinct = int(bound(parameter.max, size)) - int(bound(parameter.min, size)) + 1
+            length = min(length, 1 << (distinct.bit_length() - 1))
+    columns: list[Sequence[Value]] = []
+    for position, parameter in enumerate(parameters):
+        if parameter.generator == "relative":
+            if parameter.position >= position:
+                raise UsageError(f"parameter {position} is relative to a later one")
+            source = columns[parameter.position]
+            columns.append([_plus(v, parameter.every, parameter.plus) for v in source])
+        else:
+            rng = random.Random(f"{seed}/{position}")
+            first = int(bound(parameter.min, size)) if parameter.generator == "permutation" else 0
+            columns.append(_draw(parameter, length, size, rng, first=first))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _plus(value: Value, every: int, number: float) -> Value:
+    assert isinstance(value, int | float)
+    return (value if every == 1 else value // every) + number
+
+
+def _draw(
+    spec: Generator | Parameter, count: int, size: int, rng: random.Random, *, first: int
+) -> Sequence[Value]:
+    low, high = bound(spec.min, size), bound(spec.max, size)
+    match spec.generator:
+        case "permutation":
+            order = list(range(int(high) - first + 1 if high else count))
+            rng.shuffle(order)
+            values: list[Value] = [spec.offset + spec.scale * (first + k) for k in order[:count]]
+        case "integer":
+            span = int(high) - int(low) + 1
+            values = [
+                spec.offset + spec.scale * (int(low) + int(rng.random() * span))
+                for _ in range(count)
+            ]
+        case "real":
+            values = [low + (high - low) * rng.random() for _ in range(count)]
+        case "pattern":
+            values = [
+                spec.pattern.format(int(low) + int(rng.random() * (int(high) - int(low) + 1)))
+                if high
+                else spec.pattern.format(i)
+                for i in range(1, count + 1)
+            ]
+        case "text":
+            values = _texts(spec.alphabet, int(low), int(high), count, rng)
+        case "blob":
+            values = [rng.randbytes(rng.randint(int(low), int(high))) for _ in range(count)]
+        case _:
+            raise UsageError(f"generator {spec.generator} cannot be used here")
+    if spec.nulls:
+        values = [None if rng.random() < spec.nulls else value for value in values]
+    return values
+
+
+_ENDS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _texts(alphabet: str, low: int, high: int, count: int, rng: random.Random) -> list[Value]:
+    if low < 2:
+        raise UsageError(f"text of {low} characters; its min is at least 2, for its two ends")
+    # Slices of one long random text: drawing each character would take most of a fixture's time.
+    source = "".join(rng.choices(alphabet, k=high + 65_536))
+    ends = rng.choices(_ENDS, k=2 * count)
+    lengths = [low + int(rng.random() * (high - low + 1)) for _ in range(count)]
+    starts = [int(rng.random() * 65_536) for _ in range(count)]
+    return [
+        ends[2 * i] + source[starts[i] : starts[i] + lengths[i] - 2] + ends[2 * i + 1]
+        for i in range(count)
+    ]

@@ -1,0 +1,171 @@
+"""A case and a database file → the contract's job. Pure."""
+
+from pathlib import Path
+from typing import Literal
+
+from sqlitmus.catalog import generate
+from sqlitmus.catalog.cases import steps_of
+from sqlitmus.catalog.definitions import Catalog, Scenario, Variant
+from sqlitmus.catalog.definitions import Step as ScenarioStep
+from sqlitmus.catalog.plan import Case
+from sqlitmus.vocabulary.contract import (
+    Column,
+    Connection,
+    Database,
+    Job,
+    Measure,
+    Parameters,
+    Readback,
+    Step,
+    Type,
+    Value,
+    Writer,
+)
+
+
+def make_job(
+    case: Case,
+    catalog: Catalog,
+    *,
+    mode: Literal["verify", "measure"],
+    cell: str,
+    database: Path | None,
+    size: int,
+    output: Path,
+    warmup_ms: int = 0,
+    engine: dict[str, str | int] | None = None,
+) -> Job:
+    """The job of `case`; `size` is the fixture's rows.
+
+    `warmup_ms`, the least warm-up, and `engine`, options of SQLite itself, are the runner's own.
+    """
+    spec = catalog.scenarios[case.scenario]
+    variant = case.variant
+    transaction = "read" if case.axes.get("transaction") == "read" else spec.transaction
+    cold = case.metric == "cold"
+    return Job(
+        mode=mode,
+        cell=cell,
+        database=_database(spec, variant, database),
+        connection=Connection(
+            pragmas=case.pragmas,
+            engine={**(engine or {}), **variant.engine},
+            worker_pragmas=variant.worker_pragmas,
+            setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
+            per_operation=variant.per_operation,
+        ),
+        steps=_steps(steps_of(spec, case.axes), case, size, case.scenario),
+        transaction=variant.transaction or transaction,
+        writer=_writer(spec, case, size),
+        reset=[sql.format(size=size) for sql in spec.reset],
+        readback=[Readback(sql=q.sql, columns=_columns(q.columns)) for q in spec.readback],
+        # A cold process shows its start, not the inspection after it.
+        inspect=mode == "verify" or not cold,
+        measure=Measure(
+            operations_per_iteration=case.operations,
+            warmup_iterations=case.warmup_iterations,
+            warmup_ns=0
+            if cold
+            else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
+            iterations=case.iterations,
+            workers=case.workers * (case.processes or 1),
+            latencies=spec.latencies,
+            rate=spec.rate,
+            tolerate_busy=spec.tolerate_busy,
+        ),
+        output=str(output),
+    )
+
+
+def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database | None:
+    if spec.memory:
+        return Database(path=":memory:")
+    if path is None:
+        return None
+    mode = "readonly" if variant.readonly else "readwrite"
+    return Database(path=str(path), mode=mode, uri=variant.uri, flags=variant.flags)
+
+
+def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
+    if spec.writer is None:
+        return None
+    return Writer(
+        steps=_steps(spec.writer.steps, case, size, f"{case.scenario}/writer"),
+        transaction=spec.writer.transaction,
+        operations=spec.writer.operations,
+        rate=spec.writer.rate,
+    )
+
+
+def question(job: Job) -> Job:
+    """The same question without runner-specific manner: what the oracle is asked."""
+    plain = {"shape": "object", "integers": "number", "statement": "prepared"}
+    steps = [step.model_copy(update=plain) for step in job.steps]
+    connection = job.connection.model_copy(update={"engine": {}, "per_operation": False})
+    database = job.database and job.database.model_copy(update={"uri": {}, "flags": []})
+    changes = {"steps": steps, "connection": connection, "database": database}
+    return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
+
+
+def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
+    steps: list[Step] = []
+    for number, step in enumerate(wanted):
+        steps.append(
+            Step.model_validate(
+                {
+                    "operation": step.operation,
+                    "sql": step.sql.format(**case.axes),
+                    "parameters": _pool(step, f"{seed}/{number}", size, steps),
+                    "columns": _columns(step.columns),
+                    "repeat": step.repeat,
+                    "fails": step.fails,
+                    "shape": case.axes.get("shape", "object"),
+                    "integers": case.axes.get("integers", "number"),
+                    "statement": case.axes.get("statement", "prepared"),
+                }
+            )
+        )
+    return steps
+
+
+def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
+    if not step.parameters:
+        return None
+    own = [p for p in step.parameters if p.generator != "same"]
+    # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
+    drawn = generate.pool(own, step.pool, size, seed) if own else []
+    rows: list[list[Value]] = []
+    for i in range(len(drawn) or step.pool):
+        values = iter(drawn[i] if drawn else [])
+        row: list[Value] = []
+        for parameter in step.parameters:
+            if parameter.generator == "same":
+                source = before[parameter.step].parameters
+                assert source is not None
+                row.append(source.rows[i & (len(source.rows) - 1)][parameter.position])
+            else:
+                row.append(_encode(next(values)))
+        rows.append(row)
+    return Parameters(types=[p.type for p in step.parameters], rows=rows)
+
+
+def read_back(job: Job) -> list[tuple[str, str | int]]:
+    """The pragmas that a result of `job` must show: the last value of each, a worker's own where
+    there are several."""
+    connection = job.connection
+    several = job.mode == "measure" and job.measure.workers > 1
+    return list(
+        dict([*connection.pragmas, *(connection.worker_pragmas if several else [])]).items()
+    )
+
+
+def _encode(value: generate.Value) -> Value:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, int) and abs(value) >= 2**53:
+        return str(value)
+    return value
+
+
+def _columns(columns: dict[str, Type]) -> list[Column]:
+    return [Column(name=name, type=kind) for name, kind in columns.items()]

@@ -1,0 +1,153 @@
+"""Runners on this machine: how to start them, what they say of themselves, why one is missing."""
+
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.plan import PlannedRunner
+from sqlitmus.machine import affinity
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Description
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.nouns import ending
+
+DESCRIBE_TIMEOUT_S = 30
+_SOURCES = {".js", ".ts", ".mjs", ".py", ".json", ".toml", ".node"}
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A runner with its command line and description; `missing` says why it cannot run.
+
+    `fingerprint` changes with anything that could change its answers or its speed.
+    """
+
+    spec: Runner
+    command: list[str]
+    environment: dict[str, str]
+    missing: str | None
+    description: Description | None
+    fingerprint: str
+
+    def planned(self) -> PlannedRunner:
+        """What the plan and the report keep of it."""
+        return PlannedRunner(
+            name=self.spec.name,
+            title=self.spec.title,
+            runtime=self.spec.runtime,
+            driver=self.spec.driver,
+            role=self.spec.role,
+            missing=self.missing,
+            description=self.description,
+        )
+
+
+def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Installed]:
+    """The runners `names`, described side by side, in that order."""
+    with ThreadPoolExecutor(max_workers=affinity.usable()) as pool:
+        specs = [catalog.runners[name] for name in names]
+        folders = [catalog.folders[name] for name in names]
+        return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
+
+
+def environment(spec: Runner) -> dict[str, str]:
+    """What a runner's process sees: nothing that a user's shell happened to set."""
+    keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
+    scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
+    return {**scrubbed, "LANG": "C.UTF-8", **spec.environment}
+
+
+def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
+    """Fill `{tool}`, `{tool_dir}` and `{runners}` into a command."""
+    names = {"runners": str(paths.RUNNERS)}
+    for tool, path in tools.paths.items():
+        names |= {tool: path, f"{tool}_dir": str(Path(path).parent)}
+    try:
+        return [argument.format(**names) for argument in arguments]
+    except (KeyError, IndexError, ValueError) as error:
+        known = ", ".join(f"{{{name}}}" for name in sorted(names))
+        raise UsageError(
+            f"runner command {arguments}: cannot fill in {error}; expected one of {known}"
+        ) from error
+
+
+def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
+    env = environment(spec)
+    if spec.tool not in tools.paths:
+        hint = tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
+        return Installed(spec, [], env, hint, None, "")
+    command = expand(spec.command, tools)
+    fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
+    try:
+        description = _describe(command, env, fingerprint)
+    except ValueError as error:
+        return Installed(spec, command, env, f"`describe` failed: {error}", None, fingerprint)
+    return Installed(spec, command, env, None, description, fingerprint)
+
+
+def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
+    # Of the inherited environment only what a runtime is found by; PATH varies by shell.
+    found_by = os.environ.get("DOTNET_ROOT", "")
+    settings = [spec.environment, spec.steady_environment, spec.engine]
+    text = json.dumps([command, *settings, found_by])
+    digest = hashlib.sha256(text.encode())
+    for argument in command:
+        if Path(argument).is_file():
+            status = Path(argument).stat()
+            digest.update(f"{argument} {status.st_size} {status.st_mtime_ns}".encode())
+    for folder in folders:
+        for file in [folder] if folder.is_file() else sorted(folder.rglob("*")):
+            below = file.relative_to(folder).parts
+            skip = "node_modules" in below or "tests" in below
+            if file.suffix in _SOURCES and not skip and file.is_file():
+                digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
+    kept = paths.cache("descriptions") / f"{fingerprint}.json"
+    if kept.exists():
+        try:
+            return Description.model_validate_json(kept.read_bytes())
+        except ValidationError:
+            kept.unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [*command, "describe"],
+            env=env,
+            capture_output=True,
+            timeout=DESCRIBE_TIMEOUT_S,
+            check=False,
+        )
+    except OSError as error:
+        raise ValueError(f"{command[0]}: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
+    if done.returncode:
+        log = kept.with_suffix(".log")
+        with suppress(OSError):
+            log.write_bytes(done.stderr)
+        said = ending(done.stderr.decode(errors="replace"), str(log))
+        raise ValueError(f"exit code {done.returncode}: {said or 'no message'}")
+    try:
+        description = Description.model_validate_json(done.stdout)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "(whole answer)"
+        raise ValueError(
+            f"its answer does not fit the contract: {where}: {first['msg']}"
+        ) from error
+    partial = kept.with_suffix(f".{os.getpid()}.part")
+    with suppress(OSError):  # a full disk here costs nothing but the memory
+        partial.write_bytes(description.model_dump_json().encode())
+        partial.replace(kept)
+    return description

@@ -1,0 +1,209 @@
+"""Two subjects against each other: measured in one interleaved run, or taken from two runs."""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.compare.resolve import Resolved, resolve
+from sqlitmus.results.report import Report
+from sqlitmus.run import session
+from sqlitmus.run.blocks import exit_of
+from sqlitmus.run.options import Options
+from sqlitmus.run.progress import Progress
+from sqlitmus.run.store import RunDirectory
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.terms import Outcome
+
+GATE = "gate.json"  # what the gate came to; a run that has it is concluded
+_WEIGHT = (Exit.WRONG_ANSWERS, Exit.GATE_FAILED, Exit.CELLS_FAILED, Exit.DONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is compared, and how it is measured."""
+
+    base: str
+    new: str
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How it ended; `report` is None where nothing was measured to the end.
+
+    `directory` is the run to read, or after an interrupt the one to resume.
+    """
+
+    exit: Exit
+    directory: Path | None
+    report: Report | None
+    said: list[str] = field(default_factory=list[str])
+
+
+def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Compared:
+    """Measure both, and where a gate is asked for and raises an alarm, measure again."""
+    found = resolve([request.base, request.new], catalog, tools)
+    options = _with_subjects(request.options, found)
+    ended = session.run(options, found.catalog, found.tools, progress, settled)
+    if ended.directory is None or ended.exit == Exit.INTERRUPTED:
+        return Compared(ended.exit, ended.directory, None)
+    return _conclude(RunDirectory.open(ended.directory), options, found, progress)
+
+
+def resume(
+    path: Path,
+    options: Options,
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    *,
+    force: bool,
+) -> Compared:
+    """Go on with a comparison or its confirmation; it ends as it would have without a break."""
+    directory = RunDirectory.open(path)
+    plan = directory.plan()
+    first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
+    found = resolve(plan.subjects, catalog, tools)
+    options = _with_subjects(options, found)
+    concluded = plan.gate is None or (first.path / GATE).exists()
+    if concluded or not directory.complete():
+        ended = session.resume(
+            path, options, found.catalog, found.tools, progress, settled, force=force
+        )
+        if ended.exit == Exit.INTERRUPTED:
+            return Compared(ended.exit, ended.directory, None)
+    return _conclude(first, options, found, progress)
+
+
+def settled(directory: Path) -> bool:
+    """Whether the gate of the run has an answer for each case."""
+    from sqlitmus.analysis import load
+    from sqlitmus.compare.gate import gate
+
+    return not gate(load(directory)).open
+
+
+def of_runs(base: Path, new: Path, runner: str | None) -> Report:
+    """Two finished runs of the same machine; raises UsageError for what cannot be compared."""
+    from sqlitmus.analysis import load
+    from sqlitmus.compare.two_runs import compare_runs
+
+    return compare_runs(load(base), load(new), runner)
+
+
+def _with_subjects(options: Options, found: Resolved) -> Options:
+    return replace(
+        options, runners=found.labels, reference=found.labels[0], subjects=found.subjects
+    )
+
+
+def _conclude(
+    first: RunDirectory, options: Options, found: Resolved, progress: Progress
+) -> Compared:
+    """The report of a complete comparison, with the answer of its gate if it has one.
+
+    An alarm counts only if a second measurement of those cases agrees, which is made or gone on
+    with here.
+    """
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.compare.gate import gate
+
+    plan, bad = first.plan(), _bad(first)
+    if plan.gate is None:
+        return Compared(exit_of(bad.values()), first.path, analyse(load(first.path)))
+    exits, second = [exit_of(bad.values())], None
+    percent = f"gate {100 * plan.gate:g} %"
+    judged = gate(load(first.path))
+    said = [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
+    said += _told(plan, bad)
+    if judged.alarmed:
+        progress.say(
+            f"{percent}: {', '.join(judged.alarmed)} slower by more; measuring again to confirm"
+        )
+        ended = _again(first, plan, judged.alarmed, options, found, progress)
+        if ended.directory is None or ended.exit == Exit.INTERRUPTED:
+            return Compared(Exit.INTERRUPTED, ended.directory or first.path, None)
+        second = RunDirectory.open(ended.directory)
+        confirmed = gate(load(second.path)).alarmed
+        withdrawn = [case for case in judged.alarmed if case not in confirmed]
+        answers = {"not confirmed by the second run": withdrawn}
+        answers["slower by more in both runs"] = confirmed
+        said = [f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c] + said
+        said += _told(second.plan(), _bad(second))
+        exits += [ended.exit, Exit.GATE_FAILED if confirmed else Exit.DONE]
+    lines = [*said, f"second run: {second.path.name}"] if second else said
+    sentences = [f"{line[0].upper()}{line[1:]}." for line in lines]
+    first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
+    worst = next(code for code in _WEIGHT if code in exits)
+    if second:
+        said.append(f"second run: {second.path}")
+    return Compared(worst, first.path, analyse(load(first.path)), said)
+
+
+def _again(
+    first: RunDirectory,
+    plan: Plan,
+    cases: list[str],
+    options: Options,
+    found: Resolved,
+    progress: Progress,
+) -> session.Ended:
+    """The second measurement of `cases`: a new one, or the one that was begun."""
+    begun = _confirmation(first)
+    if begun is None:
+        again = replace(
+            options,
+            suite=plan.suite,
+            mode=plan.mode,
+            kind=plan.kind,
+            correction=plan.correction,
+            cases=cases,
+            filters=[],
+            blocks=plan.blocks,
+            margin=plan.margin,
+            size=plan.size,
+            seed=None,
+            label=f"{plan.label}-confirm",
+            out=first.path.parent,
+            rerun=plan.rerun,
+            gate=plan.gate,
+            confirms=first.path.name,
+        )
+        return session.run(again, found.catalog, found.tools, progress, settled)
+    if begun.complete():
+        return session.Ended(exit_of(_bad(begun).values()), begun.path)
+    return session.resume(
+        begun.path, options, found.catalog, found.tools, progress, settled, force=False
+    )
+
+
+def _confirmation(first: RunDirectory) -> RunDirectory | None:
+    """The run beside `first` that confirms it, if one was begun."""
+    for file in sorted(first.path.parent.glob("*-confirm/plan.json")):
+        directory = RunDirectory.open(file.parent)
+        if directory.plan().confirms == first.path.name:
+            return directory
+    return None
+
+
+def _bad(directory: RunDirectory) -> dict[str, Outcome]:
+    """The cells without a time, and why."""
+    records = [*directory.verified(), *directory.samples()]
+    found = {f"{one.case}/{one.runner}": one.outcome for one in records if one.outcome != "ok"}
+    return {cell: outcome for cell, outcome in found.items() if outcome in ("wrong", "failed")}
+
+
+def _told(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
+    if not bad:
+        return []
+    cells = ", ".join(f"{cell} ({why})" for cell, why in bad.items())
+    return [f"no time in {plan.run}: {cells}"]
+
+
+def _left(cases: Collection[str]) -> str:
+    return f"; {counted(len(cases), 'case is', 'cases are')} not resolved" if cases else ""

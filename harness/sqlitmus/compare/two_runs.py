@@ -1,0 +1,249 @@
+"""Two finished runs of one machine, compared although they shared no blocks. Pure.
+
+What changed between the runs besides the subject is taken out by runners that did not change: the
+controls. In each run the subject's log times are taken relative to the controls' of the same block,
+and these two samples are compared. Without a control a change of the machine cannot be told from
+one of the subject, so there are figures but no verdicts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.noise import guard_of
+from sqlitmus.analysis.outcomes import judge, usable
+from sqlitmus.analysis.pairs import Question, comparisons, concluded
+from sqlitmus.analysis.phrases import listed
+from sqlitmus.analysis.rates import rates
+from sqlitmus.analysis.standings import standings
+from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
+from sqlitmus.stats.estimate import Array, Medians
+from sqlitmus.stats.unpaired import unpaired_means
+from sqlitmus.vocabulary.errors import UsageError
+
+_SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
+
+
+def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
+    """A report of kind `compare`: `runner` as measured in `new` against itself in `base`.
+
+    None takes the only runner that changed. Raises UsageError for runs of different machines or
+    fixtures, and where it is not clear which runner is meant.
+    """
+    if base.plan.run == new.plan.run:
+        raise UsageError("both are the same run; name two")
+    _same_machine(base, new)
+    subject, controls = _subject(base, new, runner)
+    ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]
+    if not ids:
+        raise UsageError("the two runs have no case in common; compare runs of the same suite")
+    _same_cases(base, new, ids)
+    names = [f"{subject} in {run.plan.run}" for run in (base, new)]
+    sides = [_side(run, ids) for run in (base, new)]
+    steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
+    samples = [_relative(side, subject, controls, steady) for side in sides]
+    logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
+    none = np.full(len(ids), np.nan)
+    alpha = min(side.question.alpha for side in sides)
+    pairs = concluded(
+        logs,
+        Medians(none, none, none, logs.count),
+        (none, none),
+        names,
+        len(ids),
+        Question(new.plan.margin, "holm", alpha=alpha),
+        np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf),
+    )
+    old, fresh = (analyse(run, None) for run in (base, new))
+    rows = zip(ids, comparisons(pairs), rates(pairs, names[0], alpha), strict=True)
+    cases = [
+        replace(_case(old, fresh, subject, names, case, columns), rate=rate)
+        for case, columns, rate in rows
+    ]
+    groups = list(dict.fromkeys(case.group for case in cases))
+    ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
+    return replace(
+        fresh,
+        kind="compare",
+        title=f"{subject}: {fresh.run} against {old.run}",
+        created=fresh.created,
+        blocks_planned=min(old.blocks_planned, fresh.blocks_planned),
+        blocks_complete=min(old.blocks_complete, fresh.blocks_complete),
+        correction="holm",
+        reference=names[0],
+        floor=None,
+        headline=[_told(controls)],
+        notices=[f"{one.run}: {line}" for one in (old, fresh) for line in one.notices],
+        canary_summary="",
+        blocks=[],
+        runners=[
+            _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
+        ],
+        groups=groups,
+        standings=standings(pairs, ok, [case.group for case in cases], groups),
+        cases=cases,
+        scaling=[],
+        provenance=_facts(old, fresh, subject, names),
+        rerun=f"./just compare {old.run} {fresh.run} -r {subject}",
+    )
+
+
+def _told(controls: Sequence[str]) -> str:
+    if controls:
+        return (
+            "The runs shared no blocks. What changed besides the subject is taken out by "
+            f"{listed(list(controls))}, which did not change between them."
+        )
+    return (
+        "The runs shared no blocks, and no runner is in both that did not change: a difference may "
+        "be one of the machine, so there are no verdicts. Measure both in one run, with "
+        "`./just compare BASE NEW`."
+    )
+
+
+def _same_machine(base: RunData, new: RunData) -> None:
+    for fact in _SAME:
+        one, other = base.machine.get(fact), new.machine.get(fact)
+        if one != other:
+            raise UsageError(
+                f"the runs are of different machines: {fact} is {one or 'unknown'} in "
+                f"{base.plan.run} and {other or 'unknown'} in {new.plan.run}. Times of different "
+                "machines are not compared; measure both on one."
+            )
+
+
+def _same_cases(base: RunData, new: RunData, ids: Sequence[str]) -> None:
+    """Raise for a case that is not the same work in both runs."""
+    if base.plan.size != new.plan.size:
+        raise UsageError(
+            f"the runs used fixtures of sizes {base.plan.size} and {new.plan.size}; compare runs "
+            "of the same size"
+        )
+    for one in base.plan.cases:
+        other = next((case for case in new.plan.cases if case.id == one.id), None)
+        if other is None or one.id not in ids:
+            continue
+        for name in ("sql", "pragmas", "metric", "per_operation", "workers"):
+            if getattr(one, name) != getattr(other, name):
+                raise UsageError(
+                    f"{one.id} is not the same work in both runs: its {name} changed. Leave it out "
+                    "or measure both in one run."
+                )
+
+
+def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:
+    """The runner to compare, and those that are in both runs and did not change."""
+    old = {r.name: r for r in base.plan.runners if r.missing is None}
+    fresh = {r.name: r for r in new.plan.runners if r.missing is None}
+    common = [name for name in old if name in fresh]
+    changed = [name for name in common if old[name].description != fresh[name].description]
+    if wanted is None and len(changed) == 1:
+        wanted = changed[0]
+    if wanted is None or wanted not in common:
+        what = "is not in both runs" if wanted else "is meant is not clear"
+        raise UsageError(
+            f"which runner {what}: {listed(changed) or 'none'} changed; choose with -r one of "
+            f"{', '.join(common) or 'none (no runner is in both)'}"
+        )
+    return wanted, [name for name in common if name not in changed and name != wanted]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """What one run has of the common cases: log times (cases x series x blocks), which cells are
+    ok, and what its canary asks for, a log ratio per case."""
+
+    names: list[str]
+    question: Question
+    logs: Array
+    ok: NDArray[np.bool_]
+    guard: Array
+
+    def at(self, runners: Sequence[str]) -> list[int]:
+        """Their places among the series."""
+        return [self.names.index(name) for name in runners]
+
+
+def _side(run: RunData, ids: Sequence[str]) -> _Side:
+    names, question = [runner.name for runner in run.plan.runners], Question.of(run.plan)
+    outcomes = judge(run)
+    times = usable(run.samples.time, outcomes)
+    guard = guard_of(times, run.plan.twins(), question)
+    if guard is None:
+        guard = np.zeros(len(times))
+    of = {case.id: number for number, case in enumerate(run.plan.cases)}
+    order = [of[one] for one in ids]
+    return _Side(names, question, np.log(times[order]), outcomes.ok[order], guard[order])
+
+
+def _relative(
+    side: _Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
+) -> Array:
+    """Log times of the subject less the mean of the controls' that are `steady` in that case, in
+    the same block; cases x blocks. Of a case without one they stand as they are."""
+    own, theirs = side.logs[:, side.names.index(subject)], side.logs[:, side.at(controls)]
+    count = steady.sum(axis=1)[:, None]
+    total = np.where(steady[:, :, None], theirs, 0.0).sum(axis=1)
+    return own - np.where(count > 0, total / np.maximum(count, 1), 0.0)
+
+
+def _case(
+    old: Report,
+    fresh: Report,
+    subject: str,
+    names: Sequence[str],
+    case_id: str,
+    columns: Comparisons,
+) -> Case:
+    found = [next(c for c in one.cases if c.id == case_id) for one in (old, fresh)]
+    cells = [
+        _renamed(next(c for c in case.cells if c.runner == subject), name)
+        for case, name in zip(found, names, strict=True)
+    ]
+    grades = [case.grade for case in found if case.grade]
+    return replace(
+        found[1],
+        cells=cells,
+        comparisons=columns,
+        canary=None,
+        grade=max(grades, default=None),
+        checks="\n".join(dict.fromkeys(case.checks for case in found)),
+    )
+
+
+def _renamed(cell: Cell, name: str) -> Cell:
+    """The cell under its new name; verdicts of its secondary figures were those of its run."""
+
+    def bare(measure: Measure | None) -> Measure | None:
+        return measure and Measure(measure.value)
+
+    return replace(
+        cell,
+        runner=name,
+        overhead=None,
+        overhead_verdict=None,
+        cold=bare(cell.cold),
+        cpu=bare(cell.cpu),
+        memory=bare(cell.memory),
+    )
+
+
+def _runner(report: Report, subject: str, name: str) -> Runner:
+    found = next(runner for runner in report.runners if runner.name == subject)
+    return replace(found, name=name, role="runner")
+
+
+def _facts(old: Report, fresh: Report, subject: str, names: Sequence[str]) -> list[Fact]:
+    values: dict[tuple[str, str], dict[str, str]] = {}
+    for report, name in zip((old, fresh), names, strict=True):
+        for fact in report.provenance:
+            if subject in fact.values:
+                values.setdefault((fact.group, fact.name), {})[name] = fact.values[subject]
+    return [
+        Fact(group, name, found, differs=len(set(found.values())) > 1 or len(found) < len(names))
+        for (group, name), found in values.items()
+    ]

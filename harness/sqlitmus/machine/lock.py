@@ -1,0 +1,172 @@
+"""One run at a time on a machine, of whatever user and clone: two at once would time each other.
+
+The operating system keeps the lock on a file and takes it back when its holder dies, however it
+dies. What the file says of the holder is for messages only: whether it is true is looked up.
+"""
+
+import datetime
+import os
+import shlex
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sqlitmus.vocabulary.errors import NotFit
+
+SHARED = 0o666
+MOST_READ = 4096
+MOST_SHOWN = 200
+START_TOLERANCE_S = 5.0
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _PLACE = 2**30  # far behind the text, because Windows lets nobody read a locked byte
+
+    def _lock(handle: int, *, wait: bool) -> bool:
+        while True:
+            os.lseek(handle, _PLACE, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            except OSError:  # LK_LOCK gives up after ten seconds
+                if not wait:
+                    return False
+            else:
+                return True
+
+else:
+    import fcntl
+
+    def _lock(handle: int, *, wait: bool) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class Holder(BaseModel):
+    """Who holds the lock: a process and its start (s since 1970, UTC), what it runs and why."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    pid: int
+    started: float
+    label: str
+    command: str
+
+    def __str__(self) -> str:
+        """For messages; anyone could have written the file, so control characters are replaced."""
+        since = datetime.datetime.fromtimestamp(self.started, datetime.UTC)
+        return (
+            f"pid {self.pid} since {since:%Y-%m-%d %H:%M:%S} UTC, "
+            f"label {_plain(self.label)}: {_plain(self.command)}"
+        )
+
+
+def place() -> Path:
+    """The lock's file: `$SQLITMUS_LOCK`, or one that all users of the machine share."""
+    named = os.environ.get("SQLITMUS_LOCK")
+    # Not $TMPDIR, which is often a user's own; Windows has no folder that all may write to.
+    folder = tempfile.gettempdir() if sys.platform == "win32" else "/tmp"  # noqa: S108
+    return Path(named) if named else Path(folder) / "sqlitmus.lock"
+
+
+@contextmanager
+def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[None]:
+    """Hold the machine. Raises NotFit when another run does, or with `wait` waits for its end
+    and says so.
+
+    Ctrl-C ends the waiting unless a handler for SIGINT swallows it: take the lock before that.
+    """
+    file = place()
+    while True:
+        with _opened(file) as handle:
+            _take(handle, wait=wait, say=say)
+            if not _is(file, handle):
+                continue
+            started = psutil.Process().create_time()
+            command = shlex.join(["sqlitmus", *sys.argv[1:]])
+            _write(handle, Holder(pid=os.getpid(), started=started, label=label, command=command))
+            try:
+                yield
+            finally:
+                _write(handle, None)
+            return
+
+
+def holder() -> Holder | None:
+    """Who holds the machine now, as far as can be seen without trying to lock it."""
+    try:
+        if not place().is_file():
+            return None
+        with place().open("rb") as file:
+            said = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
+        lives = abs(psutil.Process(said.pid).create_time() - said.started) < START_TOLERANCE_S
+    except (OSError, ValidationError, psutil.Error, ValueError, OverflowError):
+        return None
+    return said if lives else None
+
+
+@contextmanager
+def _opened(file: Path) -> Generator[int]:
+    """A handle to read and write; the file is made for all users."""
+    try:
+        # Linux refuses O_CREAT on another user's file in /tmp, hence a try without it.
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL, SHARED))
+            file.chmod(SHARED)
+        # No following of links and no waiting for pipes: anyone may have put them there.
+        handle = os.open(
+            file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
+    except OSError as error:
+        raise NotFit(
+            f"{file}: the lock of this machine cannot be opened: {error.strerror}. Remove that "
+            "file, or name another with SQLITMUS_LOCK."
+        ) from error
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise NotFit(f"{place()}: no ordinary file. Remove it, or name another with SQLITMUS_LOCK.")
+    if _lock(handle, wait=False):
+        return
+    who = f"another run holds this machine: {holder() or 'it has not said which'}"
+    if not wait:
+        raise NotFit(
+            f"{who}. Two at once would time each other. Wait for it to end, or add --wait."
+        )
+    say(f"waiting: {who}")
+    _lock(handle, wait=True)
+
+
+def _is(file: Path, handle: int) -> bool:
+    """Whether `handle` is still the file of that name: a cleaner of /tmp may have removed it."""
+    try:
+        return file.stat().st_ino == os.fstat(handle).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _write(handle: int, holder: Holder | None) -> None:
+    # The lock holds without a text, as on a full disk.
+    with suppress(OSError):
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.ftruncate(handle, 0)
+        if holder:
+            os.write(handle, holder.model_dump_json().encode())
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text[:MOST_SHOWN])

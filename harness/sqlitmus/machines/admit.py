@@ -1,0 +1,191 @@
+"""Whether a folder holds a run that can be merged, and what merging needs to know of it.
+
+The judge is analysis itself: whatever it cannot read is refused in its words. Bad samples are no
+reason, since analysis marks their cells. What is checked here is what analysis need not expect of
+a run of one's own: names that are paths, numbers and sizes beyond reason.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sqlitmus.analysis import RunData, RunDataError, from_records
+from sqlitmus.analysis.data import Plan, validated
+from sqlitmus.analysis.files import cut_off
+from sqlitmus.catalog import plan as plans
+from sqlitmus.machine import architecture
+from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
+from sqlitmus.machines.candidate import Run
+from sqlitmus.machines.values import Unacceptable, document, lines, plain
+
+NAME = re.compile(r"(?!\.+$)[\w.@+-]{1,200}")
+MOST_SHARDS = 1000  # GitHub starts at most 256 jobs of a matrix
+MOST_RUNNERS = 200  # their pairs are compared
+MOST_PLACES = 2_000_000  # invocations; 10,000 cells of 30 blocks are 300,000
+HARDWARE = ("cpu", "cores", "architecture", "memory", "os", "kernel")
+SUITES_ONLY = {
+    "compare": "a comparison is read by itself",
+    "claims": "claims are not divided among machines",
+}
+
+
+def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
+    """The run in `folder`; raises Unacceptable. `partial` takes one that was interrupted, too."""
+    facts = {str(k): v for k, v in document(folder / "machine.json").items()}
+    for name, value in facts.items():
+        if not isinstance(value, str) or len(value) > 1000:
+            raise Unacceptable(f"machine.json: $.{name}: expected a short text")
+    raw = document(folder / "plan.json")
+    plan = _plan(raw)
+    run = _judge(folder, raw, facts)
+    complete = run.samples.complete
+    if not complete and not partial:
+        raise Unacceptable(
+            "samples.jsonl: no footer: the run was interrupted or is still measured; finish it "
+            "with ./just run --resume, or take what there is with --partial"
+        )
+    for file in folder.glob("*.jsonl"):
+        if cut_off(file) and (complete or file.name == "verify.jsonl"):
+            raise Unacceptable(f"{file.name}: the last line is cut off; fetch the file again")
+    kind = _kind(facts)
+    gone_through = len({block.block for block in run.blocks if not block.repeated})
+    return Run(
+        path=path,
+        hash=digest,
+        run=plan.run,
+        label=plan.machine or kind,
+        shard=plan.shard,
+        created=plan.created,
+        blocks=plan.blocks if complete else min(gone_through, plan.blocks),
+        complete=complete,
+        cpu=plain(facts.get("cpu", UNKNOWN)),
+        kind=kind,
+        hardware=tuple(facts.get(name, UNKNOWN) for name in HARDWARE),
+        cases=frozenset(case.id for case in plan.cases),
+        definitions={**plan.definitions, "fixture size": plan.size},
+        settings={
+            "reference": plan.reference,
+            "canary": plan.canary or "none",
+            "floor": plan.floor or "none",
+            "correction": plan.correction,
+            "margin": f"{plan.margin:g}",
+            "sessions": str(plan.sessions),
+            "looks": str(plan.looks),
+        },
+    )
+
+
+def _plan(raw: dict[str, Any]) -> Plan:
+    version = raw.get("schema_version")
+    if version != plans.SCHEMA:
+        raise Unacceptable(
+            f"plan.json: $.schema_version is {version!r}, this version reads {plans.SCHEMA}; "
+            "measure again, or merge with the sqlitmus that wrote it"
+        )
+    try:
+        plan = validated(Plan, raw, "plan.json")
+    except RunDataError as error:
+        raise Unacceptable(str(error)) from error
+    if plan.kind != "suite":
+        raise Unacceptable(
+            f"plan.json: $.kind is {plan.kind}; only runs of a suite are merged: "
+            f"{SUITES_ONLY[plan.kind]}"
+        )
+    _check_names(plan)
+    _check_sizes(plan)
+    for case in plan.cases:
+        if f"scenario {case.scenario}" not in plan.definitions:
+            raise Unacceptable(
+                f"plan.json: $.definitions has no scenario {case.scenario}, so that it cannot be "
+                "told whether all runs measured the same; measure again with this version"
+            )
+    return plan
+
+
+def _check_names(plan: Plan) -> None:
+    named = {"run": plan.run, "machine": plan.machine or "none"}
+    if plan.shard:
+        named["shard.whole"] = plan.shard.whole
+    for key, name in named.items():
+        if not NAME.fullmatch(name):
+            raise Unacceptable(
+                f"plan.json: $.{key} {name[:200]!r}: only letters, digits and . _ @ + - may be in "
+                "a name"
+            )
+    try:
+        datetime.fromisoformat(plan.created)
+    except ValueError as error:
+        raise Unacceptable(f"plan.json: $.created: {error}") from error
+
+
+def _check_sizes(plan: Plan) -> None:
+    shard = plan.shard
+    if shard and not shard.number <= shard.of <= MOST_SHARDS:
+        raise Unacceptable(
+            f"plan.json: $.shard: {shard.number} of {shard.of}; expected a number up to that of "
+            f"all, and at most {MOST_SHARDS}"
+        )
+    if len(plan.runners) > MOST_RUNNERS:
+        raise Unacceptable(f"plan.json: $.runners: more than {MOST_RUNNERS}")
+    if len(plan.cases) * (len(plan.runners) + 1) * plan.blocks > MOST_PLACES:
+        raise Unacceptable(
+            f"plan.json: cases × runners × blocks are more than {MOST_PLACES:,} invocations"
+        )
+
+
+def _judge(folder: Path, plan: dict[str, Any], facts: dict[str, Any]) -> RunData:
+    def every(name: str) -> Iterator[Any]:
+        file = folder / name
+        found = lines(file) if file.exists() else ()
+        return chain.from_iterable(chunk for _, chunk in found)
+
+    def one(name: str) -> dict[str, Any] | None:
+        return document(folder / name) if (folder / name).exists() else None
+
+    for number, line in enumerate(every("details.jsonl"), start=1):
+        if not isinstance(line, dict):
+            raise Unacceptable(f"details.jsonl line {number}: expected a JSON object")
+    try:
+        return from_records(
+            plan,
+            every("verify.jsonl"),
+            _edges(folder / "samples.jsonl"),
+            facts,
+            blocks=every("blocks.jsonl"),
+            selftest=one("selftest.json"),
+            gate=one("gate.json"),
+        )
+    except RunDataError as error:
+        raise Unacceptable(str(error)) from error
+
+
+def _edges(file: Path) -> Iterator[Any]:
+    """The header and every other line that is no sample.
+
+    A sample can make its cell bad, but never the run, so that none needs to be read for judging;
+    all are parsed nevertheless.
+    """
+    for first, chunk in lines(file, numbers=False):
+        if first > 1 and list(map(type, chunk)).count(list) == len(chunk):
+            continue
+        for number, line in enumerate(chunk, first):
+            headed = isinstance(line, dict) and "schema" in line
+            if headed != (number == 1):
+                raise Unacceptable(
+                    f"samples.jsonl line {number}: the header, which names the columns, stands in "
+                    "line 1 and only there; fetch the file again"
+                )
+            if not isinstance(line, list):
+                yield line
+
+
+def _kind(facts: dict[str, str]) -> str:
+    """System and architecture, such as `linux-x64`; a Linux is named by its distribution."""
+    system = facts.get("os", "").partition(" ")[0].lower()
+    if system not in ("darwin", "windows", "freebsd", "openbsd", "netbsd"):
+        system = "linux"
+    named = architecture.named(facts.get("architecture", ""))
+    return f"{SYSTEMS.get(system, system)}-{named if NAME.fullmatch(named) else UNKNOWN}"

@@ -1,0 +1,120 @@
+"""Whether a comparison comes out alike on several machines. Pure.
+
+Verdicts are those of each machine's own report; ratios of different machines meet only in `pool`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlitmus.results.machines import Answer, Pooled
+from sqlitmus.results.report import Interval
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.sessions import combine
+from sqlitmus.vocabulary.terms import HoldsWord
+from sqlitmus.vocabulary.verdicts import Side, Verdict
+
+LEAST_POOLED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The word on one comparison; `verdict` is what the machines agree on, None if nothing, and
+    `beside` names the machines that contradict each other or do not count."""
+
+    word: HoldsWord
+    verdict: Verdict | None
+    text: str
+    beside: str
+
+
+def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
+    """One word for the answers of the machines `names`.
+
+    A machine counts if it has a verdict of two native processes, be it that it cannot tell. Depends
+    on the machine: faster on one and slower on another, or materially so on one and equivalent on
+    another. Holds: the same side on all that count, or on two or more and more than half of them.
+    """
+    counted: dict[str, Verdict] = {
+        name: a.verdict
+        for name, a in zip(names, answers, strict=True)
+        if a.verdict is not None and not a.emulated
+    }
+    beside = _beside(answers, names)
+    if not counted:
+        return Judged("no answer", None, "no answer", beside)
+    sides: Counter[Side] = Counter(v.side for v in counted.values() if v.side != "undecided")
+    if _contradict(set(counted.values()), sides):
+        apart = "; ".join(
+            f"{side} on: {', '.join(n for n, v in counted.items() if v.side == side)}"
+            for side in ("faster", "equivalent", "slower")
+            if sides[side]
+        )
+        both = "; ".join(filter(None, [apart, beside]))
+        return Judged("depends on the machine", None, "depends on the machine", both)
+    side, times = sides.most_common(1)[0] if sides else ("undecided", 0)
+    whole = len(counted)
+    if not times or (whole > 1 and (times < 2 or 2 * times <= whole)):
+        return Judged("not resolved", None, "not resolved", beside)
+    agreed = _common([v for v in counted.values() if v.side == side])
+    if whole == 1:
+        where = "this machine" if len(names) == 1 else next(iter(counted))
+        return Judged("on one machine only", agreed, f"on {where} only", beside)
+    if times == whole:
+        return Judged("holds on all", agreed, f"holds on all {whole}", beside)
+    others = ", ".join(name for name, v in counted.items() if v.side != side)
+    text = f"holds on {times} of {whole} (not: {others})"
+    return Judged("holds on most", agreed, text, beside)
+
+
+def _contradict(verdicts: set[Verdict], sides: Counter[Side]) -> bool:
+    material = any(verdict.material for verdict in verdicts)
+    return bool((sides["faster"] and sides["slower"]) or (material and sides["equivalent"]))
+
+
+def _common(verdicts: list[Verdict]) -> Verdict:
+    """The verdict that all of these, which are on one side, allow."""
+    materially = all(v.startswith("materially") for v in verdicts)
+    allowed: list[Verdict] = [v for v in verdicts if v.startswith("materially") == materially]
+    return allowed[0]
+
+
+def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
+    """The machines that do not count, in words."""
+    pairs = list(zip(names, answers, strict=True))
+    emulated = [name for name, a in pairs if a.emulated and a.verdict is not None]
+    silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if a.verdict is None]
+    parts = [
+        f"{what} on: {', '.join(found)}"
+        for what, found in (("no answer", silent), ("emulated, not counted", emulated))
+        if found
+    ]
+    return "; ".join(parts)
+
+
+def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> list[list[Pooled]]:
+    """Per row the random-effects mean of each kind that has enough machines with an estimate.
+
+    Arrays are rows x machines, on the log scale; NaN where a machine is not to be counted.
+    """
+    pooled: list[list[Pooled]] = [[] for _ in mean]
+    for kind in dict.fromkeys(kinds):
+        mine = np.array([one == kind for one in kinds], dtype=np.bool_)
+        if mine.sum() < LEAST_POOLED:
+            continue
+        found = combine(mean[:, mine], error[:, mine], freedom[:, mine])
+        ends = (found.mean, found.low, found.high, found.next_low, found.next_high)
+        ratios = np.exp(np.array(ends)).T
+        for row in np.flatnonzero(found.count >= LEAST_POOLED).tolist():
+            value, low, high, below, above = ratios[row].tolist()
+            pooled[row].append(
+                Pooled(
+                    kind,
+                    int(found.count[row]),
+                    Interval(value, low, high),
+                    Interval(value, below, above),
+                )
+            )
+    return pooled

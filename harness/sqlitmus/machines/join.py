@@ -1,0 +1,177 @@
+"""One machine's runs, such as the shards of a suite, as a single run. Pure.
+
+Cases are put below each other, so that every cell keeps the samples of its own run; verdicts are
+corrected over all of them together.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlitmus.analysis.data import Plan, PlannedRunner, RunData
+from sqlitmus.analysis.phrases import by_value
+from sqlitmus.analysis.samples import NONE, Samples
+
+T = TypeVar("T", bound=np.generic)
+
+
+def join(runs: Sequence[RunData]) -> RunData:
+    """The run that has all cases of `runs`, no case twice; one run is returned as it is.
+
+    All have the same number of sessions. Where runs have fewer blocks than others, the rest is as
+    if not measured. What else the plan says once (margin, correction, reference) is the first's.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    plan = _plan([run.plan for run in runs])
+    return RunData(
+        plan=plan,
+        checks={place: check for run in runs for place, check in run.checks.items()},
+        samples=_samples(runs, plan),
+        blocks=[
+            block.model_copy(update={"block": block.block + start})
+            for run, start in zip(runs, _starts([r.plan.blocks for r in runs]), strict=True)
+            for block in run.blocks
+        ],
+        machine=_machine(runs),
+        selftest=next((run.selftest for run in runs if run.selftest), None),
+        truncated=any(run.truncated for run in runs),
+    )
+
+
+def differences(runs: Sequence[RunData]) -> list[str]:
+    """What is not the same in all of `runs`, as sentences."""
+    said: list[str] = []
+    for what, values in (
+        ("CPUs", [run.machine.get("cpu", "unknown") for run in runs]),
+        ("Numbers of blocks", [str(run.plan.blocks) for run in runs]),
+        ("Margins", [f"{100 * run.plan.margin:g} %" for run in runs]),
+        ("sqlitmus versions", [run.plan.sqlitmus for run in runs]),
+    ):
+        if len(set(values)) > 1:
+            held = by_value(dict(zip(map(_named, runs), values, strict=True)))
+            said.append(f"{what} differ between the runs of this machine. {held}.")
+    runners = {r.name: r for run in runs for r in run.plan.runners}
+    for name in runners:
+        versions = {_named(run): _version(run.plan, name) for run in runs}
+        if len(set(versions.values())) > 1:
+            said.append(f"{name} differs between the runs of this machine. {by_value(versions)}.")
+    return said
+
+
+def _named(run: RunData) -> str:
+    shard = run.plan.shard
+    return run.plan.run if shard is None else f"shard {shard.number}"
+
+
+def _version(plan: Plan, name: str) -> str:
+    """What a runner is made of in one run, or why it is not there."""
+    runner = next((r for r in plan.runners if r.name == name), None)
+    if runner is None:
+        return "not planned"
+    if runner.description is None:
+        return runner.missing or "not described"
+    of, sqlite = runner.description.identity, runner.description.sqlite
+    driver = f"{of.driver.name} {of.driver.version}"
+    return f"{of.runtime.name} {of.runtime.version}, {driver}, SQLite {sqlite.version}"
+
+
+def _starts(lengths: Sequence[int]) -> list[int]:
+    """Where each part begins when all stand one after the other."""
+    return [sum(lengths[:place]) for place in range(len(lengths))]
+
+
+def _plan(plans: Sequence[Plan]) -> Plan:
+    runners: dict[str, PlannedRunner] = {}
+    for plan in plans:
+        for runner in plan.runners:
+            known = runners.get(runner.name)
+            if known is None or (known.missing is not None and runner.missing is None):
+                runners[runner.name] = runner
+    first = plans[0]
+    length = max(plan.blocks // plan.sessions for plan in plans)
+    return first.model_copy(
+        update={
+            "blocks": length * first.sessions,
+            "runners": list(runners.values()),
+            "cases": [case for plan in plans for case in plan.cases],
+            "cells": {name: who for plan in plans for name, who in _cells(plan).items()},
+            "counts": {name: counts for plan in plans for name, counts in plan.counts.items()},
+            "shard": None,
+        }
+    )
+
+
+def _cells(plan: Plan) -> dict[str, list[str]]:
+    """The runners that had to do each case; what was not there is told apart by `differences`."""
+    there = [runner.name for runner in plan.runners if runner.missing is None]
+    wanted = plan.cells or {}
+    return {
+        case.id: [name for name in there if plan.cells is None or name in wanted.get(case.id, ())]
+        for case in plan.cases
+    }
+
+
+def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
+    names = [runner.name for runner in plan.runners]
+    starts = _starts([len(run.plan.cases) for run in runs])
+    shape = (len(plan.cases), len(names) + 1, plan.blocks)
+    series = [_series(run.plan, names, plan.canary) for run in runs]
+    spread = [_spread(run.plan, plan) for run in runs]
+
+    def laid(columns: list[NDArray[T]], empty: float) -> NDArray[T]:
+        whole = np.full(shape, empty, dtype=columns[0].dtype)
+        for column, start, (own, there), blocks in zip(
+            columns, starts, series, spread, strict=True
+        ):
+            rows = list(range(start, start + len(column)))
+            whole[np.ix_(rows, there, blocks)] = column[:, own]
+        return whole
+
+    parts = [run.samples for run in runs]
+    reasons: dict[tuple[int, int, int], str] = {}
+    for part, start, (own, there), blocks in zip(parts, starts, series, spread, strict=True):
+        place = dict(zip(own, there, strict=True))
+        for (case, who, block), reason in part.reasons.items():
+            if who in place:
+                reasons[start + case, place[who], blocks[block]] = reason
+    return Samples(
+        code=laid([part.code for part in parts], NONE),
+        time=laid([part.time for part in parts], np.nan),
+        wall=laid([part.wall for part in parts], np.nan),
+        cpu=laid([part.cpu for part in parts], np.nan),
+        rss=laid([part.rss for part in parts], np.nan),
+        position=laid([part.position for part in parts], -1),
+        reasons=reasons,
+        strays=sum(part.strays for part in parts),
+        repeats=sum(part.repeats for part in parts),
+        complete=all(part.complete for part in parts),
+    )
+
+
+def _series(plan: Plan, names: list[str], canary: str | None) -> tuple[list[int], list[int]]:
+    """The series of a run and where they go; a canary of another runner stays out."""
+    own = list(range(len(plan.runners)))
+    there = [names.index(runner.name) for runner in plan.runners]
+    if plan.canary is not None and plan.canary == canary:
+        return [*own, len(own)], [*there, len(names)]
+    return own, there
+
+
+def _spread(plan: Plan, whole: Plan) -> list[int]:
+    """Where each block of a run stands in the whole: its session's blocks first, then the gap."""
+    own, length = plan.blocks // plan.sessions, whole.blocks // whole.sessions
+    return [s * length + b for s in range(plan.sessions) for b in range(own)]
+
+
+def _machine(runs: Sequence[RunData]) -> dict[str, str]:
+    """Facts; where runs differ, each value with the runs that have it."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(name for run in runs for name in run.machine):
+        values = {_named(run): run.machine.get(name, "unknown") for run in runs}
+        same = len(set(values.values())) == 1
+        found[name] = next(iter(values.values())) if same else by_value(values)
+    return found

@@ -1,0 +1,149 @@
+"""The runs of one machine in a merged run directory: read, checked, joined, analysed."""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.files import load
+from sqlitmus.machines import manifest as merging
+from sqlitmus.machines.join import differences, join
+from sqlitmus.results.machines import Refused
+from sqlitmus.results.report import Case, Report
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.nouns import counted
+
+Place = tuple[str, str]  # case id, runner
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All readable runs of a machine as one, with its report."""
+
+    runs: list[RunData]
+    run: RunData
+    report: Report
+
+
+def machine_report(
+    directory: Path,
+    machine: merging.Machine,
+    reference: str | None,
+    refused: list[Refused],
+) -> Joined | None:
+    """A machine's runs joined and analysed; those that cannot be are added to `refused`.
+
+    The report is against `reference` where that took part. None when no run can be read.
+    """
+    runs: list[RunData] = []
+    for source in machine.sources:
+        try:
+            run = load(_folder(directory, source))
+            _check(run, runs)
+        except UsageError as error:
+            refused.append(Refused(f"{source.run} of {machine.name}", str(error)))
+        else:
+            runs.append(run)
+    if not runs:
+        return None
+    run = join(runs)
+    there = {r.name for r in run.plan.runners if r.missing is None}
+    report = analyse(run, reference if reference in there else None)
+    notices = [*_missing(machine), *differences(runs), *report.notices]
+    absent = _absent(runs)
+    cases = [_told(case, absent) for case in report.cases] if absent else report.cases
+    report = replace(report, notices=notices, cases=cases)
+    return Joined(runs, run, report)
+
+
+def _folder(directory: Path, source: merging.Source) -> Path:
+    """Where a source lies; raises UsageError for a hash that is none and could lead elsewhere."""
+    if not re.fullmatch("[0-9a-f]+", source.hash):
+        raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
+    return directory / merging.SOURCES / source.hash
+
+
+def _check(run: RunData, runs: list[RunData]) -> None:
+    """Raise UsageError for a run that cannot be joined to `runs`."""
+    for other in runs:
+        if run.plan.sessions != other.plan.sessions:
+            raise UsageError(
+                f"has {counted(run.plan.sessions, 'session')}, {other.plan.run} of the same "
+                f"machine has {other.plan.sessions}; give one of them another --machine"
+            )
+        both = {case.id for case in run.plan.cases} & {case.id for case in other.plan.cases}
+        if both:
+            raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
+
+
+def reference_of(directory: Path, merged: merging.Merged, wanted: str | None) -> str:
+    """The runner that all machines are compared with: `wanted`, else what most plans name.
+
+    Raises UsageError where `wanted` took part in no run.
+    """
+    named: dict[str, int] = {}
+    there: dict[str, None] = {}
+    for machine in merged.machines:
+        for source in machine.sources:
+            plan = _plan(directory, source)
+            name = plan.get("reference")
+            if isinstance(name, str):
+                named[name] = named.get(name, 0) + 1
+            runners = plan.get("runners")
+            for runner in cast("list[Any]", runners) if isinstance(runners, list) else []:
+                of = cast("dict[str, Any]", runner) if isinstance(runner, dict) else {"missing": ""}
+                if of.get("missing") is None:
+                    there[str(of.get("name"))] = None
+    if wanted is None:
+        return max(named, key=lambda name: named[name], default="")
+    if wanted not in there:
+        raise UsageError(
+            f"{wanted!r} cannot be the reference: it took no part in any of these runs. "
+            f"Choose one of {', '.join(there) or 'none (no runner was present)'}."
+        )
+    return wanted
+
+
+def _plan(directory: Path, source: merging.Source) -> dict[str, Any]:
+    """A plan as far as it can be read: whoever loads the run says what is wrong with it."""
+    found: object = None
+    with suppress(OSError, ValueError, UsageError):
+        found = from_json((_folder(directory, source) / "plan.json").read_bytes())
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _missing(machine: merging.Machine) -> list[str]:
+    if not machine.missing:
+        return []
+    numbers = ", ".join(map(str, machine.missing))
+    noun, whose = ("Shard", "its") if len(machine.missing) == 1 else ("Shards", "their")
+    return [f"{noun} {numbers} of this machine did not arrive: {whose} scenarios are not here."]
+
+
+def _absent(runs: list[RunData]) -> dict[Place, str]:
+    """Why runners are missing that are not missing in all runs, by case."""
+    if len(runs) == 1:
+        return {}
+    return {
+        (case.id, runner.name): runner.missing
+        for run in runs
+        for runner in run.plan.runners
+        if runner.missing is not None
+        for case in run.plan.cases
+    }
+
+
+def _told(case: Case, absent: dict[Place, str]) -> Case:
+    """The case with the reason for each runner that was missing in its own run."""
+    cells = [
+        replace(cell, reason=absent.get((case.id, cell.runner), cell.reason))
+        if cell.outcome == "missing"
+        else cell
+        for cell in case.cells
+    ]
+    return replace(case, cells=cells)

@@ -1,0 +1,90 @@
+"""What `merge` writes: `merged.json`, which says what came from where, and what did not come."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sqlitmus.catalog.plan import Shard
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import UsageError
+
+NAME = "merged.json"
+SOURCES = "sources"
+SCHEMA = 1
+MOST_BYTES = 32 * 2**20  # of some hundred bytes for each run that was merged
+
+
+class Source(Model):
+    """A run in `sources/HASH/`, the files as they came.
+
+    `hash` is the first 16 hexadecimal digits of SHA-256 over name, length and bytes of each file;
+    `label` the machine's name as the run has it, `blocks` the passes that were gone through.
+    """
+
+    hash: str
+    run: str
+    label: str
+    shard: Shard | None
+    cpu: str
+    created: str
+    blocks: int
+    complete: bool
+
+
+class Machine(Model):
+    """Runs that are read as one: of one machine, or the shards of a kind of machines.
+
+    `name` is unique in the file, `kind` system and architecture such as `linux-x64`, `missing` the
+    numbers of the shards that did not arrive.
+    """
+
+    name: str
+    kind: str
+    label: str
+    sources: list[Source]
+    missing: list[int]
+    cpus: list[str]
+
+
+class Refused(Model):
+    """What was not merged; `reason` names the file and the place in it."""
+
+    path: str
+    reason: str
+
+
+class Merged(Model):
+    """A merged run directory; `expected` are the machines asked for that did not arrive."""
+
+    schema_version: int = SCHEMA
+    run: str
+    created: str
+    sqlitmus: str
+    machines: list[Machine]
+    refused: list[Refused]
+    expected: list[str] = []
+
+
+def is_merged(directory: Path) -> bool:
+    """Whether `directory` was written by `merge`."""
+    file = directory / NAME
+    return file.is_file() and not file.is_symlink()
+
+
+def read(directory: Path) -> Merged:
+    """What is in a merged directory; raises UsageError when it is none or cannot be read."""
+    file = directory / NAME
+    if not is_merged(directory):
+        raise UsageError(f"{directory} is no merged directory: it holds no {NAME}")
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{file}: larger than {MOST_BYTES >> 20} MB; merge the runs again")
+        merged = Merged.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise UsageError(f"{file}: cannot be read: {error}; merge the runs again") from error
+    if merged.schema_version != SCHEMA:
+        raise UsageError(
+            f"{file}: $.schema_version is {merged.schema_version}, this version reads {SCHEMA}; "
+            "merge the runs again"
+        )
+    return merged

@@ -1,0 +1,107 @@
+"""Run directories → one merged directory, top to bottom: find, take, arrange, write."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlitmus import __version__
+from sqlitmus.machines import manifest as model
+from sqlitmus.machines.arrange import arrange
+from sqlitmus.machines.candidate import Run
+from sqlitmus.machines.discover import find, take_all
+from sqlitmus.machines.manifest import Machine, Merged, Refused
+from sqlitmus.run.store import point_latest
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A merged directory; `twice` are the paths of runs that were there more than once."""
+
+    directory: Path
+    merged: Merged
+    twice: list[list[str]]
+
+
+def merge(
+    given: list[Path], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
+) -> Done:
+    """Merge what lies in the folders `given` into a new folder in `out`.
+
+    Raises UsageError when nothing can be merged, and NotFit where `out` cannot be written.
+    """
+    name = f"{now:%Y-%m-%dT%H%M%SZ}-merged" + (f"-{label}" if label else "")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".merge-", dir=out) as staging:
+            return _merge(given, Path(staging), out / name, expect, now, partial=partial)
+    except OSError as error:
+        raise NotFit(
+            f"{out}: cannot be written: {error.strerror}; free some space or choose another folder "
+            "with --out"
+        ) from error
+
+
+def _merge(
+    given: list[Path],
+    staging: Path,
+    target: Path,
+    expect: list[str],
+    now: datetime,
+    *,
+    partial: bool,
+) -> Done:
+    if target.exists():
+        raise UsageError(f"{target} exists already; choose another --label or --out")
+    found = find(given, partial=partial)
+    runs: dict[str, list[Run]] = {}
+    copies: dict[str, Path] = {}
+    refused = list(found.refused)
+    for folder, taken in take_all(found.origins, staging):
+        if isinstance(taken, Run):
+            runs.setdefault(taken.hash, []).append(taken)
+            copies[taken.hash] = folder
+        else:
+            refused.append(taken)
+            shutil.rmtree(folder, ignore_errors=True)
+    once = [min(same, key=lambda run: run.path) for same in runs.values()]
+    machines, misfits = arrange(once)
+    refused = _each_once([*refused, *misfits])
+    if not machines:
+        lines = [f"\n  {r.path}: {r.reason}" for r in refused]
+        raise UsageError(f"nothing can be merged:{''.join(lines)}")
+    merged = Merged(
+        run=target.name,
+        created=now.isoformat(timespec="seconds"),
+        sqlitmus=__version__,
+        machines=machines,
+        refused=refused,
+        expected=_absent([*expect, *found.expected], machines),
+    )
+    _write(merged, copies, staging / "merged", target)
+    twice = [sorted({run.path for run in same}) for same in runs.values() if len(same) > 1]
+    return Done(target, merged, sorted(paths for paths in twice if len(paths) > 1))
+
+
+def _write(merged: Merged, copies: dict[str, Path], folder: Path, target: Path) -> None:
+    """The directory, which appears when it is whole."""
+    (folder / model.SOURCES).mkdir(parents=True)
+    for machine in merged.machines:
+        for source in machine.sources:
+            copies[source.hash].rename(folder / model.SOURCES / source.hash)
+    text = merged.model_dump_json(indent=1)
+    (folder / model.NAME).write_bytes((text + "\n").encode())
+    folder.rename(target)
+    point_latest(target)
+
+
+def _absent(names: list[str], machines: list[Machine]) -> list[str]:
+    arrived = {name for machine in machines for name in (machine.name, machine.label)}
+    return sorted(set(names) - arrived)
+
+
+def _each_once(refused: list[Refused]) -> list[Refused]:
+    pairs = {(one.path, one.reason): one for one in refused}
+    return [pairs[key] for key in sorted(pairs)]

@@ -1,0 +1,165 @@
+"""One machine of a merged run directory: its own report, and what the merged report needs of it.
+
+One machine at a time is in memory, each in a process of its own: `survey` gives back what the
+merged page needs and no samples.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import repeat
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.emulation import emulated
+from sqlitmus.analysis.outcomes import judge, usable
+from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.machine import affinity
+from sqlitmus.machines import manifest as merging
+from sqlitmus.machines.load import Joined, Place, machine_report
+from sqlitmus.results import machines as mergedmodel
+from sqlitmus.results.machines import Answer
+from sqlitmus.results.report import Report
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean log ratio with its standard error and degrees of freedom."""
+
+    mean: float
+    error: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the rows of a case are headed by."""
+
+    scenario: str
+    title: str
+    group: str
+    axes: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey(Generic[T]):
+    """One machine. `machine` is None when none of its runs can be read; `choices` are the runners
+    that one may choose, without floor and oracle; `made` is what was made of its own report."""
+
+    refused: list[mergedmodel.Refused]
+    machine: mergedmodel.Machine | None = None
+    choices: frozenset[str] = frozenset()
+    cases: dict[str, About] = field(default_factory=dict[str, About])
+    answers: dict[Place, Answer] = field(default_factory=dict[Place, Answer])
+    estimates: dict[Place, Estimate] = field(default_factory=dict[Place, Estimate])
+    made: T | None = None
+
+
+def surveys(
+    directory: Path, merged: merging.Merged, reference: str, make: Callable[[Report], T]
+) -> Iterator[Survey[T]]:
+    """Each machine of `merged`, in order; `make` is called with its report, in another process."""
+    jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
+    workers = min(affinity.usable(), len(merged.machines))
+    if workers < 2:
+        yield from map(survey, *jobs)
+        return
+    start = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=start) as pool:
+        yield from pool.map(survey, *jobs)
+
+
+def survey(
+    directory: Path, machine: merging.Machine, reference: str, make: Callable[[Report], T]
+) -> Survey[T]:
+    """One machine; what cannot be read is refused, the rest is taken."""
+    refused: list[mergedmodel.Refused] = []
+    found = machine_report(directory, machine, reference, refused)
+    if found is None:
+        return Survey(refused)
+    report = found.report
+    about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
+    return Survey(
+        refused,
+        _machine(machine, found),
+        frozenset(runner.name for runner in report.runners if runner.role == "runner"),
+        about,
+        _answers(found, reference),
+        _estimates(found.run, reference),
+        make(report),
+    )
+
+
+def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
+    report = found.report
+    versions: dict[str, list[str]] = {}
+    for runner in report.runners:
+        if runner.sqlite_version is not None:
+            versions.setdefault(runner.sqlite_version, []).append(runner.name)
+    return mergedmodel.Machine(
+        name=machine.name,
+        kind=machine.kind,
+        label=machine.label,
+        cpus=machine.cpus,
+        facts=report.machine,
+        sqlite=versions,
+        runs=[run.plan.run for run in found.runs],
+        created=min(run.plan.created for run in found.runs),
+        blocks=report.blocks_complete,
+        blocks_planned=report.blocks_planned,
+        grade=report.noise.grade,
+        cases=len(report.cases),
+        missing=machine.missing,
+        emulated=list(emulated(found.run)),
+        headline=report.headline,
+        notices=report.notices,
+    )
+
+
+def _answers(found: Joined, reference: str) -> dict[Place, Answer]:
+    """What the machine says of each pair; a pair with an emulated process is marked."""
+    foreign = set(emulated(found.run))
+    answers: dict[Place, Answer] = {}
+    for case in found.report.cases:
+        outcomes = {cell.runner: cell.outcome for cell in case.cells}
+        against = case.comparisons.against(reference)
+        for runner, outcome in outcomes.items():
+            if runner == reference:
+                continue
+            marked = bool({runner, reference} & foreign)
+            one = against.get(runner)
+            if one is not None:
+                answers[case.id, runner] = Answer(one.ratio, one.verdict, emulated=marked)
+                continue
+            said = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
+            answers[case.id, runner] = Answer(said=said, emulated=marked)
+    return answers
+
+
+def _why(reference: str, outcome: str | None) -> str:
+    if outcome is None:
+        return f"no {reference}"
+    return "no block in common" if outcome == "ok" else f"{reference} {outcome}"
+
+
+def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
+    """The log ratios behind the report's, of pairs of native processes."""
+    names = [runner.name for runner in run.plan.runners]
+    foreign = set(emulated(run))
+    if reference not in names or reference in foreign:
+        return {}
+    times = usable(run.samples.time, judge(run))[:, :-1]
+    logs = compare_with(times, names.index(reference), Question.of(run.plan)).logs
+    columns = (logs.mean.tolist(), logs.error.tolist(), logs.freedom.tolist())
+    places = [(case.id, name) for case in run.plan.cases for name in names]
+    return {
+        place: Estimate(*values)
+        for place, values in zip(places, zip(*columns, strict=True), strict=True)
+        if place[1] not in foreign and not np.isnan(values[1])
+    }

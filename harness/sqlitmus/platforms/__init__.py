@@ -1,1 +1,0 @@
-"""What systems do differently, a concern per module; `docs/platforms.md` lists them all."""

@@ -1,0 +1,1 @@
+"""Results as words, symbols and short texts, the same for every format."""

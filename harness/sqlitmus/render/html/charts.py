@@ -1,0 +1,227 @@
+"""Geometry of the page's charts: numbers in, coordinates and ticks out; no markup and no
+statistics."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, exp, floor, log, log2, log10
+
+from sqlitmus.results.report import Curve, Interval, Scaling
+
+GLYPH_WIDTH = 88
+GLYPH_PAD = 4
+GLYPH_RATIO = 4.0
+FOREST_WIDTH = 180
+FOREST_PAD = 16
+SUMMARY_WIDTH = 164
+LABEL_GAP = 34
+# Bounds and labels of ratio axes; the page's script holds the same list.
+RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1024.0)
+LINEAR_SPAN = 3.0
+PANEL = (250, 190)
+PANEL_BOX = (44, 12, 238, 160)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An interval on a horizontal axis: bounds and centre in px, `over` −1 or 1 when the centre is
+    off it."""
+
+    left: float
+    right: float
+    centre: float
+    over: int
+
+
+class RatioAxis:
+    """A log axis of ratios from `low` ≤ 1 to `high` ≥ 1 over `width` px with `pad` px at both
+    ends."""
+
+    __slots__ = ("_factor", "_origin", "high", "low", "pad", "width")
+
+    def __init__(self, low: float, high: float, width: int, pad: int) -> None:
+        self.low = low
+        self.high = high
+        self.width = width
+        self.pad = pad
+        self._origin = log(low)
+        self._factor = (width - 2 * pad) / log(high / low)
+
+    def at(self, value: float) -> float:
+        """Position of `value` in px, to a tenth, clamped to the axis."""
+        if value <= self.low:
+            return float(self.pad)
+        if value >= self.high:
+            return float(self.width - self.pad)
+        # by way of an integer, which is much quicker than to round to a digit
+        return round((self.pad + (log(value) - self._origin) * self._factor) * 10) / 10
+
+    def mark(self, interval: Interval) -> Mark:
+        """Where `interval` goes."""
+        value = interval.value
+        over = -1 if value < self.low else int(value > self.high)
+        centre = self.at(value)
+        left = centre if interval.low is None else self.at(interval.low)
+        right = centre if interval.high is None else self.at(interval.high)
+        return Mark(left, right, centre, over)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Labelled positions: 1 and the ends first, then what fits between them."""
+        found = {self.at(1.0): "1"}
+        for value in (self.low, self.high, *steps_between(self.low, self.high)):
+            place = self.at(value)
+            if all(abs(place - other) >= LABEL_GAP for other in found):
+                found[place] = ratio_label(value)
+        return sorted(found.items())
+
+
+def ratio_label(value: float) -> str:
+    """A tick's text: "0.8", "1.25", "16"."""
+    return f"{value:.3g}"
+
+
+def steps_between(low: float, high: float) -> list[float]:
+    """Ticks strictly inside the axis, powers of two first because they are the easiest to read."""
+    sides = [step for step in RATIO_STEPS if step < high] + [
+        1 / step for step in RATIO_STEPS if 1 / step > low
+    ]
+    return sorted(sides, key=lambda value: (log2(value) % 1 != 0, abs(log(value))))
+
+
+GLYPH = RatioAxis(1 / GLYPH_RATIO, GLYPH_RATIO, GLYPH_WIDTH, GLYPH_PAD)
+
+
+def ratio_axis(intervals: Iterable[Interval], width: int, pad: int) -> RatioAxis:
+    """The tightest axis from the steps that holds all `intervals`, 1, and a little of both
+    sides."""
+    low = high = 1.0
+    for interval in intervals:
+        low = min(low, interval.value, interval.low or interval.value)
+        high = max(high, interval.value, interval.high or interval.value)
+    return RatioAxis(1 / step_at_least(1 / low), step_at_least(high), width, pad)
+
+
+def step_at_least(value: float) -> float:
+    """The first ratio step that reaches `value`; the last one when none does."""
+    return next((step for step in RATIO_STEPS if step >= value), RATIO_STEPS[-1])
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Between three and ten round values within [low, high] for a log axis; needs 0 < low <
+    high."""
+    if high / low < LINEAR_SPAN:
+        return linear_ticks(low, high)
+    values: list[float] = []
+    for exponent in range(floor(log10(low)), ceil(log10(high)) + 1):
+        values += [digit * 10.0**exponent for digit in (1, 2, 5)]
+    inside = [value for value in values if low <= value <= high]
+    decades = [value for value in inside if round(log10(value), 9) % 1 == 0]
+    return decades if len(inside) > 10 and len(decades) > 1 else inside
+
+
+def linear_ticks(low: float, high: float, wanted: int = 4) -> list[float]:
+    """About `wanted` multiples of 1, 2, 2.5 or 5 times a power of ten within [low, high]."""
+    raw = (high - low) / wanted
+    scale = 10.0 ** floor(log10(raw))
+    step = next(m * scale for m in (1, 2, 2.5, 5, 10) if m * scale >= raw)
+    first, last = ceil(low / step), floor(high / step)
+    return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def sample_axis(low: float, high: float) -> tuple[float, float, list[float]] | None:
+    """`(low, high, ticks)` in ns of a log axis that holds samples from `low` to `high`; None where
+    `high` is 0: there are none."""
+    if high <= 0:
+        return None
+    margin = max(0.005, log(high / low) * 0.02)
+    low, high = low * exp(-margin), high * exp(margin)
+    return low, high, log_ticks(low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One curve of a panel, as SVG points; `ideal` is linear scaling from its first point."""
+
+    runner: str
+    points: str
+    band: str
+    ideal: str
+    marks: list[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One small multiple of a scaling chart. Ticks are `(position, value)`; `shade` is x where
+    cores end."""
+
+    name: str
+    lines: list[Line]
+    x_ticks: list[tuple[float, int]]
+    y_ticks: list[tuple[float, float]]
+    shade: float | None
+
+
+def scaling_panels(scaling: Scaling, runtimes: dict[str, str]) -> list[Panel]:
+    """Small multiples, one per runtime in order of appearance, on one pair of log axes for all of
+    them."""
+    curves = [curve for curve in scaling.curves if curve.points]
+    if not curves:
+        return []
+    points = [point for curve in curves for point in curve.points]
+    workers = sorted({point.workers for point in points})
+    low = min(point.rate.low or point.rate.value for point in points)
+    high = max(point.rate.high or point.rate.value for point in points)
+    low, high = low / 1.15, high * 1.15
+    left, top, right, bottom = PANEL_BOX
+    spread = log(workers[-1] / workers[0]) or 1.0
+
+    def across(count: float) -> float:
+        return round(left + 10 + log(count / workers[0]) / spread * (right - left - 20), 1)
+
+    def down(value: float) -> float:
+        clamped = min(max(value, low), high)
+        return round(bottom - log(clamped / low) / log(high / low) * (bottom - top), 1)
+
+    def line(curve: Curve) -> Line:
+        marks = [(across(p.workers), down(p.rate.value)) for p in curve.points]
+        upper = [(across(p.workers), down(p.rate.high or p.rate.value)) for p in curve.points]
+        lower = [(across(p.workers), down(p.rate.low or p.rate.value)) for p in curve.points]
+        band = joined(upper + lower[::-1])
+        return Line(curve.runner, joined(marks), band, ideal(curve), marks)
+
+    def ideal(curve: Curve) -> str:
+        first = curve.points[0]
+        # Linear scaling is a straight line on these axes; it stops where the panel does.
+        end = min(float(workers[-1]), first.workers * high / first.rate.value)
+        ends = [(float(first.workers), first.rate.value)]
+        ends.append((end, first.rate.value * end / first.workers))
+        return joined([(across(x), down(y)) for x, y in ends])
+
+    shade = None
+    if workers[-1] > scaling.cores:
+        shade = across(max(scaling.cores, workers[0]))
+    y_ticks = [(down(value), value) for value in rate_ticks(low, high)]
+    panels: list[Panel] = []
+    for runtime in dict.fromkeys(runtimes.get(curve.runner, curve.runner) for curve in curves):
+        mine = [c for c in curves if runtimes.get(c.runner, c.runner) == runtime]
+        panels.append(
+            Panel(
+                runtime,
+                [line(curve) for curve in mine],
+                [(across(count), count) for count in workers],
+                y_ticks,
+                shade,
+            )
+        )
+    return panels
+
+
+def rate_ticks(low: float, high: float) -> list[float]:
+    """At most five ticks of a log axis."""
+    ticks = log_ticks(low, high)
+    stride = ceil(len(ticks) / 5)
+    return ticks[::stride]
+
+
+def joined(points: Sequence[tuple[float, float]]) -> str:
+    """Points in the notation of SVG's `points` attribute."""
+    return " ".join(f"{x:g},{y:g}" for x, y in points)

@@ -1,0 +1,7 @@
+"""What analysis found, as data; `render` and `export` read it.
+
+`report` one run · `claims` published claims in it · `machines` several machines · `estimate` a
+figure with its interval · `summary` a report as JSON and back.
+
+Imports: vocabulary.
+"""

@@ -1,0 +1,186 @@
+"""What a report shows of published claims: made once by `analysis`, read by every renderer.
+
+A ratio is base / new: how many times as fast the new one is. Times are nanoseconds.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
+
+Unit = Literal["operation", "row", "process"]
+
+METRICS: dict[ClaimMetric, str] = {
+    "steady": "time",
+    "wall": "time end to end",
+    "loop": "time in the loop",
+    "average": "average latency",
+    "p50": "median latency",
+    "p99": "99 % latency",
+    "p999": "99.9 % latency",
+    "max": "longest latency",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One published figure and the own one, of the pair of cells `base` and `new`.
+
+    `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
+    gives no ratio for; `reason` is a sentence part. `ratio`, `rate` and the times are None where
+    there is none. `blocks` are those that both cells have.
+    """
+
+    name: str
+    runner: str
+    base: str
+    new: str
+    said: str
+    published: float | None
+    verdict: ClaimWord | None
+    reason: str
+    key: bool = False
+    ratio: Interval | None = None
+    base_time: Interval | None = None
+    new_time: Interval | None = None
+    blocks: int = 0
+    rate: RateTest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of one kind; their times are per `unit`."""
+
+    title: str
+    metric: ClaimMetric
+    unit: Unit
+    rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What an operation costs beside its time: CPU time of all threads, context switches.
+
+    Threads that wait for a lock switch voluntarily and use less CPU than their time allows.
+    """
+
+    cpu: float | None = None
+    voluntary: float | None = None
+    involuntary: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cell in a ranking; times are per operation, but `wall`, which is the process's.
+
+    `cpu` is the sum over `cpus`, the share of each processor in use (1 = whole); `spread` the
+    slowest worker's time over the fastest's, `skew` the time between the first and the last
+    process's start; `writer_p99` is the writer's beside it. `busy` and `writer_busy` are the
+    operations of a process that ended with SQLITE_BUSY, the mean over the blocks; `pacing` is how
+    late 99 % of planned operations started at most, `file` the size of the database in bytes.
+    """
+
+    label: str
+    runner: str
+    wall: Interval | None = None
+    loop: Interval | None = None
+    average: Interval | None = None
+    p50: Interval | None = None
+    p99: Interval | None = None
+    p999: Interval | None = None
+    load: Load = field(default_factory=Load)
+    cpu: float | None = None
+    cpus: dict[str, float] = field(default_factory=dict[str, float])
+    spread: float | None = None
+    skew: float | None = None
+    writer_p99: Interval | None = None
+    busy: float | None = None
+    writer_busy: float | None = None
+    pacing: float | None = None
+    file: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Cells, fastest first by `metric`; `times` are the ns of as many first ones as have one."""
+
+    title: str
+    metric: ClaimMetric
+    times: list[float]
+    places: list[Place]
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPoint:
+    """A figure at a number of threads; `over` where those are more than the machine's cores."""
+
+    threads: int
+    value: Interval
+    over: bool
+    load: Load = field(default_factory=Load)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLine:
+    """One option on one runner over numbers of threads."""
+
+    label: str
+    points: list[ThreadPoint]
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Lines over threads: operations per second if `rates`, else the times of `metric`; `problems`
+    says which cells have no figure, and why."""
+
+    title: str
+    metric: ClaimMetric
+    rates: bool
+    lines: list[ThreadLine]
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """All of a cell's operations: (least ns, greatest ns, count) of each bucket."""
+
+    label: str
+    runner: str
+    buckets: list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Histograms:
+    """Latencies of several cells on one axis: logarithmic, or linear in steps of `step` ns."""
+
+    title: str
+    step: float | None
+    cells: list[Latencies]
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A publication, what came out here, and what differs between there and here.
+
+    `counts` is how many of the deciding rows have which word, `outcome` the same as text, and
+    `lessons` a sentence for each of those words.
+    """
+
+    name: str
+    title: str
+    source: str
+    published_on: str
+    hypothesis: str
+    outcome: str
+    counts: dict[ClaimWord, int]
+    lessons: list[tuple[ClaimWord, str]]
+    here: list[str]
+    differences: list[str]
+    untestable: list[str]
+    groups: list[Group]
+    rankings: list[Ranking]
+    threads: list[Threads]
+    histograms: list[Histograms]

@@ -1,0 +1,351 @@
+"""What a report shows: made once by `analysis`, read by every renderer, saved as `summary.json`.
+
+Times are nanoseconds per unit of work (`Case.unit`). A ratio is time of `runner` over time of
+`reference`: below 1 is faster. All texts that come from results or machines are untrusted and
+must be escaped.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from sqlitmus.results.claims import Claim
+from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.vocabulary.terms import (
+    CaseMetric,
+    CellOutcome,
+    Correction,
+    Grade,
+    Role,
+    RunKind,
+    Steadiness,
+)
+from sqlitmus.vocabulary.verdicts import Verdict
+
+VERSION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`runner` against `reference` in one case, from `blocks` paired blocks.
+
+    `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
+    is that of no difference, two-sided, and `adjusted` the same after the report's correction.
+    `median` is the ratio's median with the sign test's interval, a cross-check; `disagrees` where
+    it tells another story than `ratio`. `next` is where the ratio of one more session would lie;
+    None for fewer than three sessions.
+    """
+
+    runner: str
+    reference: str
+    ratio: Interval
+    verdict: Verdict
+    blocks: int
+    needs_blocks: int | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    median: Interval | None = None
+    disagrees: bool = False
+    next: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """All pairs of `runners` in one case, in columns: a page of ten thousand cells has 45,000.
+
+    Pair (i, j) with i < j is runner j over runner i, at `place(i, j)` in each column; the other
+    direction is its inverse. `verdict` is None where the two have no block in common.
+    """
+
+    runners: list[str]
+    ratio: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    verdict: list[Verdict | None]
+    blocks: list[int]
+    needs_blocks: list[int | None]
+    p: list[float | None]
+    adjusted: list[float | None]
+    median: list[float | None]
+    median_low: list[float | None]
+    median_high: list[float | None]
+    disagrees: list[bool]
+    next_low: list[float | None]
+    next_high: list[float | None]
+
+    def of(self, runner: str, reference: str) -> Comparison | None:
+        """`runner` against `reference`; None if one of them is not here or they share no block."""
+        if runner == reference or runner not in self.runners or reference not in self.runners:
+            return None
+        over, under = self.runners.index(runner), self.runners.index(reference)
+        at, turned = place(min(over, under), max(over, under)), over < under
+        ratio = _interval(self.ratio[at], self.low[at], self.high[at], turned=turned)
+        verdict = self.verdict[at]
+        if ratio is None or verdict is None:
+            return None
+        return Comparison(
+            runner,
+            reference,
+            ratio,
+            verdict.opposite if turned else verdict,
+            self.blocks[at],
+            self.needs_blocks[at],
+            self.p[at],
+            self.adjusted[at],
+            _interval(self.median[at], self.median_low[at], self.median_high[at], turned=turned),
+            self.disagrees[at],
+            _interval(self.ratio[at], self.next_low[at], self.next_high[at], turned=turned)
+            if self.next_low[at] is not None
+            else None,
+        )
+
+    def against(self, reference: str) -> dict[str, Comparison]:
+        """All that can be compared with `reference`, by runner."""
+        found = ((name, self.of(name, reference)) for name in self.runners)
+        return {name: one for name, one in found if one is not None}
+
+    def __iter__(self) -> Iterator[Comparison]:
+        """Every ordered pair that has a ratio, by runner, then reference."""
+        found = (self.of(*pair) for pair in permutations(self.runners, 2))
+        return (one for one in found if one is not None)
+
+
+def place(i: int, j: int) -> int:
+    """Where the columns of `Comparisons` hold the pair of runners `i` < `j`."""
+    return j * (j - 1) // 2 + i
+
+
+def _interval(
+    value: float | None, low: float | None, high: float | None, *, turned: bool
+) -> Interval | None:
+    """A ratio, or its inverse."""
+    if value is None:
+        return None
+    if not turned:
+        return Interval(value, low, high)
+    low, high = (None if end is None else 1 / end for end in (high, low))
+    return Interval(1 / value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A secondary figure of a cell: its median over the blocks, and its ratio to that of the
+    report's reference with a verdict of its own; both None for the reference itself and where one
+    of the two was not recorded."""
+
+    value: float
+    ratio: Interval | None = None
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One runner in one case.
+
+    `time` is None unless `outcome` is ok. `samples` holds one steady (or cold) value per block in
+    block order, None where that invocation failed. `positions` is the place of each of those
+    invocations in the run (0 = first), for the drift strip. `overhead` is time minus the floor,
+    with the verdict of the cell against the floor. `cold` and `cpu` are ns, `memory` bytes; `cold`
+    is None where it is the primary figure. `steadiness` is how its times moved while the pilot
+    warmed it up, None without a pilot; `operations` and `iterations` what the plan gave it.
+    """
+
+    runner: str
+    outcome: CellOutcome
+    reason: str | None = None
+    time: Interval | None = None
+    samples: list[float | None] = field(default_factory=list[float | None])
+    positions: list[int] = field(default_factory=list[int])
+    overhead: Interval | None = None
+    overhead_verdict: Verdict | None = None
+    cold: Measure | None = None
+    cpu: Measure | None = None
+    memory: Measure | None = None
+    steadiness: Steadiness | None = None
+    operations: int = 0
+    iterations: int = 0
+    plans: list[list[str]] = field(default_factory=list[list[str]])
+    command: str = ""
+    log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario with every axis fixed, and each runner's cell in it.
+
+    `comparisons` holds every pair of runners that are ok: any of them can be the reference.
+    `checks` says in words what was proven equal (rows, affected rows, checksum, read-back).
+    `rate` is there in a report of kind `compare` where both subjects are ok.
+    """
+
+    id: str
+    scenario: str
+    title: str
+    question: str
+    group: str
+    bound_by: str
+    axes: dict[str, str]
+    metric: CaseMetric
+    unit: str
+    sql: list[str]
+    pragmas: list[tuple[str, str]]
+    operations: int
+    checks: str
+    cells: list[Cell]
+    comparisons: Comparisons
+    canary: Comparison | None
+    notes: list[str] = field(default_factory=list[str])
+    grade: Grade | None = None
+    rate: RateTest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A runner and the SQLite inside it; `missing` says why it did not run."""
+
+    name: str
+    title: str
+    runtime: str
+    driver: str
+    role: Role
+    missing: str | None = None
+    runtime_version: str | None = None
+    driver_version: str | None = None
+    sqlite_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A runner against one reference over all cases of `group` that both can do.
+
+    `ratio` is the geometric mean over those cases with its interval; `cases` says over how many.
+    """
+
+    runner: str
+    reference: str
+    group: str
+    ratio: Interval | None
+    cases: int
+    faster: int
+    slower: int
+    equivalent: int
+    unresolved: int
+    not_ok: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Throughput at a number of workers, operations per second."""
+
+    workers: int
+    rate: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One runner's throughput over numbers of workers in one parallel scenario."""
+
+    runner: str
+    points: list[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Curves of one parallel scenario with its other axes fixed."""
+
+    scenario: str
+    title: str
+    axes: dict[str, str]
+    cores: int
+    curves: list[Curve]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of provenance: a fact for each runner; `differs` when they are not all equal."""
+
+    group: str
+    name: str
+    values: dict[str, str]
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How noisy the run was. `grade` is None without a canary; `summary` and `consequence` are
+    sentences."""
+
+    grade: Grade | None
+    summary: str
+    consequence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What was read of the machine around a block, in the order in which blocks were measured.
+
+    `number` is the block's (0 = first); a block `repeated` was disturbed, and its samples are not
+    used. `probe_ns` is the time of the fixed work before it; shares are of the block's wall time,
+    None where the system does not tell.
+    """
+
+    number: int
+    repeated: bool
+    probe_ns: int | None
+    steal: float | None
+    cpu_pressure: float | None
+    io_pressure: float | None
+    load: float | None
+    throttled: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The last self-test on this machine, as sentences: when, what was found, whether it holds."""
+
+    created: str
+    lines: list[str]
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a renderer needs. `headline` is the verdict strip: sentences, best first.
+
+    A report of kind `compare` has two subjects: `reference` is the base and the other runner the
+    new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
+    how many sittings its blocks are divided into.
+    """
+
+    version: int
+    kind: RunKind
+    title: str
+    run: str
+    label: str
+    suite: str
+    created: str
+    sqlitmus_version: str
+    seed: int
+    blocks_planned: int
+    blocks_complete: int
+    sessions: int
+    margin: float
+    correction: Correction
+    reference: str
+    floor: str | None
+    headline: list[str]
+    notices: list[str]
+    canary_summary: str
+    noise: Noise
+    blocks: list[Block]
+    selftest: SelfTest | None
+    runners: list[Runner]
+    groups: list[str]
+    standings: list[Standing]
+    cases: list[Case]
+    scaling: list[Scaling]
+    provenance: list[Fact]
+    machine: dict[str, str]
+    method: list[str]
+    rerun: str
+    claims: list[Claim] = field(default_factory=list[Claim])

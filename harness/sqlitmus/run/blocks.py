@@ -1,0 +1,274 @@
+"""All invocations of a plan, one after the other, each saved before the next one starts.
+
+Everything that takes time in here happens between invocations, never beside one.
+"""
+
+import statistics
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from sqlitmus.catalog.plan import Case, Cells, Plan
+from sqlitmus.machine import conditions
+from sqlitmus.machine.probe import probe
+from sqlitmus.run.context import Bench
+from sqlitmus.run.invocations import Attempt
+from sqlitmus.run.pause import pause
+from sqlitmus.run.progress import Remaining, clock
+from sqlitmus.run.schedule import Slot, schedule
+from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
+from sqlitmus.run.verify import Answers
+from sqlitmus.vocabulary.detail import Detail, detail
+from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.terms import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a session ended, and where its results are (None when it did not get that far)."""
+
+    exit: Exit
+    directory: Path | None
+
+
+class Measuring:
+    """A run under way: what is planned, what is done, what was given up."""
+
+    def __init__(
+        self, plan: Plan, directory: RunDirectory, bench: Bench, answers: Answers, fit: Cells
+    ) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._bench = bench
+        self._answers = answers
+        self._cases = {case.id: case for case in plan.cases}
+        # The order is that of the cells fit at the start: one that fails only now shifts no other.
+        ordered = _fit_at_start(plan, directory)
+        self._slots = list(schedule(ordered, plan.twice(), plan.blocks, plan.seed, plan.compared()))
+        self._given_up = {
+            (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
+        }
+        self._outcomes: set[Outcome] = {
+            r.outcome for r in [*directory.verified(), *answers.records.values()]
+        }
+        self._done: set[tuple[int, int]] = set()  # position and take
+        for sample in directory.samples():
+            self._done.add((sample.position, sample.take))
+            self._note(sample)
+        self._blocks = directory.blocks()
+        self._performed = 0
+        bench.workbench.keep_logs(directory.path / "logs")
+
+    def until(self, blocks: int) -> bool:
+        """Go on until `blocks` are whole; False if the user asked to stop before that."""
+        wanted = [slot for slot in self._slots if slot.block < blocks]
+        open_ = [slot for slot in wanted if (slot.position, 0) not in self._done]
+        pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
+        remaining = Remaining(sum(map(self._seconds, open_)) + pauses * self._plan.pause_s)
+        for block, slots in groupby(wanted, key=lambda slot: slot.block):
+            if self._begins_session(block) and not self._rest(block, remaining):
+                return False
+            if not self._block(block, list(slots), remaining):
+                return False
+        if self._performed:
+            many = counted(self._performed, "invocation")
+            self._bench.progress.say(f"{many} in {clock(remaining.spent())}")
+        self._performed = 0
+        return True
+
+    def beyond(self, blocks: int) -> bool:
+        """Whether anything was measured after the first `blocks`."""
+        return any((s.position, 0) in self._done for s in self._slots if s.block >= blocks)
+
+    def end(self) -> Ended:
+        """Mark the run as complete."""
+        self._directory.finish()
+        return Ended(exit_of(self._outcomes), self._directory.path)
+
+    def _session(self, block: int) -> int:
+        return block * self._plan.sessions // self._plan.blocks
+
+    def _begins_session(self, block: int) -> bool:
+        """Whether `block` begins a session after the first, and nothing of it is measured yet."""
+        return self._session(block) != self._session(max(block - 1, 0)) and not self.beyond(block)
+
+    def _rest(self, block: int, remaining: Remaining) -> bool:
+        """The pause before the session that `block` begins; False if asked to stop."""
+        what = f"session {self._session(block) + 1} of {self._plan.sessions} begins"
+        seconds = self._plan.pause_s
+        if not pause(seconds, what, self._bench.stop, self._bench.progress):
+            return False
+        remaining.did(seconds)
+        self._read_databases()
+        return True
+
+    def _read_databases(self) -> None:
+        """Let the page cache hold them again, as it did when the first session began."""
+        for file in {self._bench.workbench.database(case) for case in self._plan.cases}:
+            if file is not None:
+                with file.open("rb") as stream:
+                    while stream.read(2**20):
+                        pass
+
+    def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
+        """One block, done again if the machine was disturbed and a repeat is left."""
+        for take in range(2):
+            known = next((b for b in self._blocks if (b.block, b.take) == (block, take)), None)
+            if known and known.repeated:
+                continue
+            if known:
+                return True
+            before = self._look()
+            for number, slot in enumerate(self._to_do(slots, take)):
+                if self._bench.stop.requested:
+                    return False
+                self._announce(slot, remaining, milestone=number == 0)
+                if not self._invoke(slot, take):
+                    return False
+                remaining.did(self._seconds(slot))
+            record = self._judge(Block(
+                block=block, take=take, before=before, after=self._look(),
+                disturbed=False, repeated=False,
+            ))  # fmt: skip
+            self._directory.add_block(record)
+            self._blocks.append(record)
+            if not record.repeated:
+                return True
+            self._bench.progress.say(
+                f"block {block + 1} was disturbed (the probe took "
+                f"{max(_probes(record)) / 1e6:.0f} ms): it is done again"
+            )
+            remaining.more(sum(map(self._seconds, slots)))
+        return True
+
+    def _look(self) -> conditions.Conditions:
+        """The machine between two blocks."""
+        return conditions.read(probe())
+
+    def _judge(self, record: Block) -> Block:
+        """Whether a block was disturbed, by the probes of its session up to then alone."""
+        import numpy as np
+
+        from sqlitmus.stats.probe import disturbed, repeats_allowed
+
+        session = self._session(record.block)
+        before = [b for b in self._blocks if self._session(b.block) == session]
+        probes = [float(max(_probes(b))) for b in [*before, record]]
+        hit = bool(disturbed(np.array(probes))[-1])
+        repeats = sum(b.repeated for b in self._blocks)
+        again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
+        return record.model_copy(update={"disturbed": hit, "repeated": again})
+
+    def _to_do(self, slots: list[Slot], take: int) -> Iterator[Slot]:
+        for slot in slots:
+            done = (slot.position, take) in self._done
+            if not done and (slot.case, slot.runner) not in self._given_up:
+                yield slot
+
+    def _invoke(self, slot: Slot, take: int) -> bool:
+        """One invocation, saved; False if it was cut off."""
+        case = self._counted(slot)
+        attempt = self._bench.workbench.attempt(
+            case,
+            self._bench.installed[slot.runner],
+            "measure",
+            self._answers.expected[case.id, case.operations],
+        )
+        if self._bench.stop.requested > 1:
+            return False
+        sample, iterations = to_sample(slot, take, attempt)
+        told = None
+        # Only claims show them; another run would pay for a line per invocation that none reads.
+        if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
+            told = detail(slot.position, take, attempt.invocation.result, attempt.launch)
+        self._save(sample, iterations, told)
+        self._done.add((slot.position, take))
+        self._performed += 1
+        self._note(sample)
+        if sample.outcome != "ok":
+            self._bench.progress.say(
+                f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
+            )
+        return True
+
+    def _note(self, sample: Sample) -> None:
+        if sample.outcome != "ok":
+            self._outcomes.add(sample.outcome)
+            self._given_up.add((sample.case, sample.runner))
+
+    def _counted(self, slot: Slot) -> Case:
+        return self._plan.counted(self._cases[slot.case], slot.runner)
+
+    def _seconds(self, slot: Slot) -> float:
+        counts = self._plan.counts.get(slot.case, {}).get(slot.runner)
+        if counts is None or (slot.case, slot.runner) in self._given_up:
+            return 0.0
+        return counts.seconds
+
+    def _announce(self, slot: Slot, remaining: Remaining, *, milestone: bool) -> None:
+        self._bench.progress.step(
+            f"block {slot.block + 1}/{self._plan.blocks}  {clock(remaining.left())} left  "
+            f"{slot.case}  {slot.label}",
+            milestone=milestone,
+        )
+
+    def _save(self, sample: Sample, iterations: Iterations | None, told: Detail | None) -> None:
+        if told:
+            self._directory.add_detail(told)
+        self._directory.add_sample(sample, iterations)
+
+
+def exit_of(outcomes: Collection[Outcome]) -> Exit:
+    """The exit code of a run whose cells ended so: wrong answers weigh more than failures."""
+    if "wrong" in outcomes:
+        return Exit.WRONG_ANSWERS
+    return Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE
+
+
+def _probes(block: Block) -> list[int]:
+    return [look.probe_ns or 0 for look in (block.before, block.after)]
+
+
+def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
+    fit = {(r.case, r.runner) for r in directory.verified() if r.outcome == "ok"}
+    return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}
+
+
+def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iterations | None]:
+    """What is kept of an invocation."""
+    timing, result = attempt.invocation.timing, attempt.invocation.result
+    sample = Sample(
+        block=slot.block,
+        take=take,
+        position=slot.position,
+        case=slot.case,
+        runner=slot.runner,
+        label=slot.label,
+        outcome=attempt.outcome,
+        reason=attempt.reason,
+        log=attempt.log,
+    )
+    # A wrong or failed invocation has no times: they must never look like a result.
+    if attempt.outcome != "ok" or result is None or timing is None:
+        return sample, None
+    times: dict[str, object] = {
+        "wall_ns": timing.wall_ns,
+        "user_ns": timing.user_ns,
+        "system_ns": timing.system_ns,
+        "rss_bytes": result.peak_rss_bytes,
+    }
+    if not result.iterations_ns:
+        return sample.model_copy(update=times), None
+    times["steady_ns"] = statistics.median(result.iterations_ns)
+    if result.cpu_ns:
+        spent = result.cpu_ns.user + result.cpu_ns.system
+        times["steady_cpu_ns"] = spent / len(result.iterations_ns)
+    kept = Iterations(
+        position=slot.position,
+        take=take,
+        warmup_ns=result.warmup_ns,
+        iterations_ns=result.iterations_ns,
+    )
+    return sample.model_copy(update=times), kept

@@ -1,0 +1,127 @@
+"""What a session works with: runners described, a workbench, the memory of earlier runs."""
+
+import hashlib
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlitmus import machine
+from sqlitmus.catalog import runners
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.fixture import LAYOUT
+from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run import memory
+from sqlitmus.run.hyperfine import Hyperfine
+from sqlitmus.run.interrupt import Stop
+from sqlitmus.run.invocations import Workbench, make_scratch
+from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.progress import Progress
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import NotFit
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """All that the steps of a session share; `installed` includes the oracle."""
+
+    catalog: Catalog
+    workbench: Workbench
+    installed: dict[str, Installed]
+    oracle: Installed
+    memory: memory.Memory
+    progress: Progress
+    stop: Stop
+    size: str
+
+    def key(self, case: Case, runner: str) -> str:
+        """The memory's key of a cell."""
+        return memory.key(case, self.catalog, self.size, self.installed[runner], self.oracle)
+
+    def present(self, cells: Cells) -> Cells:
+        """`cells` without runners that are missing."""
+        there = {name for name, found in self.installed.items() if not found.missing}
+        return {case: [n for n in names if n in there] for case, names in cells.items()}
+
+    def definitions(self, cases: list[Case]) -> dict[str, str]:
+        """A hash of each scenario, profile and fixture of `cases`, by kind and name.
+
+        Runs are merged only if they agree in what they have in common of it.
+        """
+        known = self.catalog
+        models: dict[str, Model] = {}
+        for case in cases:
+            models[f"scenario {case.scenario}"] = known.scenarios[case.scenario]
+            if case.fixture:
+                models[f"fixture {case.fixture}"] = known.fixtures[case.fixture]
+            if profile := case.axes.get("profile"):
+                models[f"profile {profile}"] = known.profiles[profile]
+        return {
+            name: hashlib.sha256(f"{LAYOUT}/{model.model_dump_json()}".encode()).hexdigest()[:16]
+            for name, model in sorted(models.items())
+        }
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """A hash of everything that must stay the same for samples to belong together."""
+        parts = [f"{name}:{i.fingerprint}" for name, i in sorted(self.installed.items())]
+        for case in cases:
+            scenario = self.catalog.scenarios[case.scenario]
+            asked = case.model_dump_json(exclude={"database_bytes"})
+            parts += [asked, scenario.model_dump_json()]
+            if case.fixture:
+                parts.append(self.catalog.fixtures[case.fixture].model_dump_json())
+        parts.append(machine.identity())
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def opened(
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    *,
+    size: str,
+    timeout_s: float,
+    fresh: bool,
+    pins: list[int] | None = None,
+) -> Generator[Bench]:
+    """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
+    hyperfine = tools.need("hyperfine")
+    wanted = {name for names in cells.values() for name in names}
+    oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
+    names = [name for name in catalog.runners if name in wanted or name == oracle]
+    installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
+    if installed[oracle].missing:
+        raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
+    missing = {name: i.missing for name, i in installed.items() if i.missing}
+    for name, reason in missing.items():
+        progress.say(f"{name}: missing: {reason}")
+    if wanted <= missing.keys():
+        raise NotFit("no runner is present; run ./just setup and read what it reports")
+    scratch = make_scratch()
+    executor = Hyperfine(hyperfine, scratch)
+    launcher = Launcher(scratch)
+    stop = Stop(executor, launcher)
+    logs = scratch / "logs"
+    logs.mkdir()
+    workbench = Workbench(
+        catalog,
+        executor,
+        size=size,
+        timeout_s=timeout_s,
+        scratch=scratch,
+        logs=logs,
+        launcher=launcher,
+        pins=pins,
+    )
+    kept = memory.Memory(fresh=fresh)
+    try:
+        with stop.listening():
+            yield Bench(
+                catalog, workbench, installed, installed[oracle], kept, progress, stop, size
+            )
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

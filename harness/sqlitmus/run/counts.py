@@ -1,0 +1,179 @@
+"""From what a pilot saw to what the plan asks of each cell. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import ceil, gcd, hypot, pi, sqrt
+
+import numpy as np
+
+from sqlitmus.catalog.definitions import Mode
+from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Counts, PlannedCounts
+from sqlitmus.stats import allocation, power, warmup
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.terms import Correction, Steadiness
+
+TIMED = 5  # iterations of a pilot process that are surely warmed up
+SLACK = 1.25  # on the time until the last level, since the next process may take longer
+HARNESS_S = 0.3  # an invocation that was never tried
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One pilot process: seconds with the harness's share, and its iterations in ns, in order."""
+
+    seconds: float
+    iterations_ns: list[int]
+
+
+class Observed(Model):
+    """What a pilot learned of a cell from `processes` processes that warmed up for `window_ms`.
+
+    `seconds` is an invocation's without its iterations, `operation_ns` an operation's at the last
+    level (None for a cold cell). `within` and `between` are deviations of ln time; `between` is
+    None for fewer than three processes.
+    """
+
+    seconds: float
+    processes: int
+    window_ms: int
+    operation_ns: float | None = None
+    grain_ns: int = 1
+    steadiness: Steadiness | None = None
+    steady_from_ms: float | None = None
+    within: float = 0.0
+    between: float | None = None
+
+
+def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observed:
+    """What the processes of one cell tell together; at least one of them."""
+    own = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
+    count = len(processes)
+    if case.metric == "cold" or case.fixed:
+        whole = np.array([[p.seconds] for p in processes])
+        between = allocation.components(whole)[1] if count > 2 else None
+        seconds = float(np.median(whole))
+        return Observed(seconds=seconds, processes=count, window_ms=0, between=between)
+    series = [p.iterations_ns for p in processes]
+    last = np.array([times[-TIMED:] for times in series], dtype=np.float64)
+    within, between = allocation.components(last)
+    steady = warmup.classify(series).overall
+    return Observed(
+        seconds=float(np.median(own)),
+        processes=count,
+        window_ms=window_ms,
+        operation_ns=float(np.median(last)) / case.operations,
+        grain_ns=gcd(*chain.from_iterable(series)),
+        steadiness=steady.kind,
+        steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
+        within=within,
+        between=between if count > 2 else None,
+    )
+
+
+def allocate(
+    case: Case, observed: Mapping[str, Observed | None], mode: Mode, least_ms: Mapping[str, int]
+) -> dict[str, Counts]:
+    """Counts of each runner of `case`; `least_ms` is the warm-up that each asks for itself.
+
+    A runner that the pilot learned nothing of keeps the scenario's counts.
+    """
+    known = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
+    operations: dict[str, int] = {}
+    if known and mode.pilot:
+        wanted = allocation.operations(
+            [o.operation_ns or 0.0 for o in known.values()],
+            [float(o.grain_ns) for o in known.values()],
+        )
+        most = case.most_operations or np.inf
+        operations = {n: int(min(w, most)) for n, w in zip(known, wanted.tolist(), strict=True)}
+    return {
+        name: _counts(case, found, mode, least_ms.get(name, 0), operations.get(name))
+        for name, found in observed.items()
+    }
+
+
+def _counts(
+    case: Case, found: Observed | None, mode: Mode, least_ms: int, operations: int | None
+) -> Counts:
+    if found is None or found.operation_ns is None or operations is None:
+        seconds = found.seconds if found else HARNESS_S
+        return Counts(
+            operations=case.operations,
+            iterations=case.iterations,
+            warmup_iterations=case.warmup_iterations,
+            warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms else 0,
+            seconds=seconds,
+            deviation=found.between if found else None,
+        )
+    iteration_ns = found.operation_ns * operations
+    needed = mode.warmup_ms[1] if found.steady_from_ms is None else SLACK * found.steady_from_ms
+    warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
+    lowest = min(case.iterations, mode.iterations[1])
+    iterations = lowest
+    if found.between is not None:
+        iterations = allocation.iterations(
+            found.seconds * 1e9,
+            warmup_ms * 1e6,
+            iteration_ns,
+            found.within,
+            found.between,
+            lowest,
+            mode.iterations[1],
+        )
+    warming_ns = max(warmup_ms * 1e6, mode.warmup_iterations * iteration_ns)
+    return Counts(
+        operations=operations,
+        iterations=iterations,
+        warmup_iterations=mode.warmup_iterations,
+        warmup_ms=warmup_ms,
+        # the last warm-up iteration overshoots by half of itself
+        seconds=found.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
+        steadiness=found.steadiness,
+        steady_from_ms=found.steady_from_ms,
+        deviation=None
+        if found.between is None
+        else sqrt(found.between**2 + pi / 2 * found.within**2 / iterations),
+    )
+
+
+def block_seconds(counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]) -> float:
+    """Predicted seconds of one block; `canaries` names per case the runner that runs twice."""
+    entries = [(case, name) for case, names in cells.items() for name in names]
+    entries += canaries.items()
+    return sum(counts[case][name].seconds for case, name in entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Differences, as shares of the time, that half and nine in ten comparisons would resolve."""
+
+    half: float
+    most: float
+
+
+def forecast(
+    counts: PlannedCounts, cells: Cells, reference: str, blocks: int, correction: Correction
+) -> Forecast | None:
+    """What a run will tell from no difference with 80 % power; None where no pilot could say.
+
+    A runner whose processes were too few to see how they differ counts as the reference's. Holm's
+    correction at worst divides the 5 % by the number of comparisons; Benjamini and Hochberg's by 2
+    if half of them differ; without a correction each is asked at 5 %.
+    """
+    deviations: list[float] = []
+    for case, names in cells.items():
+        own = counts[case][reference].deviation if reference in names else None
+        if own is None:
+            continue
+        for name in names:
+            other = counts[case][name].deviation
+            if name != reference:
+                deviations.append(hypot(own, own if other is None else other))
+    if not deviations or blocks < MINIMUM_BLOCKS:
+        return None
+    divisors = {"none": 1, "bh": min(2, len(deviations)), "holm": len(deviations)}
+    spread = np.array(deviations)
+    needed = np.expm1(power.detectable(spread, np.full(len(spread), blocks), divisors[correction]))
+    half, most = np.quantile(needed, [0.5, 0.9]).tolist()
+    return Forecast(half, most)

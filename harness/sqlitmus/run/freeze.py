@@ -1,0 +1,145 @@
+"""What was found out → the plan: blocks, canary, floor, and what the run will be able to tell."""
+
+import datetime
+import random
+import shlex
+
+from sqlitmus import __version__, machine
+from sqlitmus.catalog import claims
+from sqlitmus.catalog.definitions import Mode
+from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
+from sqlitmus.run.context import Bench
+from sqlitmus.run.options import MARGIN, Options
+from sqlitmus.run.progress import clock
+from sqlitmus.vocabulary.nouns import counted
+
+
+def freeze(
+    options: Options,
+    bench: Bench,
+    cases: list[Case],
+    cells: Cells,
+    fit: Cells,
+    counts: PlannedCounts,
+    reference: str,
+    shard: Shard | None = None,
+) -> Plan:
+    """The plan, with the number of blocks that the mode, --blocks or --time-budget gives."""
+    from sqlitmus.run.counts import block_seconds
+
+    name, mode = options.mode_in(bench.catalog)
+    others = claims.canaries(options.claims, fit)
+    canary_s = block_seconds(counts, fit, canaries(fit, reference, others))
+    blocks, sessions = _extent(options, mode, canary_s)
+    canary = reference if blocks > 1 else None
+    block_s = canary_s if canary else block_seconds(counts, fit, {})
+    whole_s = blocks * block_s + (sessions - 1) * mode.pause_s
+    bench.progress.say(
+        f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
+        f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
+    )
+    bench.progress.say(_promise(options, counts, fit, reference, blocks))
+    now = datetime.datetime.now(datetime.UTC)
+    label = options.label or options.whole
+    return Plan(
+        run=f"{now:%Y-%m-%dT%H%M%SZ}-{label}",
+        label=label,
+        kind=options.kind,
+        suite=options.whole,
+        mode=name,
+        size=options.size,
+        created=now.isoformat(timespec="seconds"),
+        sqlitmus=__version__,
+        seed=options.seed if options.seed is not None else random.SystemRandom().randrange(2**31),
+        blocks=blocks,
+        sessions=sessions,
+        pause_s=mode.pause_s,
+        looks=mode.looks if options.gate else 1,
+        correction=options.correction,
+        reference=reference,
+        canary=canary,
+        canaries=others if canary else {},
+        floor=next(
+            (n for n in among(bench, fit) if bench.catalog.runners[n].role == "floor"), None
+        ),
+        margin=options.margin,
+        runners=[bench.installed[n].planned() for n in among(bench, cells)],
+        cases=[_sized(bench, case) for case in cases],
+        cells=cells,
+        counts=counts,
+        fingerprint=bench.fingerprint(cases),
+        machine=options.machine or machine.kind(),
+        shard=shard,
+        definitions=bench.definitions(cases),
+        rerun=options.rerun or _rerun(options, name, blocks, reference),
+        subjects=options.subjects,
+        gate=options.gate,
+        confirms=options.confirms,
+        claims=options.claims,
+        pins=options.pins,
+    )
+
+
+def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
+    """Blocks and sessions: those of the mode, of --blocks, or as many as --time-budget allows.
+
+    One session where blocks do not divide, or where a budget leaves too few for each.
+    """
+    sessions = mode.sessions
+    if options.blocks or not options.time_budget_s:
+        blocks = options.blocks or mode.blocks * sessions
+        return blocks, sessions if blocks % sessions == 0 else 1
+    block_s = max(block_s, 1e-3)
+    each = int((options.time_budget_s - (sessions - 1) * mode.pause_s) / block_s) // sessions
+    if each >= MINIMUM_BLOCKS:
+        return each * sessions, sessions
+    return max(1, int(options.time_budget_s / block_s)), 1
+
+
+def _sized(bench: Bench, case: Case) -> Case:
+    file = bench.workbench.database(case)
+    return case.model_copy(update={"database_bytes": file.stat().st_size if file else None})
+
+
+def _promise(
+    options: Options, counts: PlannedCounts, fit: Cells, reference: str, blocks: int
+) -> str:
+    """What the run will be able to tell, in words, before it starts."""
+    from sqlitmus.run.counts import forecast
+
+    if blocks < MINIMUM_BLOCKS:
+        return (
+            f"fewer than {MINIMUM_BLOCKS} blocks: figures, but no verdicts (more --time-budget "
+            "or --blocks, or fewer cells with -f)"
+        )
+    able = forecast(counts, fit, reference, blocks, options.correction)
+    if able is None:
+        return "what differences it can tell is not known before it has run"
+    return (
+        f"able to tell differences from {reference} of about {able.half:.1%} in half of the "
+        f"comparisons and {able.most:.1%} in nine of ten (80 % power, corrected)"
+    )
+
+
+def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
+    """The command that does the same run again, in another order."""
+    words = ["--suite", options.suite, "--mode", mode, "--blocks", str(blocks)]
+    words += ["--reference", reference, "--size", options.size]
+    if options.margin != MARGIN:
+        words += ["--margin", f"{100 * options.margin:g}"]
+    for option, values in (
+        ("-f", options.filters),
+        ("--case", options.cases),
+        ("-r", options.runners),
+    ):
+        words += [word for value in values for word in (option, value)]
+    if options.shard:
+        words += ["--shard", "{}/{}".format(*options.shard)]
+    if options.machine:
+        words += ["--machine", options.machine]
+    return f"./just run {shlex.join(words)}"
+
+
+def among(bench: Bench, cells: Cells) -> list[str]:
+    """The runners of `cells`, in the catalogue's order."""
+    return [name for name in bench.installed if any(name in names for names in cells.values())]

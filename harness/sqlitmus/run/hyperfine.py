@@ -1,0 +1,162 @@
+"""One invocation under hyperfine: start, time, bound, collect what it wrote."""
+
+import json
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from sqlitmus.machine import process_tree
+from sqlitmus.vocabulary.contract import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A finished process: wall, user and system nanoseconds.
+
+    After a signal, `exit_code` is 128 + its number, as a shell would say, or None.
+    """
+
+    wall_ns: int
+    user_ns: int
+    system_ns: int
+    exit_code: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What one invocation gave: a timing and a result, or the reason why not."""
+
+    timing: Timing | None
+    result: Result | None
+    problem: str | None
+
+
+class Executor(Protocol):
+    """Runs one command to its end. The real one is Hyperfine; tests have their own."""
+
+    def execute(
+        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+    ) -> Timing:
+        """Timing of `command`; its output goes to `log`. Raises TimeoutError, RuntimeError."""
+        ...
+
+    def kill(self) -> None:
+        """End the command under way, if there is one, with all its children."""
+        ...
+
+
+class Hyperfine:
+    """`hyperfine -N --runs 1` around the command, in a process group of its own."""
+
+    def __init__(self, path: str, scratch: Path) -> None:
+        self._path = path
+        self._export = scratch / "hyperfine.json"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def execute(
+        self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
+    ) -> Timing:
+        """See Executor."""
+        self._export.unlink(missing_ok=True)
+        with log.open("wb") as output:
+            process = self._process = subprocess.Popen(
+                self.command_line(command),
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                creationflags=process_tree.OWN_GROUP,
+            )
+        try:
+            in_time = process_tree.ended(process, timeout_s)
+            if not in_time:
+                self.kill()
+            process.wait()
+        finally:
+            self._process = None
+        if not in_time:
+            raise TimeoutError(f"no end within {timeout_s:g} s; killed")
+        try:
+            (run,) = json.loads(self._export.read_bytes())["results"]
+        except (OSError, ValueError, KeyError) as error:
+            raise RuntimeError(f"hyperfine gave no timing; its output is in {log.name}") from error
+        return Timing(
+            wall_ns=round(run["times"][0] * 1e9),
+            user_ns=round(run["user"] * 1e9),
+            system_ns=round(run["system"] * 1e9),
+            exit_code=run["exit_codes"][0],
+        )
+
+    def command_line(self, command: list[str]) -> list[str]:
+        """hyperfine's own arguments around `command`, quoted as hyperfine splits it."""
+        return [
+            self._path,
+            *("-N", "--runs", "1", "--ignore-failure", "--style", "none", "--output", "inherit"),
+            *("--export-json", str(self._export)),
+            "--",
+            quote(command),
+        ]
+
+    def kill(self) -> None:
+        """See Executor."""
+        if process := self._process:
+            process_tree.kill(process)
+
+
+def quote(command: list[str]) -> str:
+    """A command as one string that hyperfine (shell-words) splits back into `command`."""
+    import shlex
+
+    return shlex.join(command)
+
+
+def how_it_ended(code: int | None) -> str:
+    """An exit code in words; one above 128 is a signal's, None an unknown signal."""
+    if code is None:
+        return "was killed"
+    if code - 128 in set(signal.Signals):
+        return f"was killed by {signal.Signals(code - 128).name} (exit code {code})"
+    return f"ended with exit code {code}"
+
+
+def invoke(
+    executor: Executor,
+    command: list[str],
+    environment: dict[str, str],
+    output: Path,
+    log: Path,
+    timeout_s: float,
+) -> Invocation:
+    """Run one job; whatever goes wrong becomes `problem`, never an exception."""
+    output.unlink(missing_ok=True)
+    try:
+        timing = executor.execute(command, environment, log, timeout_s)
+    except (TimeoutError, RuntimeError) as error:
+        return Invocation(None, None, str(error))
+    except OSError as error:
+        return Invocation(None, None, f"{error.filename}: {error.strerror}")
+    return collect(timing, output)
+
+
+def collect(timing: Timing, output: Path) -> Invocation:
+    """The invocation of a process that ended with `timing` and was to write `output`."""
+    ended = how_it_ended(timing.exit_code)
+    try:
+        result = Result.model_validate_json(output.read_bytes())
+    except OSError:
+        return Invocation(timing, None, f"{ended} and wrote no result")
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "whole file"
+        return Invocation(
+            timing, None, f"its result does not fit the contract: {where}: {first['msg']}"
+        )
+    expected = 1 if result.status == "failed" else 0
+    if timing.exit_code != expected:
+        return Invocation(timing, None, f"{ended}, which does not go with status {result.status}")
+    return Invocation(timing, result, None)

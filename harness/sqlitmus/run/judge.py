@@ -1,0 +1,137 @@
+"""Answers against the oracle's: equal work before any time is kept. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model, Proof, Result
+from sqlitmus.vocabulary.terms import Outcome
+
+Mode = Literal["verify", "measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a job its result is held against."""
+
+    mode: Mode
+    iterations: int
+    inspect: bool
+    pragmas: list[tuple[str, str | int]]
+    engine: dict[str, str | int]
+    tolerate_busy: bool = False
+
+
+class Expected(Model):
+    """What the oracle answered to a case."""
+
+    operations: int
+    rows: int
+    affected: int
+    checksum: int
+    readback: Proof | None
+    digest: str
+
+
+class Verified(Model):
+    """The verification of one cell: what the runner answered, as far as it did."""
+
+    case: str
+    runner: str
+    outcome: Outcome
+    reason: str | None = None
+    rows: int = 0
+    affected: int = 0
+    checksum: int = 0
+    readback: Proof | None = None
+    digest: str | None = None
+    plans: list[list[str]] = []
+    pragmas: dict[str, str | int | None] = {}
+    engine: dict[str, str | int] = {}
+    log: str | None = None
+    command: str = ""
+
+
+def expected(result: Result) -> Expected:
+    """The oracle's result as expectation."""
+    assert result.digest is not None
+    return Expected(
+        operations=result.operations,
+        rows=result.rows,
+        affected=result.affected,
+        checksum=result.checksum,
+        readback=result.readback,
+        digest=result.digest,
+    )
+
+
+COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
+
+
+def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome, str | None]:
+    """Outcome of a result, and the reason where it is not ok.
+
+    `want` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
+    is left of them is not held against the answer: they are counted beside the times.
+    """
+    if result.status == "unsupported":
+        return "unsupported", result.reason
+    if result.status == "failed":
+        assert result.error is not None
+        code = result.error.sqlite_code
+        known = f" (SQLite code {code})" if code is not None else ""
+        sql = f" in: {result.error.sql}" if result.error.sql else ""
+        return "failed", f"{result.error.message}{known}{sql}"
+    if want is None:
+        return "ok", None
+    short = asked.tolerate_busy and any(worker.busy for worker in result.workers)
+    for name in () if short else COMPARED:
+        got, right = getattr(result, name), getattr(want, name)
+        if got != right and not (name == "digest" and got is None):
+            return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
+    unproven = next(_unproven(result, asked), None)
+    return ("failed", unproven) if unproven else ("ok", None)
+
+
+def _unproven(result: Result, asked: Asked) -> Iterator[str]:
+    """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
+    if asked.mode == "verify" and result.digest is None:
+        yield "its result has no digest, which verification needs"
+    times = len(result.iterations_ns)
+    if asked.mode == "measure" and times != asked.iterations:
+        yield f"its result has {times} timed iterations; {asked.iterations} were asked for"
+    if 0 in result.iterations_ns:
+        yield "its result has an iteration of 0 ns: its clock stood still"
+    read = result.effective.pragmas
+    for name, value in asked.pragmas:
+        if name in read and normal(name, read[name]) != normal(name, value):
+            yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
+        if asked.inspect and name in PRAGMAS_READ_BACK and name not in read:
+            yield f"PRAGMA {name} was set but not read back"
+    in_effect = result.effective.engine
+    for name, value in asked.engine.items():
+        if name in in_effect and str(in_effect[name]) != str(value):
+            yield f"engine {name}={value} did not take: it reads back {in_effect[name]}"
+        if asked.inspect and name not in in_effect:
+            yield f"engine {name} was set but not read back"
+
+
+_WORDS = {
+    "synchronous": {"off": "0", "normal": "1", "full": "2", "extra": "3"},
+    "temp_store": {"default": "0", "file": "1", "memory": "2"},
+    "query_only": {"off": "0", "on": "1", "false": "0", "true": "1"},
+    "foreign_keys": {"off": "0", "on": "1", "false": "0", "true": "1"},
+}
+
+
+def normal(name: str, value: str | int | None) -> str:
+    """A pragma's value in the form in which SQLite reads it back."""
+    text = str(value).lower()
+    return _WORDS.get(name, {}).get(text, text)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Proof):
+        return f"{value.rows} rows with checksum {value.checksum}"
+    text = str(value)
+    return text if len(text) <= 20 else text[:12] + "…"

@@ -1,0 +1,90 @@
+"""What earlier runs on this machine found out: verified answers and what pilots saw.
+
+Keys hold everything that could change the answer (job, fixture, runner's files), so an entry never
+has to be trusted further than the very thing it was made from.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.counts import Observed
+from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.vocabulary import paths
+
+_TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
+_Entries = TypeAdapter(dict[str, dict[str, Any]])
+
+
+def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
+    """A hash over the case, its scenario and fixture, and both runners' fingerprints.
+
+    Counts that change no answer are left out.
+    """
+    scenario = catalog.scenarios[case.scenario]
+    fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
+    parts = [case.model_dump_json(exclude=_TIMING), scenario.model_dump_json(), fixture, size]
+    parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+class Memory:
+    """One JSON file in the set-up's folder; a broken or foreign file counts as empty."""
+
+    def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
+        self._file = file or paths.cache("memory") / "cells.json"
+        self._entries: dict[str, dict[str, Any]] = {}
+        if not fresh:
+            with suppress(OSError, ValueError):
+                self._entries = _Entries.validate_json(self._file.read_bytes())
+
+    def verified(self, key: str) -> Verified | None:
+        """The verification kept under `key`."""
+        try:
+            return Verified.model_validate(self._entries[key]["verified"])
+        except (KeyError, ValidationError):
+            return None
+
+    def expected(self, key: str) -> Expected | None:
+        """What the oracle answered."""
+        try:
+            return Expected.model_validate(self._entries[key]["answer"])
+        except (KeyError, ValidationError):
+            return None
+
+    def observed(self, key: str) -> Observed | None:
+        """What a pilot learned of the cell."""
+        try:
+            return Observed.model_validate(self._entries[key]["observed"])
+        except (KeyError, ValidationError):
+            return None
+
+    def keep_verified(self, key: str, record: Verified) -> None:
+        """Only ok and unsupported are worth keeping; anything else is tried again."""
+        if record.outcome in ("ok", "unsupported"):
+            self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
+
+    def keep_expected(self, key: str, answer: Expected) -> None:
+        """Remember the oracle's answer."""
+        self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
+
+    def keep_observed(self, key: str, observed: Observed) -> None:
+        """Remember what a pilot learned."""
+        self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
+
+    def save(self) -> None:
+        """Write the file; a full disk here costs nothing but the memory."""
+        partial = self._file.with_suffix(f".{os.getpid()}.part")
+        try:
+            partial.write_bytes(json.dumps(self._entries).encode())
+            partial.replace(self._file)
+        except OSError:
+            partial.unlink(missing_ok=True)

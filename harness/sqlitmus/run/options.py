@@ -1,0 +1,54 @@
+"""What a session is asked for, as the command line says it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlitmus.catalog.choose import mode_of
+from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.definitions import Catalog, Mode
+from sqlitmus.vocabulary.terms import Correction, RunKind
+
+MARGIN = 0.02
+CLAIMS = "claims"  # the mode of claims unless another is asked for, and their plan's suite
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks for; times in seconds."""
+
+    suite: str = "quick"
+    mode: str | None = None
+    kind: RunKind = "suite"
+    correction: Correction = "bh"
+    filters: list[str] = field(default_factory=list[str])
+    cases: list[str] = field(default_factory=list[str])
+    runners: list[str] = field(default_factory=list[str])
+    reference: str | None = None
+    blocks: int | None = None
+    time_budget_s: float | None = None
+    margin: float = MARGIN
+    plan: Path | None = None
+    size: str = "m"
+    seed: int | None = None
+    label: str = ""
+    out: Path | None = None
+    timeout_s: float = 60.0
+    fresh: bool = False
+    wait: bool = False
+    rerun: str = ""
+    subjects: list[str] = field(default_factory=list[str])
+    claims: list[Claim] = field(default_factory=list[Claim])
+    pins: list[int] = field(default_factory=list[int])
+    gate: float | None = None
+    confirms: str | None = None
+    machine: str = ""
+    shard: tuple[int, int] | None = None
+
+    @property
+    def whole(self) -> str:
+        """What the cells are chosen from: the suite's name, or that it is claims."""
+        return CLAIMS if self.claims else self.suite
+
+    def mode_in(self, catalog: Catalog) -> tuple[str, Mode]:
+        """The mode with its name; raises UsageError for one that is not there."""
+        return mode_of(catalog, self.suite, self.mode or (CLAIMS if self.claims else None))

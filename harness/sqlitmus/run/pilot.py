@@ -1,0 +1,111 @@
+"""A few processes of each cell before the plan is frozen; what they tell is remembered."""
+
+import time
+
+from sqlitmus.catalog.definitions import Mode
+from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
+from sqlitmus.run.context import Bench
+from sqlitmus.run.counts import TIMED, Observed, Process, allocate, observe
+from sqlitmus.run.verify import Answers
+
+FIRST_WINDOW_MS = 300
+BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks
+REFERENCE_PROCESSES = 3  # enough to see how processes of one cell differ
+LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
+
+
+def plan_counts(
+    bench: Bench,
+    cases: list[Case],
+    cells: Cells,
+    answers: Answers,
+    mode: Mode,
+    reference: str,
+    given: PlannedCounts,
+) -> PlannedCounts:
+    """Counts of each cell: those `given`, or else from what a pilot tells or once told.
+
+    A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
+    """
+    least_ms = {name: found.spec.warmup_ms for name, found in bench.installed.items()}
+    planned: PlannedCounts = {}
+    for case in cases:
+        observed: dict[str, Observed | None] = {}
+        ready = given.get(case.id, {})
+        for name in cells[case.id]:
+            if name in ready:
+                continue
+            wanted = mode.pilot
+            if wanted and name == reference:
+                wanted = max(wanted, REFERENCE_PROCESSES)
+            found = _observed(bench, case, name, answers, mode, wanted)
+            if answers.records[case.id, name].outcome == "ok":
+                observed[name] = found
+        taken = {name: ready[name] for name in cells[case.id] if name in ready}
+        planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
+    return planned
+
+
+def _observed(
+    bench: Bench, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
+) -> Observed | None:
+    """What is known of a cell once `wanted` processes were tried; None if one went wrong."""
+    key = bench.key(case, name)
+    longest_ms = int(BEYOND * mode.warmup_ms[1])
+    known = bench.memory.observed(key)
+    enough = known and known.processes >= wanted and known.window_ms >= _needed(known, longest_ms)
+    if enough or not wanted:
+        return known
+    processes: list[Process] = []
+    window_ms = min(FIRST_WINDOW_MS, longest_ms)
+    found: Observed | None = None
+    for number in range(wanted):
+        if bench.stop.requested:
+            return found
+        bench.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{wanted}")
+        process = _try(bench, case, name, answers, window_ms)
+        if process is None:
+            return None
+        processes.append(process)
+        found = observe(processes, case, window_ms)
+        window_ms = max(window_ms, _needed(found, longest_ms))
+    if found:
+        bench.memory.keep_observed(key, found)
+    return found
+
+
+def _needed(found: Observed, longest_ms: int) -> int:
+    """A window that surely shows the last level: twice its start, or as long as may be."""
+    if found.steadiness is None:
+        return 0
+    if found.steady_from_ms is None or found.steadiness == "slowdown":
+        return longest_ms
+    return min(int(2 * found.steady_from_ms), longest_ms)
+
+
+def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) -> Process | None:
+    """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
+    trial = case
+    if case.metric == "steady" and not case.fixed:
+        counts = {
+            "warmup_ms": window_ms,
+            "warmup_iterations": LEAST_ITERATIONS,
+            "iterations": TIMED,
+        }
+        trial = case.model_copy(update=counts)
+    begin = time.monotonic()
+    expected = answers.expected[case.id, case.operations]
+    attempt = bench.workbench.attempt(trial, bench.installed[name], "measure", expected)
+    seconds = time.monotonic() - begin
+    result = attempt.invocation.result
+    if attempt.outcome != "ok" or result is None:
+        answers.records[case.id, name] = answers.records[case.id, name].model_copy(
+            update={
+                "outcome": attempt.outcome,
+                "reason": f"in the pilot: {attempt.reason}",
+                "log": attempt.log,
+            }
+        )
+        bench.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
+        return None
+    return Process(seconds, [*result.warmup_ns, *result.iterations_ns])

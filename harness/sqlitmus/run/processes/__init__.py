@@ -1,0 +1,1 @@
+"""Several processes of one runner as one invocation: shared out, released together, combined."""

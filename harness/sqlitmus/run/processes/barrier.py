@@ -1,0 +1,221 @@
+"""Processes that start each iteration together: the harness's side of the contract's barrier."""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from sqlitmus.machine import priority
+from sqlitmus.run.hyperfine import Timing, how_it_ended
+
+READY, RELEASE = b"ready", b"go\n"
+PIPE = 65_536  # bytes that a pipe holds: one read empties it
+
+
+class Broken(Exception):
+    """`child` did not keep to the barrier; the message says how."""
+
+    def __init__(self, message: str, child: "Child") -> None:
+        super().__init__(message)
+        self.child = child
+
+
+@dataclass(slots=True)
+class Child:
+    """A process; `ended` holds its end (perf_counter_ns) and its exit code as of Timing."""
+
+    number: int
+    process: subprocess.Popen[bytes]
+    stdin: int
+    stdout: int
+    handle: int
+    log: BinaryIO
+    started_ns: int
+    line: bytes = b""
+    ready: bool = False
+    ended: tuple[int, int] | None = None
+
+
+class Group:
+    """Processes of one invocation, each in a session of its own; nothing of them outlives it.
+
+    `left` releases are to come; `timings` are there once the block is left. Between events it
+    sleeps in the kernel: nothing here runs beside what is measured.
+    """
+
+    def __init__(self, releases: int, timeout_s: float) -> None:
+        self.children: list[Child] = []
+        self.timings: list[Timing] = []
+        self.left = releases
+        self._killed = False
+        self._releases = releases
+        self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + timeout_s
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        for child in self.children:
+            self.timings.append(self._reap(child))
+        self._selector.close()
+
+    def start(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+        """One more process. stderr and what stdout says beside the barrier go to `log`."""
+        file = log.open("wb", buffering=0)
+        started = time.perf_counter_ns()
+        try:
+            process = subprocess.Popen(
+                command,
+                bufsize=0,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                start_new_session=True,
+            )
+        except OSError:
+            file.close()
+            raise
+        assert process.stdin
+        assert process.stdout
+        child = Child(
+            len(self.children),
+            process,
+            process.stdin.fileno(),
+            process.stdout.fileno(),
+            os.pidfd_open(process.pid),
+            file,
+            started,
+        )
+        self.children.append(child)
+        os.set_blocking(child.stdout, False)
+        self._selector.register(child.stdout, selectors.EVENT_READ, (child, self._read))
+        self._selector.register(child.handle, selectors.EVENT_READ, (child, self._end))
+        if self._killed:  # by a signal, before this process was one of the group
+            self.kill()
+
+    def wait_until_ready(self) -> None:
+        """Until every process stands at the barrier. Raises Broken."""
+        self._wait(lambda child: child.ready)
+
+    def release(self) -> float:
+        """Let all go; microseconds between the returns of the first and the last write.
+
+        The first to go would otherwise take the processor before the last were told.
+        """
+        for child in self.children:
+            child.ready = False
+        self.left -= 1
+        inputs, now = [child.stdin for child in self.children], time.perf_counter_ns
+        written: list[int] = []
+        with priority.first():
+            for file in inputs:
+                # Of a process that is gone, its end tells more than the broken pipe.
+                with suppress(BrokenPipeError):
+                    os.write(file, RELEASE)
+                written.append(now())
+        return (written[-1] - written[0]) / 1000
+
+    def wait_until_ended(self) -> None:
+        """Until every process has ended, all with exit code 0. Raises Broken."""
+        self._wait(lambda child: child.ended is not None)
+
+    def kill(self) -> None:
+        """End every process with all that it started."""
+        self._killed = True
+        for child in self.children:
+            if child.process.returncode is None:
+                # One that has ended keeps its number until it is reaped.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.process.pid, signal.SIGKILL)
+
+    def wall_ns(self) -> int:
+        """From the first start to the last end."""
+        ends = [child.ended[0] for child in self.children if child.ended]
+        return max(ends) - self.children[0].started_ns
+
+    def _wait(self, done: Callable[[Child], bool]) -> None:
+        while late := [child for child in self.children if not done(child)]:
+            left_s = self._deadline - time.monotonic()
+            if left_s <= 0:
+                raise Broken(self._overdue(late), late[0])
+            for key, _ in self._selector.select(left_s):
+                # An event before it in the batch may have closed the file.
+                if key.fd in self._selector.get_map():
+                    child, act = key.data
+                    act(child)
+
+    def _overdue(self, late: list[Child]) -> str:
+        who = self._name(late[0]) + (f" and {len(late) - 1} more" if len(late) > 1 else "")
+        within = f"within {self._timeout_s:g} s; all are killed"
+        return f"{who}: {self._at('not ready for', 'no end after')} {within}"
+
+    def _read(self, child: Child) -> None:
+        """Take what stdout says now: `ready`, or lines for the log."""
+        try:
+            data = os.read(child.stdout, PIPE)
+        except BlockingIOError:
+            return
+        if not data:
+            self._selector.unregister(child.stdout)
+        *lines, child.line = (child.line + data).split(b"\n")
+        for line in lines:
+            self._take(child, line)
+
+    def _take(self, child: Child, line: bytes) -> None:
+        if line != READY:
+            child.log.write(line + b"\n")
+        elif child.ready or not self.left:
+            raise Broken(
+                f"{self._name(child)}: says `ready` once more {self._at('before', 'after')}", child
+            )
+        else:
+            child.ready = True
+
+    def _end(self, child: Child) -> None:
+        now = time.perf_counter_ns()
+        self._selector.unregister(child.handle)
+        told = os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
+        assert told
+        status = told.si_status
+        child.ended = now, status if told.si_code == os.CLD_EXITED else 128 + status
+        if child.stdout in self._selector.get_map():
+            self._read(child)
+        if self.left or child.ended[1]:
+            ended = how_it_ended(child.ended[1])
+            raise Broken(f"{self._name(child)}: {ended} {self._at('before', 'after')}", child)
+
+    def _name(self, child: Child) -> str:
+        return f"process {child.number} of {len(self.children)}"
+
+    def _at(self, before: str, after: str) -> str:
+        """Where the group stands: `before` an iteration, or `after` the last."""
+        number = self._releases - self.left
+        if not self.left:
+            return f"{after} iteration {number}, the last"
+        return f"{before} iteration {number + 1} of {self._releases}"
+
+    def _reap(self, child: Child) -> Timing:
+        _, status, used = os.wait4(child.process.pid, 0)
+        child.process.returncode = os.waitstatus_to_exitcode(status)
+        end, code = child.ended or (time.perf_counter_ns(), None)
+        child.log.write(child.line)
+        for file in (child.log, child.process.stdin, child.process.stdout):
+            assert file
+            file.close()
+        os.close(child.handle)
+        return Timing(
+            wall_ns=end - child.started_ns,
+            user_ns=round(used.ru_utime * 1e9),
+            system_ns=round(used.ru_stime * 1e9),
+            exit_code=code,
+        )

@@ -1,0 +1,119 @@
+"""The results of several processes that shared a job, as one. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, cast
+
+from sqlitmus.vocabulary.contract import Cpu, Measure, Model, Proof, Result, Switches
+
+SAME = ("identity", "sqlite_version", "effective", "plans")
+T = TypeVar("T")
+
+
+class Unlike(Exception):
+    """Results that cannot be one; the message says which process and why."""
+
+
+def merge(results: Sequence[Result], measure: Measure) -> Result:
+    """One result of `ok` ones, process by process; `measure` is that of each process.
+
+    Counts, checksum, CPU time, switches and resident memory are sums: what processes share counts
+    for each of them. An iteration lasts from the earliest start to the latest end of any worker,
+    a warm-up iteration as long as that of the slowest process. Phases are not merged. The read-back
+    is that of the process that ended last, the only one that saw all writes. Raises Unlike when
+    they ran under different conditions or lack what the barrier asks for.
+    """
+    for number, result in enumerate(results):
+        _check(number, result, results[0], measure)
+    workers = [worker for result in results for worker in result.workers]
+    spans = list(zip(*(worker.spans_us for worker in workers), strict=True))
+    return Result(
+        contract=1,
+        cell=results[0].cell,
+        status="ok",
+        **{name: getattr(results[0], name) for name in SAME},
+        operations=sum(result.operations for result in results),
+        rows=sum(result.rows for result in results),
+        affected=sum(result.affected for result in results),
+        checksum=sum(result.checksum for result in results) % 2**32,
+        readback=_last_readback(results),
+        warmup_ns=[max(times) for times in zip(*(r.warmup_ns for r in results), strict=True)],
+        iterations_ns=[
+            round((max(end for _, end in one) - min(start for start, _ in one)) * 1000)
+            for one in spans
+        ],
+        cpu_ns=_cpu(results),
+        peak_rss_bytes=_sum(result.peak_rss_bytes for result in results),
+        workers=workers,
+        switches=_switches(results),
+    )
+
+
+def start_spread_us(result: Result) -> list[float]:
+    """Microseconds from the first to the last worker's start, per measured iteration."""
+    starts = zip(*([start for start, _ in w.spans_us] for w in result.workers), strict=True)
+    return [max(one) - min(one) for one in starts]
+
+
+def _check(number: int, result: Result, first: Result, measure: Measure) -> None:
+    for name in SAME:
+        if getattr(result, name) != getattr(first, name):
+            raise Unlike(
+                f"process {number} differs from process 0 in `{name}`: "
+                f"{_difference(getattr(result, name), getattr(first, name))}"
+            )
+    for what, got, asked in (
+        ("workers", len(result.workers), measure.workers),
+        ("warm-up iterations", len(result.warmup_ns), measure.warmup_iterations),
+        ("timed iterations", len(result.iterations_ns), measure.iterations),
+    ):
+        if got != asked:
+            raise Unlike(f"process {number} reports {got} {what}; {asked} were asked for")
+    for place, worker in enumerate(result.workers):
+        if len(worker.spans_us) != measure.iterations:
+            raise Unlike(
+                f"process {number} reports {len(worker.spans_us)} spans_us of its worker {place}; "
+                f"{measure.iterations} were asked for"
+            )
+
+
+def _difference(got: object, first: object) -> str:
+    """What differs, down to the key where both are models or mappings."""
+    here, there = (one.model_dump() if isinstance(one, Model) else one for one in (got, first))
+    if not (isinstance(here, dict) and isinstance(there, dict)):
+        return f"{got} and {first}"
+    mine, theirs = cast("dict[str, object]", here), cast("dict[str, object]", there)
+    names = [name for name in {**theirs, **mine} if mine.get(name) != theirs.get(name)]
+    return ", ".join(f"{n}: {_difference(mine.get(n), theirs.get(n))}" for n in names)
+
+
+def _last_readback(results: Sequence[Result]) -> Proof | None:
+    last = max(results, key=lambda r: max(worker.spans_us[-1][1] for worker in r.workers))
+    return last.readback
+
+
+def _cpu(results: Sequence[Result]) -> Cpu | None:
+    known = _all(result.cpu_ns for result in results)
+    if known is None:
+        return None
+    return Cpu(user=sum(c.user for c in known), system=sum(c.system for c in known))
+
+
+def _switches(results: Sequence[Result]) -> Switches | None:
+    known = _all(result.switches for result in results)
+    if known is None:
+        return None
+    return Switches(
+        voluntary=sum(s.voluntary for s in known), involuntary=sum(s.involuntary for s in known)
+    )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = _all(values)
+    return None if known is None else sum(known)
+
+
+def _all(values: Iterable[T | None]) -> list[T] | None:
+    """`values` if all of them are known: a part of a sum would look like the sum."""
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return known if len(known) == len(listed) else None

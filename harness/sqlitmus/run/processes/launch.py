@@ -1,0 +1,153 @@
+"""Several processes of one runner as one invocation: shared out, started, released together."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from sqlitmus.machine import affinity, usage
+from sqlitmus.run.hyperfine import Invocation, Timing, collect
+from sqlitmus.run.processes import combine, parts
+from sqlitmus.run.processes.barrier import Broken, Group
+from sqlitmus.run.processes.parts import Shared
+from sqlitmus.vocabulary.contract import Job, Result
+from sqlitmus.vocabulary.detail import Launch
+from sqlitmus.vocabulary.errors import NotFit
+
+TOLD = 300  # characters of a log's last line
+
+
+def unsupported() -> str | None:
+    """Why processes cannot be started together on this system; None where they can be."""
+    if hasattr(os, "pidfd_open"):
+        return None
+    return f"several processes as one invocation need Linux's pidfd_open; {sys.platform} has none"
+
+
+class Launcher:
+    """Starts processes behind a barrier; stands beside Hyperfine, which starts one."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._group: Group | None = None
+        self._shared: dict[str, Shared] = {}
+
+    def launch(
+        self,
+        command: list[str],
+        job: Job,
+        *,
+        processes: int,
+        pins: list[int],
+        environment: dict[str, str],
+        log: Path,
+        timeout_s: float,
+    ) -> tuple[Invocation, Launch | None]:
+        """Run `job` in `processes` of `command`; process p is pinned to `pins[p % len(pins)]`.
+
+        The timing's wall time is from the first start to the last end, its CPU time that of all.
+        Whatever goes wrong in a process becomes `problem`, and a result that is not `ok` is the
+        answer of all; there is no Launch then. Raises UsageError and NotFit for pins that cannot
+        be, ValueError as `parts.share` does.
+        """
+        if reason := unsupported():
+            raise NotFit(f"{job.cell}: {reason}")
+        affinity.check(pins)
+        shared = self._share(job, processes)
+        shared.clear()
+        chosen = [pins[number % len(pins)] for number in range(processes)] if pins else []
+        invocation, launch = self._run(command, shared, chosen, environment, timeout_s)
+        shared.join_logs(log)
+        if invocation.result:
+            Path(job.output).write_bytes(invocation.result.model_dump_json().encode())
+        return invocation, launch
+
+    def kill(self) -> None:
+        """End the processes under way, if there are any, with all their children."""
+        if self._group:
+            self._group.kill()
+
+    def _share(self, job: Job, processes: int) -> Shared:
+        """The parts of `job`, written the first time that it is launched."""
+        kept = self._shared.get(job.output)
+        if kept and kept.job is job and len(kept.parts) == processes:
+            return kept
+        made = self._shared[job.output] = parts.share(job, processes, self._scratch)
+        return made
+
+    def _run(
+        self,
+        command: list[str],
+        shared: Shared,
+        pins: list[int],
+        environment: dict[str, str],
+        timeout_s: float,
+    ) -> tuple[Invocation, Launch | None]:
+        measure = shared.measure
+        group = self._group = Group(measure.warmup_iterations + measure.iterations, timeout_s)
+        try:
+            with group:
+                for part, pin in zip(shared.parts, pins or [None] * len(shared.parts), strict=True):
+                    with affinity.pinned(pin):
+                        group.start([*command, "--job", str(part.job)], environment, part.log)
+                skew_us, cpus = _through(group)
+        except Broken as error:
+            return _broken(error, shared, group.timings), None
+        except OSError as error:
+            return Invocation(None, None, f"{error.filename}: {error.strerror}"), None
+        finally:
+            self._group = None
+        timing = Timing(
+            wall_ns=group.wall_ns(),
+            user_ns=sum(one.user_ns for one in group.timings),
+            system_ns=sum(one.system_ns for one in group.timings),
+            exit_code=0,
+        )
+        merged = _merged(timing, shared, group.timings)
+        if merged.result is None or merged.result.status != "ok":
+            return merged, None
+        return merged, Launch(
+            processes=len(shared.parts),
+            skew_us=skew_us[measure.warmup_iterations :],
+            start_spread_us=combine.start_spread_us(merged.result),
+            cpus=cpus,
+            pins=pins,
+        )
+
+
+def _through(group: Group) -> tuple[list[float], dict[str, float]]:
+    """Every iteration to the end of all: the skew of each release, the use of each processor."""
+    group.wait_until_ready()
+    before = usage.ticks()
+    skew_us = [group.release()]
+    while group.left:
+        group.wait_until_ready()
+        skew_us.append(group.release())
+    group.wait_until_ended()
+    return skew_us, usage.shares(before, usage.ticks())
+
+
+def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation:
+    results: list[Result] = []
+    for number, (part, own) in enumerate(zip(shared.parts, timings, strict=True)):
+        one = collect(own, part.output)
+        if one.result is None or one.result.status != "ok":
+            return replace(one, problem=one.problem and f"process {number}: {one.problem}")
+        results.append(one.result)
+    try:
+        return Invocation(timing, combine.merge(results, shared.measure), None)
+    except combine.Unlike as error:
+        return Invocation(timing, None, str(error))
+
+
+def _broken(broken: Broken, shared: Shared, timings: list[Timing]) -> Invocation:
+    """What became of processes that did not all keep to the barrier.
+
+    One that ended early may have said why: a result that is not `ok` is the answer of all.
+    """
+    number = broken.child.number
+    one = collect(timings[number], shared.parts[number].output)
+    if one.result and one.result.status != "ok":
+        return one
+    said = parts.text(shared.parts[number].log).strip().splitlines()[-1:]
+    return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in said)]))

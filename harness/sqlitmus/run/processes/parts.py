@@ -1,0 +1,77 @@
+"""A job shared by several processes: a job, a result and a log for each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlitmus.vocabulary.contract import Job, Measure, Share
+from sqlitmus.vocabulary.errors import NotFit
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A process's files: the job that it reads, the result that it writes, its log."""
+
+    job: Path
+    output: Path
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A whole job and its parts; `measure` is that of each process, but for its place."""
+
+    job: Job
+    measure: Measure
+    parts: list[Part]
+
+    def clear(self) -> None:
+        """Remove what an earlier invocation left."""
+        Path(self.job.output).unlink(missing_ok=True)
+        for part in self.parts:
+            part.output.unlink(missing_ok=True)
+            part.log.unlink(missing_ok=True)
+
+    def join_logs(self, log: Path) -> None:
+        """Write all that processes said into one file, each behind its number."""
+        said = [
+            f"process {number}:\n{text(part.log).strip()}\n"
+            for number, part in enumerate(self.parts)
+        ]
+        log.write_bytes("".join(said).encode())
+
+
+def share(job: Job, processes: int, folder: Path) -> Shared:
+    """Write `job`, whose workers are those of all processes, as a job for each into `folder`.
+
+    Raises ValueError for a job that cannot be shared: its workers do not divide, warm-up by time,
+    which could end after other iterations in each process, or statements that each process would
+    run while others are not done (reset, a writer).
+    """
+    workers, rest = divmod(job.measure.workers, processes)
+    if rest:
+        raise ValueError(f"{job.measure.workers} workers cannot be shared by {processes} processes")
+    if job.mode != "measure" or job.measure.warmup_ns or job.reset or job.writer:
+        raise ValueError(
+            "several processes measure only, warm up by iterations, have no reset and no writer"
+        )
+    measure = job.measure.model_copy(update={"workers": workers, "barrier": True})
+    made: list[Part] = []
+    for number in range(processes):
+        first = Share(first=number * workers, of=job.measure.workers)
+        name = f"{Path(job.output).stem}.{number}"
+        part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
+        own = {
+            "measure": measure.model_copy(update={"share": first}),
+            "output": str(part.output),
+        }
+        try:
+            part.job.write_bytes(job.model_copy(update=own).text().encode())
+        except OSError as error:
+            raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
+        made.append(part)
+    return Shared(job, measure, made)
+
+
+def text(log: Path) -> str:
+    """What a process said; nothing where it was not started."""
+    return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

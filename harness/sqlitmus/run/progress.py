@@ -1,0 +1,83 @@
+"""Progress on stderr, written only between invocations."""
+
+import os
+import sys
+import time
+from typing import TextIO
+
+
+class Progress:
+    """One line that is rewritten on a terminal; a line per block elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._live = (
+            self._stream.isatty() and not os.environ.get("CI") and os.environ.get("TERM") != "dumb"
+        )
+        self._quiet = quiet
+        self._open = False
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if not self._quiet:
+            self.insist(text)
+
+    def insist(self, text: str) -> None:
+        """A line that stays and is written even when progress is not wanted."""
+        self.clear()
+        print(text, file=self._stream, flush=True)
+
+    def step(self, text: str, *, milestone: bool = False) -> None:
+        """A line that the next one replaces; without a terminal only milestones are written."""
+        if self._quiet:
+            return
+        if self._live:
+            width = os.get_terminal_size(self._stream.fileno()).columns - 1
+            self._stream.write(f"\r\x1b[2K{text[:width]}")
+            self._stream.flush()
+            self._open = True
+        elif milestone:
+            print(text, file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Take the replaceable line away, so that other output starts on an empty one."""
+        if self._open:
+            self._stream.write("\r\x1b[2K")
+            self._stream.flush()
+            self._open = False
+
+
+class Remaining:
+    """Seconds left: the prediction, corrected by how true it has been so far."""
+
+    def __init__(self, predicted_s: float) -> None:
+        self._left = predicted_s
+        self._done = 0.0
+        self._start = time.monotonic()
+
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    def did(self, predicted_s: float) -> None:
+        """Work predicted to take that long is done."""
+        self._done += predicted_s
+        self._left -= predicted_s
+
+    def more(self, predicted_s: float) -> None:
+        """More work came up."""
+        self._left += predicted_s
+
+    def left(self) -> float:
+        """Seconds left."""
+        pace = self.spent() / self._done if self._done > 1.0 else 1.0
+        return max(0.0, self._left) * pace
+
+
+def clock(seconds: float) -> str:
+    """`3:07`, `1:02:03`, or `4.2 s` below ten seconds."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,211 @@
+"""The tool tested on this machine: false alarms between equals, detection of a real slowdown."""
+
+import datetime
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlitmus.catalog.cases import make_case, parse_case
+from sqlitmus.catalog.definitions import Catalog, Mode
+from sqlitmus.catalog.plan import Case
+from sqlitmus.machine import lock
+from sqlitmus.run.context import Bench, opened
+from sqlitmus.run.judge import Expected
+from sqlitmus.run.pilot import plan_counts
+from sqlitmus.run.progress import Progress, clock
+from sqlitmus.run.verify import expected, verify_cells
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.suggest import unknown
+
+if TYPE_CHECKING:
+    from sqlitmus.stats.relabel import Graded
+
+LABELS = 5  # a reference and four runners to compare with it
+SPARE = 1  # one slot more, so that labels can fall in more ways
+BLOCKS = 30
+SLOWER = 1.03
+LIMIT = 0.07
+FILE = "selftest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Steady ns of an iteration: of equal processes (blocks x slots), and of a slower one."""
+
+    equal: list[list[float]]
+    slower: list[float]
+
+
+def record(
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    *,
+    runner: str,
+    case_id: str,
+    budget_s: float,
+    seed: int,
+    wait: bool,
+) -> Recording:
+    """As many blocks of one runner's equal processes as fit, in random order with a slower one.
+
+    Raises NotFit when something goes wrong or too few blocks fit.
+    """
+    if runner not in catalog.runners:
+        raise UsageError(unknown("runner", runner, catalog.runners))
+    mode = catalog.modes["quick"]
+    case = make_case(*parse_case(case_id, catalog), catalog, mode)
+    if case.metric == "cold":
+        raise UsageError(f"{case_id} is a cold case; the self-test needs a steady one")
+    cells = {case.id: [runner]}
+    with (
+        lock.hold("selftest", wait=wait, say=progress.insist),
+        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as bench,
+    ):
+        work = _work(bench, case, runner, mode)
+        blocks = list(_blocks(bench, work, budget_s, seed))
+    if len(blocks) < BLOCKS:
+        raise NotFit(
+            f"only {counted(len(blocks), 'block')} fitted, {BLOCKS} are needed; give more "
+            "--time-budget"
+        )
+    return Recording([equal for equal, _ in blocks], [slow for _, slow in blocks])
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the equal processes do, what the slower one does, and what must come out of each."""
+
+    runner: str
+    equal: Case
+    slower: Case
+    want: dict[int, Expected | None]  # by number of operations
+
+
+def _work(bench: Bench, case: Case, runner: str, mode: Mode) -> _Work:
+    """The case verified and with the counts of a pilot; raises NotFit when it goes wrong."""
+    cells = {case.id: [runner]}
+    answers = verify_cells(bench, [case], cells)
+    fit = answers.fit(cells)
+    planned = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id].get(runner)
+    if planned is None:
+        found = answers.records[case.id, runner]
+        raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
+    equal = planned.of(case)
+    slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
+    if slower.operations == equal.operations:
+        raise UsageError(f"{case.id} has too few operations to repeat 3 % of them")
+    want = {c.operations: expected(bench, c, answers) for c in (equal, slower)}
+    bench.memory.save()
+    return _Work(runner, equal, slower, want)
+
+
+def _blocks(
+    bench: Bench, work: _Work, budget_s: float, seed: int
+) -> Iterator[tuple[list[float], float]]:
+    """Blocks while another one fits: times of the equal processes, and that of the slower one."""
+    rng = random.Random(seed)
+    begin = time.monotonic()
+    for number in count():
+        spent = time.monotonic() - begin
+        if number and spent + spent / number > budget_s:
+            return
+        if bench.stop.requested:
+            raise NotFit("interrupted; nothing is kept of an unfinished self-test")
+        bench.progress.step(
+            f"block {number + 1}  {clock(budget_s - spent)} left  {work.equal.id}  {work.runner}",
+            milestone=number % 20 == 0,
+        )
+        slots = [work.equal] * (LABELS + SPARE) + [work.slower]
+        rng.shuffle(slots)
+        times = [(slot, _time(bench, work, slot)) for slot in slots]
+        equal = [value for slot, value in times if slot is work.equal]
+        yield equal, next(value for slot, value in times if slot is work.slower)
+
+
+def _time(bench: Bench, work: _Work, case: Case) -> float:
+    runner, want = work.runner, work.want[case.operations]
+    attempt = bench.workbench.attempt(case, bench.installed[runner], "measure", want)
+    result = attempt.invocation.result
+    if attempt.outcome != "ok" or result is None:
+        raise NotFit(f"{case.id}/{runner}: {attempt.outcome}: {attempt.reason}")
+    return statistics.median(result.iterations_ns)
+
+
+def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
+    """Rates of the recording, as sentences and as numbers; `passed` is what the limit says."""
+    import numpy as np
+
+    from sqlitmus.stats.relabel import selftest
+
+    logs = np.log(np.array(recording.equal))
+    found = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
+    assert found.slow_runner is not None
+    passed = found.false_alarms.value <= LIMIT
+    alarms, sequential = found.false_alarms, found.sequential
+    assert found.graded is not None
+    text = f"""
+{len(recording.equal)} blocks of {LABELS + SPARE} equal processes: {runner}, {case_id}.
+False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LABELS - 1} comparisons
+ some equal pair was called different (5 % aimed at, at most {LIMIT:.0%} allowed).
+Coverage: {found.coverage.value:.1%} of the 95 % intervals held the true ratio.
+Detection: a runner that really repeats 3 % of its work was found in {found.slow_runner.value:.0%}
+ of experiments, a computed 3 % in {found.detection.value:.0%}.
+{_graded(found.graded)}
+One after the other, as hyperfine alone runs them: {sequential.value:.0%} false alarms
+ [{sequential.low:.0%}, {sequential.high:.0%}].
+"""
+    lines = text.strip().replace("\n ", " ").splitlines()
+    return {
+        "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "runner": runner,
+        "case": case_id,
+        "blocks": len(recording.equal),
+        "false_alarms": found.false_alarms.value,
+        "coverage": found.coverage.value,
+        "detection": found.slow_runner.value,
+        "computed_detection": found.detection.value,
+        "graded_a_or_b": found.graded.share,
+        "graded_detection": found.graded.detection and found.graded.detection.value,
+        "noisy_detection": found.graded.noisy and found.graded.noisy.value,
+        "sequential_false_alarms": found.sequential.value,
+        "lines": lines,
+        "passed": passed,
+    }
+
+
+def _graded(found: "Graded") -> str:
+    """What is found of the 3 % where an experiment's own canary grades it so."""
+    good, noisy = (
+        None if rate is None else f"found in {rate.value:.0%}"
+        for rate in (found.detection, found.noisy)
+    )
+    parts = [f"{found.share:.0%} of experiments are graded A or B by a canary of their own"]
+    if good:
+        parts.append(f"in these it is {good}")
+    if noisy:
+        parts.append(f"in those graded C, where a verdict must lie beyond the noise, it is {noisy}")
+    return "; ".join(parts) + "."
+
+
+def kept() -> Path:
+    """Where the last result on this machine lies."""
+    return paths.cache("memory") / FILE
+
+
+def save(result: dict[str, Any], recording: Recording, folder: Path) -> Path:
+    """Keep the result for later reports, and the recording for whoever doubts it."""
+    kept().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{result['created'].replace(':', '')}-selftest.json"
+    both = {**result, "equal_ns": recording.equal, "slower_ns": recording.slower}
+    file.write_bytes(json.dumps(both, ensure_ascii=False).encode())
+    return file

@@ -1,0 +1,241 @@
+"""The run directory: plan, machine, verification and samples; append-only, synced line by line."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.machine.conditions import Conditions
+from sqlitmus.run.judge import Verified
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.detail import Detail
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.terms import Outcome
+
+SCHEMA = 3
+M = TypeVar("M", bound=Model)
+
+
+class Sample(Model):
+    """One invocation. `steady_ns` is the median of its timed iterations, `steady_cpu_ns` the CPU
+    time of an iteration, user and system."""
+
+    block: int
+    take: int = 0
+    position: int
+    case: str
+    runner: str
+    label: str
+    outcome: Outcome
+    reason: str | None = None
+    log: str | None = None
+    wall_ns: int | None = None
+    user_ns: int | None = None
+    system_ns: int | None = None
+    rss_bytes: int | None = None
+    steady_ns: float | None = None
+    steady_cpu_ns: float | None = None
+
+
+class Block(Model):
+    """One pass over all cells: the machine before and after it.
+
+    A `disturbed` block that is `repeated` is done again as the next `take`; samples of a take that
+    was repeated are not used.
+    """
+
+    block: int
+    take: int
+    before: Conditions
+    after: Conditions
+    disturbed: bool
+    repeated: bool
+
+
+class Iterations(Model):
+    """The iterations of one invocation, warm-up first; kept for whoever doubts its median."""
+
+    position: int
+    take: int = 0
+    warmup_ns: list[int]
+    iterations_ns: list[int]
+
+
+class RunDirectory:
+    """One run's folder under `results/`. What cannot be written raises NotFit."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(
+        cls, path: Path, plan: Plan, machine: dict[str, str], verified: Iterable[Verified]
+    ) -> "RunDirectory":
+        """Make the folder and write all but samples; raises NotFit when it cannot be written.
+
+        The plan comes last: a folder that has it is whole.
+        """
+        run = cls(path)
+        try:
+            (path / "logs").mkdir(parents=True, exist_ok=False)
+            lines = [_line(record.model_dump(mode="json")) for record in verified]
+            run.write("verify.jsonl", "".join(lines))
+            run.write("machine.json", json.dumps(machine, indent=1, ensure_ascii=False))
+            run.write("plan.json", plan.model_dump_json(indent=1))
+            run._append("samples.jsonl", _header(plan.run))
+        except FileExistsError as error:
+            raise UsageError(f"{path} exists already; choose another --label or --out") from error
+        except OSError as error:
+            raise NotFit(
+                f"{path}: results cannot be written: {error.strerror}. Free space or choose "
+                "another folder with --out."
+            ) from error
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run; raises UsageError when it is none."""
+        if not (path / "plan.json").is_file():
+            raise UsageError(f"{path} is no run directory: it holds no plan.json")
+        return cls(path.resolve())
+
+    def write(self, name: str, text: str) -> Path:
+        """Replace file `name` whole."""
+        partial = self.path / f".{name}.part"
+        partial.write_bytes(text.encode())
+        partial.replace(self.path / name)
+        return self.path / name
+
+    def plan(self) -> Plan:
+        """The frozen plan."""
+        file = self.path / "plan.json"
+        try:
+            return Plan.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise UsageError(f"{file}: cannot be read as a plan: {error}") from error
+
+    def machine(self) -> dict[str, str]:
+        """Facts of the machine at the start of the run."""
+        return json.loads((self.path / "machine.json").read_text(encoding="utf-8"))
+
+    def add_sample(self, sample: Sample, iterations: Iterations | None = None) -> None:
+        """Append one sample; on the disk when this returns.
+
+        Its iterations stand in a file of their own, which no report reads: they are most of what a
+        run writes.
+        """
+        if iterations:
+            self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
+        self._append("samples.jsonl", list(sample.model_dump(mode="json").values()))
+
+    def add_detail(self, detail: Detail) -> None:
+        """Append what an invocation told beyond its times, before its sample is."""
+        self._append("details.jsonl", detail.model_dump(mode="json", exclude_none=True), sync=False)
+
+    def add_block(self, block: Block) -> None:
+        """Append what was read around a block."""
+        self._append("blocks.jsonl", block.model_dump(mode="json", exclude_none=True))
+
+    def blocks(self) -> list[Block]:
+        """All blocks that were gone through, in order."""
+        return [Block.model_validate(item) for _, item in self._lines("blocks.jsonl")]
+
+    def finish(self) -> None:
+        """Append the footer that marks the samples as complete."""
+        self._append("samples.jsonl", {"complete": True})
+
+    def verified(self) -> list[Verified]:
+        """All verifications, in order."""
+        return [Verified.model_validate(item) for _, item in self._lines("verify.jsonl")]
+
+    def samples(self) -> Iterator[Sample]:
+        """All samples in order; a last line cut short by a kill is left out.
+
+        Raises UsageError where the file's columns are not those that this version appends.
+        """
+        for number, item in self._lines("samples.jsonl"):
+            if isinstance(item, list):
+                row = cast("list[Any]", item)
+                yield Sample.model_validate(dict(zip(Sample.model_fields, row, strict=True)))
+            elif "schema" in item and {**item, "run": ""} != _header(""):
+                raise UsageError(
+                    f"{self.path / 'samples.jsonl'}:{number}: begun by another version of "
+                    "sqlitmus; go on with that one, or start a new run"
+                )
+
+    def complete(self) -> bool:
+        """Whether the footer stands at the end."""
+        return any(
+            isinstance(item, dict) and "complete" in item
+            for _, item in self._lines("samples.jsonl")
+        )
+
+    def repair(self) -> None:
+        """Cut off half-written last lines, so that appending goes on behind whole ones."""
+        for name in ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl"):
+            file = self.path / name
+            data = file.read_bytes() if file.exists() else b""
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                with file.open("r+b") as stream:
+                    stream.truncate(whole)
+            if not whole and name == "samples.jsonl":
+                self._append(name, _header(self.plan().run))
+
+    def _append(self, name: str, item: dict[str, Any] | list[Any], *, sync: bool = True) -> None:
+        try:
+            with (self.path / name).open("ab") as stream:
+                stream.write(_line(item).encode())
+                stream.flush()
+                if sync:
+                    os.fsync(stream.fileno())
+        except OSError as error:
+            raise NotFit(
+                f"{self.path / name}: could not be written: {error.strerror}. What was written "
+                f"stays readable; free some space and run: ./just run --resume {self.path}"
+            ) from error
+
+    def _lines(self, name: str) -> Iterator[tuple[int, Any]]:
+        file = self.path / name
+        if not file.exists():
+            return
+        with file.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield number, json.loads(line)
+                except ValueError as error:
+                    raise UsageError(f"{file}:{number}: not a JSON line: {error}") from error
+
+
+def _header(run: str) -> dict[str, Any]:
+    return {"schema": SCHEMA, "run": run, "columns": list(Sample.model_fields)}
+
+
+def _line(item: dict[str, Any] | list[Any]) -> str:
+    return json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def latest(results: Path) -> Path:
+    """The newest run below `results`; raises UsageError when there is none."""
+    pointer = results / "latest"
+    if pointer.is_symlink() or pointer.is_dir():
+        return pointer.resolve()
+    if pointer.is_file():
+        return results / pointer.read_text(encoding="utf-8").strip()
+    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+
+
+def point_latest(run: Path) -> None:
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail."""
+    pointer = run.parent / "latest"
+    pointer.unlink(missing_ok=True)
+    try:
+        pointer.symlink_to(run.name, target_is_directory=True)
+    except OSError:
+        pointer.write_bytes((run.name + "\n").encode())

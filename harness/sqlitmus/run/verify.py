@@ -1,0 +1,94 @@
+"""Each cell once in verify mode against the oracle, before anything is timed."""
+
+from dataclasses import dataclass
+
+from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.run.context import Bench
+from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.processes import launch
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Verifications by (case id, runner), and what the oracle expects by (case id, operations)."""
+
+    records: dict[tuple[str, str], Verified]
+    expected: dict[tuple[str, int], Expected | None]
+
+    def fit(self, cells: Cells) -> Cells:
+        """The cells that may be timed: those whose answer was right."""
+        return {
+            case: [n for n in names if self.records[case, n].outcome == "ok"]
+            for case, names in cells.items()
+        }
+
+
+def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
+    """Verify `cells`, taking from memory what was verified before with the very same things.
+
+    Stops early, with the records so far, when the user asks for it.
+    """
+    answers = Answers({}, {})
+    total = sum(len(names) for names in cells.values())
+    for case in cases:
+        for name in cells[case.id]:
+            if bench.stop.requested:
+                return answers
+            done = len(answers.records)
+            bench.progress.step(f"verify {done}/{total}  {case.id}  {name}")
+            key, want = bench.key(case, name), expected(bench, case, answers)
+            record = bench.memory.verified(key)
+            if record is None:
+                record = _verify(bench, case, name, want)
+                bench.memory.keep_verified(key, record)
+            answers.records[case.id, name] = record
+    return answers
+
+
+def expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
+    """What the oracle answers to `case` with its present number of operations; None without steps.
+
+    It is asked once, and not at all where it was asked before.
+    """
+    at = (case.id, case.operations)
+    if at not in answers.expected:
+        key = bench.key(case, bench.oracle.spec.name)
+        answer = bench.memory.expected(key)
+        if answer is None and bench.catalog.scenarios[case.scenario].steps:
+            answer = bench.workbench.ask_oracle(case, bench.oracle)
+            bench.memory.keep_expected(key, answer)
+        answers.expected[at] = answer
+    return answers.expected[at]
+
+
+def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
+    if case.processes and (reason := launch.unsupported()):
+        return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
+    attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
+    record = Verified(
+        case=case.id,
+        runner=name,
+        outcome=attempt.outcome,
+        reason=attempt.reason,
+        log=attempt.log,
+        command=rerun(case, name),
+    )
+    result = attempt.invocation.result
+    if result is None:
+        return record
+    answer = {
+        "rows": result.rows,
+        "affected": result.affected,
+        "checksum": result.checksum,
+        "readback": result.readback,
+        "digest": result.digest,
+        "plans": result.plans,
+        "pragmas": result.effective.pragmas,
+        "engine": result.effective.engine,
+    }
+    return record.model_copy(update=answer)
+
+
+def rerun(case: Case, runner: str) -> str:
+    """The command that measures this one cell again."""
+    return f"./just run --case '{case.id}' --runner {runner}"

@@ -1,0 +1,30 @@
+"""Closed sets of words that several rooms use, each declared once."""
+
+from typing import Literal
+
+RunKind = Literal["suite", "compare", "claims"]
+Role = Literal["runner", "floor", "oracle", "variant"]
+CaseMetric = Literal["cold", "steady"]
+# What became of an invocation; a cell may also be missing, because its runner is not installed.
+Outcome = Literal["ok", "unsupported", "wrong", "failed"]
+CellOutcome = Literal[Outcome, "missing"]
+Correction = Literal["none", "holm", "bh"]
+Grade = Literal["A", "B", "C"]
+Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
+ClaimMetric = Literal["steady", "wall", "loop", "average", "p50", "p99", "p999", "max"]
+ClaimWord = Literal[
+    "reproduced",
+    "same direction, different size",
+    "not resolved",
+    "reversed",
+    "not testable here",
+]
+# What several machines say together of one comparison.
+HoldsWord = Literal[
+    "holds on all",
+    "holds on most",
+    "depends on the machine",
+    "on one machine only",
+    "not resolved",
+    "no answer",
+]

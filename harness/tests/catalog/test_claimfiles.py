@@ -1,0 +1,155 @@
+"""Claims as files: what is read, and what is said of a claim that cannot be measured."""
+
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import claimfiles, definitions
+from sqlitmus.catalog.claims import Claim, canaries
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
+
+TINY = """
+title = "A row by its key is faster in the shape array"
+source = "A post"
+published_on = "8 cores"
+hypothesis = "An array is cheaper than an object."
+
+[lessons]
+reproduced = "Take arrays."
+different = "Take arrays, for less."
+unresolved = "It cannot be told."
+reversed = "Take objects."
+untestable = "Ask elsewhere."
+
+[[groups]]
+title = "get(): times as fast"
+metric = "steady"
+base = { case = "get-pk" }
+new = { case = "get-pk@shape={shape}" }
+runners = ["node", "rust"]
+rows = [
+    { name = "array", published = 1.2, said = "20 %", values = { shape = "array" } },
+    { name = "elsewhere", untestable = "no such build", values = { shape = "no-such" } },
+]
+
+[[tables]]
+title = "Both"
+metric = "steady"
+cases = ["get-pk"]
+runners = ["bun"]
+"""
+
+
+def read(folder: Path, text: str = TINY, name: str = "a-arrays.toml") -> dict[str, Claim]:
+    (folder / name).write_text(text, "utf-8")
+    return claimfiles.read(folder, definitions.load())
+
+
+def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> None:
+    read(tmp_path)
+    found = read(tmp_path, name="b-more.toml")
+    assert list(found) == ["arrays", "more"]
+    assert list(found["arrays"].cells()) == [
+        ("get-pk", "node"),
+        ("get-pk@shape=array", "node"),
+        ("get-pk", "rust"),
+        ("get-pk@shape=array", "rust"),
+        ("get-pk", "bun"),
+    ]
+
+
+def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
+    read(tmp_path)
+    found = read(tmp_path, name="b-more.toml")
+    assert [claim.name for claim in claimfiles.named(found, [])] == ["arrays", "more"]
+    assert [claim.name for claim in claimfiles.named(found, ["more"])] == ["more"]
+    with pytest.raises(UsageError, match=r"there is no claim 'arays'; did you mean arrays\?"):
+        claimfiles.named(found, ["arays"])
+
+
+def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
+    claim = read(tmp_path)["arrays"]
+    assert Claim.model_validate_json(claim.model_dump_json()) == claim
+
+
+def test_this_clone_s_own_claims_can_be_measured() -> None:
+    found = claimfiles.read(paths.SCENARIOS / "claims", definitions.load())
+    assert all(list(claim.cells()) for claim in found.values())
+
+
+BROKEN = [
+    ('published = 1.2, said = "20 %"', 'said = "20 %"', ["no row has a published ratio"]),
+    (
+        'name = "array", published = 1.2',
+        'name = "array", key = true',
+        ["groups[0]: ", "row 'array': a key row needs a published ratio"],
+    ),
+    ("published = 1.2", "published = -1.2", ["groups[0].rows[0].published: ", "-1.2 is no ratio"]),
+    ("published = 1.2", "published = 1.0", ["published = 1 is no effect; set expects"]),
+    (
+        'metric = "steady"\nbase',
+        'metric = "steady"\nexpects = "no effect"\nbase',
+        ["groups[0]: ", "needs the tolerance that still counts as none"],
+    ),
+    ('metric = "steady"\nbase', 'metric = "wall"\nper = "row"\nbase', ["wall is the time of a"]),
+    ('metric = "steady"\nbase', 'metric = "steddy"\nbase', ["groups[0].metric: "]),
+    ('source = "A post"\n', "", ["source: Field required"]),
+    ('title = "get(): times', 'titel = "get(): times', ["groups[0].titel: "]),
+    (
+        '"node", "rust"',
+        '"node", "rast"',
+        ["groups[0].rows[0]: there is no runner 'rast'; did you mean rust"],
+    ),
+    (
+        'base = { case = "get-pk" }',
+        'base = { case = "get-pkk" }',
+        ["groups[0].rows[0]: there is no scenario 'get-pkk'; did you mean get-pk"],
+    ),
+    (
+        'shape = "array"',
+        'shape = "arrray"',
+        ["groups[0].rows[0]: there is no value of get-pk's shape 'arrray'; did you mean array?"],
+    ),
+    (
+        'base = { case = "get-pk" }',
+        'base = { case = "get-pk@shape=object" }',
+        ["groups[0].rows[0]: the case 'get-pk@shape=object' is called 'get-pk'; write that"],
+    ),
+    (
+        'values = { shape = "array" }',
+        'values = { form = "array" }',
+        ["groups[0].rows[0]: row 'array' has no value for 'shape'"],
+    ),
+    ('cases = ["get-pk"]', 'cases = ["get-pkk"]', ["tables[0]: there is no scenario 'get-pkk'"]),
+    ('runners = ["bun"]', 'runners = ["bum"]', ["tables[0]: there is no runner 'bum'"]),
+    ('title = "A row', "title = A row", ["cannot be read as a claim: "]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), BROKEN)
+def test_what_is_wrong_is_told_with_file_and_place(
+    tmp_path: Path, old: str, new: str, said: list[str]
+) -> None:
+    assert TINY.count(old) == 1
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, TINY.replace(old, new))
+    assert str(caught.value).startswith(f"{tmp_path / 'a-arrays.toml'}: ")
+    for text in said:
+        assert text in str(caught.value)
+
+
+def test_the_canary_of_a_case_is_the_runner_that_most_figures_are_about(tmp_path: Path) -> None:
+    more = TINY.replace('runners = ["node", "rust"]', 'runners = ["rust"]', 1)
+    keyed = more.replace('said = "20 %"', 'said = "20 %", key = true').replace('"rust"', '"bun"', 1)
+    both = {"get-pk": ["node", "rust", "bun"], "get-pk@shape=array": ["node", "rust"]}
+    first = read(tmp_path)["arrays"]
+    assert canaries([first], both) == dict.fromkeys(both, "node"), "the first of those alike"
+    second = read(tmp_path, more, name="b-more.toml")["more"]
+    assert canaries([first, second], both) == dict.fromkeys(both, "rust")
+    third = read(tmp_path, keyed, name="c-keyed.toml")["keyed"]
+    assert canaries([first, second, third], both) == {
+        "get-pk": "bun",
+        "get-pk@shape=array": "rust",
+    }, "a key row outweighs others, where its runner is there"
+    assert canaries([third], {"get-pk": ["node"]}) == {}

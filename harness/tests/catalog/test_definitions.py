@@ -1,0 +1,236 @@
+"""The catalogue: the clone's own TOML loads, and a fault is told with file and place."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import definitions, plan
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.vocabulary import contract, paths
+from sqlitmus.vocabulary.errors import UsageError
+
+KNOWN = definitions.load()
+AXES = {
+    *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
+    *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
+    *("text", "encoding", "begin", "busy", "connection"),
+}
+
+
+def test_the_clones_catalogue_has_what_the_design_names() -> None:
+    assert set(KNOWN.profiles) == {
+        *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
+    }
+    assert set(KNOWN.suites) == {"smoke", "quick", "full"}
+    assert {"users", "ledger"} <= set(KNOWN.fixtures)
+    assert {
+        *("startup-noop", "startup-first-row", "get-const", "get-pk", "get-pk-miss", "get-index"),
+        *("all", "all-table", "iterate", "scan-pk-range", "scan-index-range", "scan-covering"),
+        *("scan-full", "insert-autocommit", "insert-transaction", "insert-types", "upsert"),
+        *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
+        *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
+        *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
+        *("texts-process", "events-window", "writer-and-readers"),
+    } == set(KNOWN.scenarios)
+    roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
+    variants = {name for name, role in roles.items() if role == "variant"}
+    assert variants == {
+        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
+        *("rust-ffi-threadsafe2", "rust-ffi-no-overflow-stats", "rust-ffi-system"),
+    }
+    others = {name: role for name, role in roles.items() if role != "variant"}
+    assert others == {"python": "oracle", "rust-ffi": "floor"}
+    assert {
+        *("node", "bun", "deno", "rust", "dotnet"),
+        *("node-better-sqlite3", "bun-better-sqlite3", "deno-better-sqlite3"),
+    } == set(KNOWN.runners) - set(roles)
+
+
+def test_each_scenario_says_what_it_asks_in_known_words() -> None:
+    for name, spec in KNOWN.scenarios.items():
+        assert "?" in spec.question, name
+        assert set(spec.axes) <= AXES, name
+        for step in spec.steps:
+            bound = 0 if step.operation == "prepare" else step.sql.count("?")
+            assert len(step.parameters) == bound, f"{name}: {step.sql}"
+            assert set(step.only) <= set(spec.axes)
+
+
+def test_processes_that_open_a_database_at_once_wait_for_each_other() -> None:
+    for name, spec in KNOWN.scenarios.items():
+        for profile in spec.axes.get("profile", []) if "processes" in spec.axes else []:
+            first, _ = KNOWN.profiles[profile].pragmas[0]
+            assert first == "busy_timeout", f"{name}: {profile}"
+
+
+def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
+    for name, profile in KNOWN.profiles.items():
+        for pragma, _ in profile.pragmas:
+            assert pragma in contract.PRAGMAS_READ_BACK, f"{name}: {pragma}"
+
+
+def test_quick_is_enough_for_verdicts() -> None:
+    for suite in ("quick", "full"):
+        assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= plan.MINIMUM_BLOCKS
+
+
+def test_every_runner_starts_from_files_that_are_there() -> None:
+    for name, spec in KNOWN.runners.items():
+        assert re.fullmatch(r"[a-z0-9-]+", name)
+        for source in spec.sources:
+            assert (KNOWN.folders[name] / source).exists(), f"{name}: sources: {source}"
+        for argument in spec.command:
+            if argument.startswith("{runners}"):
+                file = Path(argument.replace("{runners}", str(paths.RUNNERS)))
+                assert file.exists(), f"{name}: {argument}"
+
+
+def test_what_javascript_runners_share_is_part_of_their_fingerprint() -> None:
+    core = paths.RUNNERS / "javascript"
+    for name, spec in KNOWN.runners.items():
+        if spec.tool in ("node", "bun", "deno"):
+            sources = {(KNOWN.folders[name] / source).resolve() for source in spec.sources}
+            assert sources & {core.resolve(), *core.resolve().parents}, (
+                f"{name}: `sources` leaves out {core.name}: a change there keeps old answers"
+            )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the clone's scenarios, fixtures and runner.toml files."""
+    shutil.copytree(paths.SCENARIOS, tmp_path / "scenarios")
+    shutil.copytree(paths.FIXTURES, tmp_path / "fixtures")
+    for file in paths.RUNNERS.glob("*/runner.toml"):
+        target = tmp_path / "runners" / file.parent.name
+        target.mkdir(parents=True)
+        shutil.copy(file, target)
+    return tmp_path
+
+
+def read(folder: Path) -> Catalog:
+    return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")
+
+
+EXTRA = """
+[{name}]
+title = "T"
+question = "Q?"
+group = "g"
+bound_by = "driver"
+unit = "u"
+fixture = "users"
+operations = 1
+axes.profile = ["normalised"]
+{more}
+"""
+
+FAULTS = [
+    ("x = = 1", "not TOML: Invalid value (at line 2, column 5)"),
+    ("x = 1", "x: Input should be a valid dictionary or instance of Scenario"),
+    (EXTRA.format(name="get-pk", more=""), "scenario get-pk is defined twice; rename one"),
+    (EXTRA.format(name="x", more="colour = 3"), "x.colour: Extra inputs are not permitted"),
+    (
+        EXTRA.format(name="x", more="").replace("operations = 1", 'operations = "many"'),
+        "x.operations: Input should be a valid integer",
+    ),
+    (
+        EXTRA.format(name="x", more="").replace('bound_by = "driver"', 'bound_by = "luck"'),
+        "x.bound_by: Input should be 'runtime', 'driver', 'engine', 'io', 'locks' or 'mixed'",
+    ),
+    (
+        EXTRA.format(name="x", more='[[x.steps]]\noperation = "take"\nsql = "SELECT 1"'),
+        "x.steps[0].operation: Input should be 'get', 'all', 'iterate', 'run', 'prepare', 'open'",
+    ),
+    (
+        EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT {rows}"'),
+        "x: Value error, steps[0].sql: 'rows' is no axis of this; braces name an axis",
+    ),
+    (
+        EXTRA.format(
+            name="x",
+            more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\nonly = { value = "1" }',
+        ),
+        "x: Value error, steps[0].only: value is no axis of this",
+    ),
+    (
+        EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\npool = 100'),
+        "x.steps[0].pool: Value error, 100 is no power of two up to 16384",
+    ),
+    (
+        EXTRA.format(name="x", more="axes.rows = []"),
+        "x.axes.rows: List should have at least 1 item after validation, not 0",
+    ),
+    (
+        EXTRA.format(name="x", more="writes = true"),
+        "x: Value error, a scenario that writes needs a readback",
+    ),
+    (
+        EXTRA.format(name="x", more='[[x.overrides]]\nwhen = { rows = "1" }\noperations = 1'),
+        "x: Value error, override for rows=1, which is not on an axis",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS)
+def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, message: str) -> None:
+    file = copy / "scenarios/extra.toml"
+    file.write_text("\n" + text, "utf-8")
+    with pytest.raises(UsageError) as told:
+        read(copy)
+    # get.toml comes after extra.toml, so a name used twice is told of the later file.
+    other = copy / "scenarios/get.toml"
+    assert str(told.value).startswith((f"{file}: {message}", f"{other}: {message}"))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("get.toml", 'fixture = "users"', 'fixture = "user"', "there is no fixture user; expected"),
+        ("scans.toml", '"normalised"', '"normal"', "there is no profile normal; expected"),
+        ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
+        ("suites.toml", '"durable"', '"durabel"', "'durabel'"),
+        ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
+        ("suites.toml", '"standard"', '"standart"', "there is no mode standart; expected claims,"),
+        ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
+        ("modes.toml", "[50, 60]", "[60, 50]", "quick.warmup_ms: Value error, expected [least"),
+        ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),
+    ],
+)
+def test_names_that_do_not_exist_are_told(
+    copy: Path, file: str, old: str, new: str, message: str
+) -> None:
+    target = copy / "scenarios" / file
+    text = target.read_text("utf-8")
+    assert old in text
+    target.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(UsageError) as told:
+        read(copy)
+    assert message in str(told.value)
+    assert str(copy / "scenarios") in str(told.value)
+
+
+def test_a_file_that_is_no_text_or_gone_is_told(copy: Path) -> None:
+    (copy / "scenarios/extra.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"extra\.toml: not UTF-8: invalid start byte at byte 0"):
+        read(copy)
+    (copy / "scenarios/extra.toml").unlink()
+    (copy / "scenarios/suites.toml").unlink()
+    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: No such file"):
+        read(copy)
+
+
+def test_a_runner_of_the_same_name_twice_is_told(copy: Path) -> None:
+    shutil.copytree(copy / "runners/node", copy / "runners/node2")
+    with pytest.raises(UsageError, match=r"node2/runner\.toml: runner node is defined twice"):
+        read(copy)
+
+
+def test_a_fault_in_a_runner_is_told_with_its_place(copy: Path) -> None:
+    file = copy / "runners/node/runner.toml"
+    file.write_text(file.read_text("utf-8").replace("tool =", "tol =", 1), "utf-8")
+    with pytest.raises(UsageError) as told:
+        read(copy)
+    assert f"{file}: runner[0].tool: Field required" in str(told.value)
+    assert f"{file}: runner[0].tol: Extra inputs are not permitted" in str(told.value)

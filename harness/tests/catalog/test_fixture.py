@@ -1,0 +1,144 @@
+"""Database files: named by their definition, the same everywhere, in the journal mode asked for."""
+
+import contextlib
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog.definitions import Fixture
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+TINY: dict[str, Any] = {
+    "title": "Tiny",
+    "sizes": {"s": 5, "m": 50},
+    "seed": 1,
+    "tables": [
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER, w TEXT, r REAL, b BLOB)",
+        "CREATE TABLE c(id INTEGER PRIMARY KEY, n INTEGER, w TEXT, r REAL, b BLOB)",
+    ],
+    "indexes": ["CREATE INDEX t_n ON t(n)"],
+    "fill": {
+        "t": {
+            "rows": "size",
+            "id": {"generator": "sequence"},
+            "n": {"generator": "permutation", "offset": 100, "scale": 2},
+            "w": {"generator": "text", "min": 2, "max": 8, "nulls": 0.3},
+            "r": {"generator": "real", "min": 0.0, "max": 1.0},
+            "b": {"generator": "blob", "min": 1, "max": 3},
+        },
+        "c": {"rows": "size", "copy": "t"},
+    },
+}
+
+
+def definition(**changes: Any) -> Fixture:
+    return Fixture.model_validate({**TINY, **changes})
+
+
+def test_content_is_pinned(tmp_path: Path) -> None:
+    file = fixture.ensure("tiny", definition(), "s", "delete", tmp_path)
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        table = connection.execute("SELECT * FROM t").fetchall()
+        assert connection.execute("SELECT * FROM c").fetchall() == table
+    assert [row[0] for row in table] == [1, 2, 3, 4, 5]
+    assert sorted(row[1] for row in table) == [100, 102, 104, 106, 108]
+    assert sha256(repr(table).encode()).hexdigest()[:16] == PINNED, table
+
+
+def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
+    known = definitions.load()
+    for name, spec in known.fixtures.items():
+        file = fixture.ensure(name, spec, "s", "wal", tmp_path)
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            for table in spec.fill:
+                (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+                assert count == spec.sizes["s"]
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            (analysed,) = connection.execute("SELECT count(*) FROM sqlite_stat1").fetchone()
+            assert analysed
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: str) -> None:
+    file = fixture.ensure("tiny", definition(), "s", mode, tmp_path)
+    assert [f.name for f in tmp_path.iterdir()] == [file.name]
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+
+
+def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.db", tmp_path / "2.db"
+    for file in (first, second):
+        fixture.build(definition(), "m", "delete", file)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_another_definition_size_or_mode_has_another_name() -> None:
+    names = {
+        fixture.key("tiny", definition(), "s", "wal"),
+        fixture.key("tiny", definition(), "m", "wal"),
+        fixture.key("tiny", definition(), "s", "delete"),
+        fixture.key("tiny", definition(seed=2), "s", "wal"),
+        fixture.key("tiny", definition(indexes=[]), "s", "wal"),
+    }
+    assert len(names) == 5
+    assert all(name.startswith("tiny-") for name in names)
+    assert fixture.key("tiny", definition(), "s", "wal") in names
+
+
+def test_a_built_file_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = fixture.ensure("tiny", definition(), "s", "delete", tmp_path)
+
+    def build(*_: object) -> None:
+        raise AssertionError("built twice")
+
+    monkeypatch.setattr(fixture, "build", build)
+    assert fixture.ensure("tiny", definition(), "s", "delete", tmp_path) == file
+    with pytest.raises(AssertionError, match="built twice"):
+        fixture.ensure("tiny", definition(), "m", "delete", tmp_path)
+
+
+def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:
+    broken = definition(indexes=["CREATE INDEX x ON t(nosuch)"])
+    with pytest.raises(UsageError) as told:
+        fixture.ensure("tiny", broken, "s", "delete", tmp_path)
+    assert str(told.value) == "fixtures/tiny.toml: SQLite says of its SQL: no such column: nosuch"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises((NotFit, UsageError), match="unable to open database file"):
+        fixture.ensure("tiny", definition(), "s", "delete", tmp_path / "gone")
+
+
+def test_an_unknown_size_is_told() -> None:
+    with pytest.raises(UsageError, match="there is no size xl; expected one of s, m"):
+        fixture.rows(definition(), "xl")
+
+
+def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
+    source = fixture.ensure("tiny", definition(), "s", "wal", tmp_path)
+    target = tmp_path / "copy.db"
+    fixture.fresh_copy(source, target)
+    with contextlib.closing(sqlite3.connect(target)) as writer:
+        writer.execute("DELETE FROM t")
+        writer.commit()
+        left = tmp_path / "copy.db-wal"
+        assert left.stat().st_size
+        torn = left.read_bytes()
+    left.write_bytes(torn)
+    fixture.fresh_copy(source, target)
+    assert not left.exists()
+    assert target.read_bytes() == source.read_bytes()
+
+
+def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NotFit, match=r"x\.db: a copy of the fixture cannot be made: No such file"):
+        fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
+
+
+PINNED = "73c23fc65c5ede9a"

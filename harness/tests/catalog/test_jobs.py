@@ -1,0 +1,252 @@
+"""From a case to a job: the same keys for every shape, parameters that refer to others."""
+
+# pyright: reportPrivateUsage=false
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus.catalog import cases, definitions, jobs
+from sqlitmus.catalog.definitions import Catalog, Variant
+from sqlitmus.vocabulary.contract import Job
+
+KNOWN = definitions.load()
+
+
+def job(
+    case_id: str,
+    mode: Any = "measure",
+    *,
+    size: int = 1000,
+    warmup_ms: int = 0,
+    engine: dict[str, str | int] | None = None,
+    known: Catalog = KNOWN,
+) -> Job:
+    name, axes = cases.parse_case(case_id, known)
+    case = cases.make_case(name, axes, known, known.modes["quick"])
+    has_fixture = known.scenarios[name].fixture
+    return jobs.make_job(
+        case,
+        known,
+        mode=mode,
+        cell=f"{case_id}/x",
+        database=Path("users.db") if has_fixture else None,
+        size=size,
+        output=Path("result.json"),
+        warmup_ms=warmup_ms,
+        engine=engine,
+    )
+
+
+def case(case_id: str) -> Any:
+    name, axes = cases.parse_case(case_id, KNOWN)
+    return cases.make_case(name, axes, KNOWN, KNOWN.modes["quick"])
+
+
+def keys(made: Job) -> Any:
+    return [step.parameters and step.parameters.rows for step in made.steps]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "get-pk@shape=array",
+        "get-pk@integers=bigint",
+        "get-pk@statement=adhoc",
+        "get-pk@profile=shipped",
+        "get-pk@transaction=read",
+    ],
+)
+def test_all_cases_of_a_scenario_ask_for_the_same_keys(other: str) -> None:
+    assert keys(job(other)) == keys(job("get-pk"))
+    assert keys(job("get-pk"))[0][:4] != keys(job("get-pk", size=900))[0][:4]
+
+
+def test_same_repeats_the_key_of_an_earlier_step() -> None:
+    made = job("read-modify-write")
+    read, write = (step.parameters for step in made.steps)
+    assert read
+    assert write
+    assert [row[1] for row in write.rows] == [row[0] for row in read.rows]
+    assert write.types == ["real", "integer"]
+
+
+def test_relative_bounds_a_range_of_fixed_length() -> None:
+    (rows,) = keys(job("scan-pk-range"))
+    assert {high - low for low, high in rows} == {999}
+
+
+def test_the_question_is_the_same_for_every_manner_of_asking() -> None:
+    plain = jobs.question(job("get-pk"))
+    assert (plain.mode, plain.inspect) == ("verify", True)
+    for manner in ("shape=typed", "integers=bigint", "statement=cached"):
+        asked = jobs.question(job(f"get-pk@{manner}"))
+        assert asked.steps == plain.steps
+    step = plain.steps[0]
+    assert (step.shape, step.integers, step.statement) == ("object", "number", "prepared")
+
+
+def test_axes_reach_the_job() -> None:
+    made = job("get-pk@transaction=read,shape=array,integers=bigint,statement=cached")
+    step = made.steps[0]
+    assert (made.transaction, step.shape, step.integers, step.statement) == (
+        "read",
+        "array",
+        "bigint",
+        "cached",
+    )
+    assert "LIMIT 10" in job("all@rows=10").steps[0].sql
+    assert job("parallel-all@workers=4").measure.workers == 4
+
+
+def test_a_scenarios_own_transaction_reset_and_readback_reach_the_job() -> None:
+    made = job("upsert", size=50)
+    assert made.transaction == "immediate"
+    assert made.reset == ["DELETE FROM accounts WHERE id > 50"]
+    assert [column.name for column in made.readback[0].columns] == [
+        "id",
+        "owner",
+        "balance",
+        "updated",
+    ]
+
+
+def test_a_pool_is_no_longer_than_what_there_is_to_draw_from() -> None:
+    assert len(keys(job("delete-pk", size=100))[0]) == 64
+    assert len(keys(job("delete-pk", size=10_000))[0]) == 4096
+
+
+def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
+    (rows,) = keys(job("insert-types@value=blob"))
+    assert all(len(bytes.fromhex(row[0])) == 17 for row in rows)
+    big = jobs._encode
+    assert [big(v) for v in (2**53 - 1, 2**53, -(2**53), b"\xff", None, 0.5)] == [
+        2**53 - 1,
+        "9007199254740992",
+        "-9007199254740992",
+        "ff",
+        None,
+        0.5,
+    ]
+
+
+def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
+    assert job("get-pk").measure.warmup_ns == 50_000_000
+    assert job("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
+    assert job("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
+
+
+def test_engine_options_are_the_runners() -> None:
+    assert job("get-pk").connection.engine == {}
+    made = job("get-pk", engine={"threading": "serialized", "memstatus": 0})
+    assert made.connection.engine == {"threading": "serialized", "memstatus": 0}
+    assert made.connection.pragmas == job("get-pk").connection.pragmas
+
+
+def test_a_cold_process_is_inspected_only_when_verified() -> None:
+    assert job("startup-first-row", "verify").inspect
+    assert not job("startup-first-row").inspect
+    assert job("get-pk").inspect
+
+
+def test_the_start_up_scenario_has_neither_steps_nor_database() -> None:
+    made = job("startup-noop")
+    assert (made.steps, made.database) == ([], None)
+
+
+def test_a_variant_says_how_the_database_is_opened() -> None:
+    plain, changed = job("threads"), job("threads@option=immutable")
+    assert plain.database
+    assert changed.database
+    assert (plain.database.mode, plain.database.uri) == ("readwrite", {})
+    assert (changed.database.mode, changed.database.uri) == ("readonly", {"immutable": "1"})
+    assert [v for n, v in changed.connection.pragmas if n == "journal_mode"] == ["DELETE"]
+    assert len(changed.connection.pragmas) == len(plain.connection.pragmas)
+    flagged = job("threads@option=no-mutex").database
+    assert flagged
+    assert flagged.flags == ["no-mutex"]
+
+
+def test_worker_pragmas_of_variants_are_added_up_and_stay_the_workers_own() -> None:
+    spec = KNOWN.scenarios["icons"].model_copy(
+        update={
+            "variants": {
+                "access": {"readonly": Variant(readonly=True, worker_pragmas=[("cache_size", -9)])},
+                "workers": {"2": Variant(worker_pragmas=[("query_only", "ON")])},
+            }
+        }
+    )
+    known = KNOWN.model_copy(update={"scenarios": {"icons": spec}})
+    one, two = (job(name, known=known) for name in ("icons", "icons@workers=2"))
+    assert one.connection.worker_pragmas == [("cache_size", -9)]
+    assert two.connection.worker_pragmas == [("cache_size", -9), ("query_only", "ON")]
+    assert one.connection.pragmas == two.connection.pragmas == job("icons").connection.pragmas
+    assert "worker_pragmas" not in job("icons").text()
+
+
+def test_a_result_must_show_the_pragmas_of_several_workers_where_there_are_several() -> None:
+    variants = {
+        "access": {
+            "readonly": Variant(pragmas=[("cache_size", -9)], worker_pragmas=[("cache_size", -8)])
+        }
+    }
+    icons = KNOWN.scenarios["icons"].model_copy(update={"variants": variants})
+    known = KNOWN.model_copy(update={"scenarios": {**KNOWN.scenarios, "icons": icons}})
+    two = job("icons@workers=2", known=known)
+    assert dict(jobs.read_back(two))["cache_size"] == -8
+    verified = two.model_copy(update={"mode": "verify"})
+    alone = two.model_copy(update={"measure": two.measure.model_copy(update={"workers": 1})})
+    for made in (verified, alone):
+        assert dict(jobs.read_back(made))["cache_size"] == -9
+
+
+def test_engine_options_of_a_variant_stand_beside_the_runners_own() -> None:
+    made = job("threads@option=multi-thread+no-memstatus", engine={"threading": "serialized"})
+    assert made.connection.engine == {"threading": "multi-thread", "memstatus": 0}
+    assert jobs.question(made).connection.engine == {}
+
+
+def test_the_oracle_is_asked_without_flags_and_parameters() -> None:
+    asked = jobs.question(job("threads@option=immutable"))
+    assert asked.database
+    assert (asked.database.uri, asked.database.flags) == ({}, [])
+
+
+def test_a_memory_database_is_filled_by_setup() -> None:
+    made = job("foo-get")
+    assert made.database
+    assert made.database.path == ":memory:"
+    assert made.connection.setup[0].startswith("CREATE TABLE foo(")
+
+
+def test_a_variant_may_name_another_fixture_and_transaction() -> None:
+    assert case("key").fixture == "keys-rowid"
+    assert case("key@design=hash").fixture == "keys-hash"
+    assert job("events-window@begin=immediate").transaction == "immediate"
+    assert job("foo-in-transaction").transaction == "read"
+
+
+def test_workers_are_those_of_all_processes() -> None:
+    assert job("icons@workers=8").measure.workers == 16
+    assert case("icons@workers=8").processes == 2
+
+
+def test_fixed_counts_have_no_warm_up_by_time() -> None:
+    made = job("events-window", warmup_ms=450)
+    assert (made.measure.warmup_ns, made.measure.warmup_iterations) == (0, 1)
+    assert made.measure.iterations == KNOWN.scenarios["events-window"].iterations
+
+
+def test_a_writer_has_steps_and_a_pace_of_its_own() -> None:
+    made = job("writer-and-readers")
+    assert made.writer
+    assert made.measure.rate == KNOWN.scenarios["writer-and-readers"].rate
+    assert made.writer.steps[0].operation == "run"
+    assert keys(made)[0][:4] != made.writer.steps[0].parameters
+
+
+def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() -> None:
+    made = job("get-pk")
+    assert "writer" not in made.text()
+    assert Job.model_validate_json(made.text()) == made

@@ -1,0 +1,188 @@
+"""Suites, axes and filters: which cells are wanted, by which name, and what is said of a typo."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.catalog import cases as made
+from sqlitmus.catalog import claimfiles, definitions
+from sqlitmus.catalog.choose import choose, mode_of
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
+
+KNOWN = definitions.load()
+NODE, BUN, FLOOR = (KNOWN.runners[name] for name in ("node", "bun", "rust-ffi"))
+QUICK = KNOWN.modes["quick"]
+IDS = [case.id for suite in KNOWN.suites.values() for case in made.cases_of(suite, KNOWN, QUICK)]
+
+
+def cells(
+    *filters: str, suite: str = "quick", runners: list[str] | None = None
+) -> dict[str, list[str]]:
+    _, mode = mode_of(KNOWN, suite, None)
+    return choose(KNOWN, suite, mode, [], runners or [], list(filters), None)[1]
+
+
+def all_runners(found: dict[str, list[str]]) -> set[str]:
+    return {name for names in found.values() for name in names}
+
+
+@pytest.mark.parametrize("case_id", sorted(set(IDS)))
+def test_a_case_id_reads_back_as_the_same_case(case_id: str) -> None:
+    name, axes = made.parse_case(case_id, KNOWN)
+    assert made.case_id(name, axes, KNOWN.scenarios[name]) == case_id
+
+
+@given(st.data())
+def test_any_axis_values_round_trip(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(KNOWN.scenarios)))
+    spec = KNOWN.scenarios[name]
+    axes = {axis: data.draw(st.sampled_from(values)) for axis, values in spec.axes.items()}
+    assert made.parse_case(made.case_id(name, axes, spec), KNOWN) == (name, axes)
+
+
+def test_default_values_are_left_out_of_an_id_and_may_be_given() -> None:
+    name, axes = made.parse_case("get-pk@profile=normalised", KNOWN)
+    assert made.case_id(name, axes, KNOWN.scenarios[name]) == "get-pk"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("get-pkk", "there is no scenario 'get-pkk'; did you mean get-pk or get-pk-miss"),
+        ("get-pk@profil=x", "there is no axis of get-pk 'profil'; did you mean profile?"),
+        (
+            "get-pk@profile=durabel",
+            "there is no value of get-pk's profile 'durabel'; did you mean durable?",
+        ),
+        ("scan-full@zzz=1", "there is no axis of scan-full 'zzz'; expected one of profile"),
+    ],
+)
+def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as told:
+        made.parse_case(text, KNOWN)
+    assert str(told.value).startswith(message)
+
+
+def test_each_scenario_is_in_smoke_and_in_full_or_in_a_claim() -> None:
+    claims = claimfiles.read(paths.SCENARIOS / "claims", KNOWN).values()
+    claimed = {made.parse_case(case, KNOWN)[0] for claim in claims for case, _ in claim.cells()}
+    asked: dict[str, set[str]] = {}
+    for name in ("smoke", "full"):
+        cases = made.cases_of(KNOWN.suites[name], KNOWN, QUICK)
+        asked[name] = {case.scenario for case in cases}
+        assert len({case.id for case in cases}) == len(cases)
+    assert asked["smoke"] == set(KNOWN.scenarios)
+    assert asked["full"] | claimed == set(KNOWN.scenarios)
+
+
+def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:
+    ids = [
+        c.id for c in made.cases_of(KNOWN.suites["quick"], KNOWN, QUICK) if c.scenario == "get-pk"
+    ]
+    assert ids == ["get-pk", "get-pk@profile=shipped"]
+
+
+def test_the_oracle_is_measured_only_where_a_suite_or_the_user_names_it() -> None:
+    assert "python" not in all_runners(cells())
+    assert "python" in all_runners(cells(suite="smoke"))
+    assert all_runners(cells(runners=["python"])) == {"python"}
+
+
+def test_the_first_override_that_fits_decides_the_operations() -> None:
+    spec = KNOWN.scenarios["insert-autocommit"]
+    axes = {axis: values[0] for axis, values in spec.axes.items()}
+    assert made.make_case("insert-autocommit", axes, KNOWN, QUICK).operations == spec.operations
+    durable = made.make_case("insert-autocommit", {**axes, "profile": "durable"}, KNOWN, QUICK)
+    (override,) = [o for o in spec.overrides if o.when == {"profile": "durable"}]
+    assert durable.operations == override.operations != spec.operations
+
+
+def test_a_case_carries_profile_and_workers() -> None:
+    name, axes = made.parse_case("parallel-get-pk@workers=4", KNOWN)
+    case = made.make_case(name, axes, KNOWN, QUICK)
+    assert case.workers == 4
+    assert case.pragmas == KNOWN.profiles["normalised"].pragmas
+    assert (case.iterations, case.warmup_iterations, case.warmup_ms) == (3, 1, 50)
+
+
+def test_a_cold_case_is_one_operation_without_warm_up() -> None:
+    case = made.make_case("startup-noop", {}, KNOWN, KNOWN.modes["standard"])
+    assert (case.metric, case.iterations, case.warmup_iterations, case.warmup_ms) == (
+        "cold",
+        1,
+        0,
+        0,
+    )
+
+
+def test_only_steps_of_the_axis_value_count() -> None:
+    spec = KNOWN.scenarios["insert-types"]
+    for value in spec.axes["value"]:
+        (step,) = made.steps_of(spec, {"value": value, "profile": "normalised"})
+        assert step.only == {"value": value}
+
+
+def test_filter_terms_of_one_text_must_all_match_and_texts_are_alternatives() -> None:
+    assert set(cells("scenario:scan-index-range runner:bun")) == {"scan-index-range"}
+    assert cells("scenario:scan-index-range runner:bun")["scan-index-range"] == ["bun"]
+    both = cells("scenario:scan-index-range runner:bun", "scenario:all runner:node")
+    assert both == {"all": ["node"], "scan-index-range": ["bun"]}
+
+
+def test_filter_keys() -> None:
+    assert all_runners(cells("runtime:.NET")) == {"dotnet"}
+    assert all_runners(cells("runtime:bun")) == {"bun", "bun-better-sqlite3"}
+    assert set(cells("group:start-up")) == {"startup-noop", "startup-first-row"}
+    assert set(cells("workers:2")) == {"parallel-get-pk@workers=2,transaction=read"}
+    assert set(cells("profile:shipped")) == {
+        "get-pk@profile=shipped",
+        "insert-transaction@profile=shipped",
+    }
+
+
+def test_a_minus_excludes() -> None:
+    others = {name for name in all_runners(cells()) if "better-sqlite3" not in name}
+    assert all_runners(cells("-better-sqlite3")) == others
+    assert "dotnet" not in all_runners(cells("-runner:dotnet"))
+    groups = {KNOWN.scenarios[case.partition("@")[0]].group for case in cells("-group:reads")}
+    assert "reads" not in groups
+    assert {"writes", "start-up"} <= groups
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        (["runer:bun"], "there is no filter key 'runer'; did you mean runner"),
+        (["runner:nodd"], "nothing in this suite matches 'runner:nodd'. Did you mean node"),
+        (["get-pkk"], "nothing in this suite matches 'get-pkk'. Did you mean get-pk"),
+        (["qqqqqq"], "nothing in this suite matches 'qqqqqq'. `sqlitmus list` shows what there is"),
+    ],
+)
+def test_a_filter_that_matches_nothing_is_told(filters: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as told:
+        cells(*filters)
+    assert str(told.value).startswith(message)
+
+
+def test_unknown_suite_runner_and_reference() -> None:
+    with pytest.raises(UsageError, match="there is no suite 'quik'; did you mean quick"):
+        cells(suite="quik")
+    with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
+        cells(runners=["nood"])
+    with pytest.raises(UsageError, match="there is no runner 'nood'; did you mean node"):
+        choose(KNOWN, "quick", QUICK, [], [], [], "nood")
+
+
+def test_a_case_asked_for_twice_is_one() -> None:
+    cases, _ = choose(KNOWN, "quick", QUICK, ["all", "all@rows=100"], [], [], None)
+    assert [case.id for case in cases] == ["all"]
+
+
+def test_a_reference_that_is_not_measured_is_refused_before_anything_is() -> None:
+    with pytest.raises(UsageError) as told:
+        choose(KNOWN, "quick", QUICK, [], ["bun", "deno"], [], "node")
+    assert str(told.value) == (
+        "the reference node is not among the runners of this run: bun, deno; add -r node or choose "
+        "another --reference"
+    )

@@ -1,0 +1,300 @@
+"""Two subjects in one interleaved run: looks, alarms, confirmations and exit codes."""
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus.analysis import analyse, load
+from sqlitmus.catalog import definitions
+from sqlitmus.compare import comparison
+from sqlitmus.compare.comparison import Compared, Request
+from sqlitmus.results.report import Report
+from sqlitmus.run import session
+from sqlitmus.run.progress import Progress
+from sqlitmus.run.store import RunDirectory
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
+from tests.fakes.clone import Clone, measured_order
+from tests.fakes.instant import Desk, Pace, even
+
+EACH = 3  # invocations of a block: base, new, canary
+ALL = 2  # operations of the case `all`
+
+
+@pytest.fixture
+def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for name in ("base", "new"):
+        clone.runner(name)
+    return Desk.make(clone, monkeypatch)
+
+
+def compare(desk: Desk, gate: float | None = None, **options: Any) -> Compared:
+    asked = session.Options(
+        mode="gate" if gate else "standard",
+        kind="compare",
+        correction="holm",
+        blocks=30,
+        size="s",
+        seed=3,
+        label="x",
+    )
+    request = Request("base", "new", replace(asked, gate=gate, **options))
+    return comparison.measure(request, definitions.load(), paths.tools(), Progress(desk.stderr))
+
+
+def slow(factor: float, until: int = 10**9) -> Pace:
+    """New's pace: slower by `factor` in its first measured invocations, then as base."""
+    quick, late = even(1100, "new"), even(1100 * factor, "new")
+    return lambda operations, n: (late if n <= until else quick)(operations, n)
+
+
+def report(done: Compared) -> Report:
+    assert done.report is not None
+    return done.report
+
+
+def runs(desk: Desk) -> list[str]:
+    folder = desk.clone.root / "results"
+    return sorted(desk.clone.plain(f.name) for f in folder.iterdir() if f.name != "latest")
+
+
+def confirmation(desk: Desk) -> RunDirectory:
+    (folder,) = (desk.clone.root / "results").glob("*-x-confirm")
+    return RunDirectory.open(folder)
+
+
+def with_two_cases(desk: Desk) -> None:
+    """Operations tell the two apart: 4 of get, 2 of all."""
+    old, new = (
+        f"cases = [{{ scenario = {text} }}]" for text in ('"get"', '"get" }, { scenario = "all"')
+    )
+    desk.clone.replace("scenarios/suites.toml", old, new)
+
+
+def blocks(desk: Desk) -> int:
+    """Blocks of the latest run."""
+    return len(measured_order(desk.clone.latest())) // EACH
+
+
+def test_without_a_gate_all_blocks_are_measured_and_a_report_tells(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.1)
+    done = compare(desk)
+    assert (done.exit, done.said, runs(desk), blocks(desk)) == (0, [], ["STAMP-x"], 30)
+    found = report(done)
+    assert (found.kind, found.reference, found.correction) == ("compare", "base", "holm")
+    assert found.title == "new against base"
+    (verdict,) = found.cases[0].comparisons.verdict
+    assert verdict == "materially slower"
+    plan = desk.clone.latest().plan()
+    assert (plan.subjects, plan.canary) == (["base", "new"], "base")
+
+
+def test_a_clear_case_ends_at_the_first_look(desk: Desk) -> None:
+    done = compare(desk, 0.05)
+    assert (done.exit, done.said) == (0, ["gate 5 %: no case is slower by more"])
+    assert (runs(desk), blocks(desk)) == (["STAMP-x"], 10)
+    assert "settled at the planned look after 10 blocks\n" in desk.said()
+    assert desk.clone.latest().complete()
+
+
+def test_a_run_that_was_settled_early_is_no_damaged_run(desk: Desk) -> None:
+    found = report(compare(desk, 0.05))
+    assert found.blocks_complete == 10
+    assert not [text for text in found.notices if "complete" in text]
+
+
+def test_an_open_case_goes_on_to_the_last_block(desk: Desk) -> None:
+    wild = (0.9, 1.2, 1.0, 1.1, 1.05)
+    desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
+    done = compare(desk, 0.05)
+    assert (done.exit, blocks(desk)) == (0, 30)
+    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
+
+
+def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    done = compare(desk, 0.05)
+    assert done.exit == 1
+    second = confirmation(desk)
+    assert done.said == [
+        "gate 5 %: slower by more in both runs: get",
+        f"second run: {second.path}",
+    ]
+    assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
+    assert "gate 5 %: get slower by more; measuring again to confirm\n" in desk.said()
+    first = desk.clone.latest().path
+    assert (done.directory, desk.clone.plain(first.name)) == (first, "STAMP-x")
+    assert report(done).headline[:2] == [
+        "Gate 5 %: slower by more in both runs: get.",
+        f"Second run: {second.path.name}.",
+    ]
+    assert analyse(load(first)).headline == report(done).headline
+    plan = second.plan()
+    assert (plan.seed != 3, plan.confirms, plan.gate) == (True, first.name, 0.05)
+
+
+def test_an_alarm_that_is_not_confirmed_is_none(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2, until=10)
+    done = compare(desk, 0.05)
+    assert done.exit == 0
+    second = f"second run: {confirmation(desk).path}"
+    assert done.said == ["gate 5 %: not confirmed by the second run: get", second]
+    assert runs(desk) == ["STAMP-x", "STAMP-x-confirm"]
+
+
+def test_only_cases_with_an_alarm_are_measured_again(desk: Desk) -> None:
+    with_two_cases(desk)
+    desk.instant.paces["new"] = lambda operations, n: even(
+        1320 if operations == 2 else 1100, "new"
+    )(operations, n)
+    done = compare(desk, 0.05, filters=["runner:base", "runner:new"])
+    assert done.exit == 1
+    assert [case.id for case in report(done).cases] == ["get", "all"]
+    assert list(confirmation(desk).plan().cells) == ["all"]
+    assert done.said[0] == "gate 5 %: slower by more in both runs: all"
+
+
+def test_a_slowdown_within_the_gate_passes(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    done = compare(desk, 0.3)
+    assert (done.exit, done.said) == (0, ["gate 30 %: no case is slower by more"])
+
+
+def test_too_few_blocks_decide_nothing(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.5)
+    done = compare(desk, 0.05, blocks=2)
+    assert done.exit == 0
+    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_wrong_answers_of_the_new_subject_end_with_5(desk: Desk, number: int) -> None:
+    desk.instant.lies["new"] = lambda n: {"checksum": 6} if n >= number else {}
+    for gate in (None, 0.05):
+        desk.instant.measured.clear()
+        done = compare(desk, gate, label=f"gate-{gate}", fresh=True)
+        assert done.exit == 5
+        (_, new) = report(done).cases[0].cells
+        assert new.outcome == "wrong"
+        assert new.time is None
+
+
+def test_a_new_subject_that_fails_ends_with_4(desk: Desk) -> None:
+    desk.instant.lies["new"] = lambda n: None if n == 12 else {}
+    assert compare(desk).exit == 4
+
+
+def test_a_failure_in_the_second_run_is_told_by_the_exit_code(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    desk.instant.lies["new"] = lambda n: {"checksum": 6} if n == 15 else {}
+    done = compare(desk, 0.05)
+    assert done.exit == 5
+    assert done.said[0] == "gate 5 %: not confirmed by the second run: get"
+    assert done.said[1] == f"no time in {confirmation(desk).path.name}: get/new (wrong)"
+
+
+def test_a_failed_cell_hides_no_confirmed_slowdown_and_is_told(desk: Desk) -> None:
+    with_two_cases(desk)
+    desk.instant.paces["new"] = slow(1.2)
+
+    def crash(number: int) -> dict[str, Any] | None:
+        return None if number and desk.instant.measured[-1].operations == ALL else {}
+
+    desk.instant.lies["new"] = crash
+    done = compare(desk, 0.05)
+    assert done.exit == 1
+    assert done.said[:2] == [
+        "gate 5 %: slower by more in both runs: get",
+        f"no time in {desk.clone.latest().path.name}: all/new (failed)",
+    ]
+    assert done.said[1] + "." in [line[0].lower() + line[1:] for line in report(done).headline]
+
+
+@pytest.mark.parametrize("at", [5, 35])
+def test_an_interrupt_in_either_run_ends_with_130_and_tells_which(desk: Desk, at: int) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    done = compare(desk, 0.05)
+    assert (done.exit, done.report) == (130, None)
+    assert done.directory is not None
+    assert desk.clone.plain(done.directory.name) == ("STAMP-x" if at == 5 else "STAMP-x-confirm")
+
+
+# interrupted, and gone on with --------------------------------------------------------------------
+
+
+def resume(desk: Desk, path: Path) -> Compared:
+    told = Progress(desk.stderr)
+    return comparison.resume(
+        path, session.Options(), definitions.load(), paths.tools(), told, force=False
+    )
+
+
+def interrupt_at(desk: Desk, number: int) -> None:
+    """Ctrl-C in that invocation of all."""
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+
+
+@pytest.mark.parametrize("at", [5, 35])
+def test_a_gate_that_was_interrupted_ends_as_it_would_have(desk: Desk, at: int) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    interrupt_at(desk, at)
+    broken = compare(desk, 0.05)
+    assert broken.directory is not None
+    done = resume(desk, broken.directory)
+    assert (done.exit, done.directory) == (1, desk.clone.latest().path)
+    assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
+    assert len(measured_order(confirmation(desk))) == 10 * EACH
+    assert done.said == [
+        "gate 5 %: slower by more in both runs: get",
+        f"second run: {confirmation(desk).path}",
+    ]
+    for run in (desk.clone.latest(), confirmation(desk)):
+        with pytest.raises(UsageError, match="is complete"):
+            resume(desk, run.path)
+
+
+def test_a_first_run_resumed_goes_on_with_its_confirmation(desk: Desk) -> None:
+    desk.instant.paces["new"] = slow(1.2)
+    interrupt_at(desk, 35)
+    assert compare(desk, 0.05).exit == 130
+    assert resume(desk, desk.clone.latest().path).exit == 1
+    assert runs(desk) == ["STAMP-x", "STAMP-x-confirm"]
+    assert len(measured_order(confirmation(desk))) == 10 * EACH
+
+
+def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -> None:
+    at_the_gate, quick = even(1100 * 1.05, "base"), even(900, "base")
+    desk.instant.paces["base"] = even(1100, "base")
+    desk.instant.paces["new"] = lambda o, n: (at_the_gate if n <= 10 else quick)(o, n)
+    interrupt_at(desk, 19 * EACH)
+    broken = compare(desk, 0.05)
+    assert broken.directory is not None
+    assert blocks(desk) == 19
+    done = resume(desk, broken.directory)
+    assert (done.exit, done.said) == (0, ["gate 5 %: no case is slower by more"])
+    # blocks 11 to 19 were not planned to decide at the look after 10
+    assert blocks(desk) == 20
+    assert "settled at the planned look after 20 blocks\n" in desk.said()
+
+
+def test_a_subject_against_itself_is_refused(desk: Desk) -> None:
+    options = session.Options(size="s")
+    request = Request("new", "new", options)
+    with pytest.raises(UsageError, match=r"^new is named twice; a comparison needs different"):
+        comparison.measure(request, definitions.load(), paths.tools(), Progress(desk.stderr))
+    assert desk.instant.verified == []

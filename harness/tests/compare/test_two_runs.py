@@ -1,0 +1,323 @@
+"""Two finished runs: controls take out what changed besides the subject, or there is no verdict."""
+
+from typing import Any
+
+import pytest
+
+from sqlitmus.analysis import RunData
+from sqlitmus.compare.two_runs import compare_runs
+from sqlitmus.results.report import Comparison, Report
+from sqlitmus.vocabulary.errors import UsageError
+from tests.analysis.runs import (
+    Times,
+    case,
+    change,
+    checks,
+    description,
+    drop,
+    make,
+    noisy,
+    plan,
+    runner,
+    samples,
+)
+
+Json = dict[str, Any]
+MACHINE = {"cpu": "x", "cores": "4", "architecture": "x86_64", "memory": "8.0 GiB", "os": "o"}
+BASE, NEW = "node in old", "node in new"
+
+
+def planned(run: str, names: tuple[str, ...] = ("node", "bun", "rust-ffi"), **changes: Any) -> Json:
+    """A plan; node is of another version in the run `new`."""
+    found = plan(names, **{"run": run, "blocks": 20, "size": "m", "seed": len(run), **changes})
+    version = "2.0" if run == "new" else "1.0"
+    identity = description("node")
+    identity["identity"]["runtime"]["version"] = version
+    found["runners"] = [
+        runner(n, description=identity) if n == "node" else runner(n) for n in names
+    ]
+    return found
+
+
+def other(seed: float, time: Times) -> Times:
+    """The same times with other noise: of other blocks."""
+    return lambda c, label, block: time(c, label, block + round(1000 * seed))
+
+
+def run(of: Json, time: Times | None = None, **machine: str) -> RunData:
+    of_machine = {**MACHINE, **machine}
+    shift = 1 if of["run"] == "new" else 2
+    return make(of, lines=samples(of, other(shift, time or noisy())), machine=of_machine)
+
+
+def pair(
+    old: Times | None = None, new: Times | None = None, **changes: Any
+) -> tuple[RunData, RunData]:
+    return run(planned("old", **changes), old), run(planned("new", **changes), new)
+
+
+def compared(report: Report, number: int = 0) -> Comparison:
+    found = report.cases[number].comparisons.of(NEW, BASE)
+    assert found is not None
+    return found
+
+
+def slower_machine(factor: float, time: Times) -> Times:
+    return lambda c, label, block: factor * time(c, label, block)
+
+
+def test_what_changed_besides_the_subject_is_taken_out() -> None:
+    all_slower = slower_machine(1.3, noisy({"node": 1.1, "canary": 1.1}))
+    report = compare_runs(*pair(noisy(), all_slower), None)
+    found = compared(report)
+    assert found.verdict == "materially slower"
+    assert found.ratio.value == pytest.approx(1.1, rel=0.02)
+    assert found.ratio.low is not None
+    assert found.ratio.high is not None
+    assert found.ratio.low < 1.1 < found.ratio.high
+    (told,) = report.headline
+    assert told == (
+        "The runs shared no blocks. What changed besides the subject is taken out by bun and "
+        "rust-ffi, which did not change between them."
+    )
+    assert (report.kind, report.reference, report.correction) == ("compare", BASE, "holm")
+    assert [r.name for r in report.runners] == [BASE, NEW]
+    assert report.title == "node: new against old"
+
+
+def test_a_machine_that_grew_slower_is_no_difference() -> None:
+    found = compared(compare_runs(*pair(noisy(), slower_machine(1.3, noisy())), "node"))
+    assert found.verdict in ("equivalent", "not resolved")
+    assert found.ratio.value == pytest.approx(1, abs=0.02)
+
+
+ALONE = ("node",)
+
+
+def test_without_a_control_there_are_figures_and_no_verdicts() -> None:
+    times = noisy(), noisy({"node": 2.0, "canary": 2.0})
+    report = compare_runs(*pair(*times, names=ALONE), None)
+    found = compared(report)
+    assert (found.verdict, found.needs_blocks) == ("not resolved", None)
+    assert found.ratio.value == pytest.approx(2, rel=0.05)
+    (told,) = report.headline
+    assert "no runner is in both that did not change" in told
+    assert told.endswith("Measure both in one run, with `./just compare BASE NEW`.")
+    base, new = report.cases[0].cells
+    assert base.time is not None
+    assert new.time is not None
+    assert new.time.value / base.time.value == pytest.approx(2, rel=0.05)
+
+
+def test_a_control_that_changed_as_well_is_none() -> None:
+    old, new = planned("old"), planned("new")
+    for one in new["runners"]:
+        one["description"] = description(one["name"], sqlite="3.52.0")
+    report = compare_runs(run(old), run(new, noisy({"node": 2.0, "canary": 2.0})), "node")
+    assert compared(report).verdict == "not resolved"
+    assert "no runner is in both that did not change" in report.headline[0]
+
+
+def without(of: RunData, name: str, outcome: str = "unsupported") -> RunData:
+    """The run with runner `name` not ok in its first case."""
+    plain = planned(of.plan.run)
+    verify = change(checks(plain), {"outcome": outcome, "reason": "r"}, runner=name, case="get-pk")
+    time = other(1 if of.plan.run == "new" else 2, noisy({"node": 1.2, "canary": 1.2}))
+    if of.plan.run == "old":
+        time = other(2, noisy())
+    lines = drop(samples(plain, time), runner=name, case="get-pk")
+    return make(plain, verify=verify, lines=lines, machine=MACHINE)
+
+
+@pytest.mark.parametrize("where", [(0,), (1,), (0, 1)])
+def test_a_control_that_cannot_do_a_case_is_left_out_of_it(where: tuple[int, ...]) -> None:
+    runs = list(pair(noisy(), noisy({"node": 1.2, "canary": 1.2})))
+    for number in where:
+        runs[number] = without(runs[number], "bun")
+    report = compare_runs(runs[0], runs[1], "node")
+    for number in (0, 1):
+        found = compared(report, number)
+        assert found.verdict == "materially slower"
+        assert found.ratio.value == pytest.approx(1.2, rel=0.02)
+
+
+def test_a_case_without_any_control_gets_no_verdict() -> None:
+    names = ("node", "bun")
+    of = planned("new", names)
+    verify = change(checks(of), {"outcome": "failed", "reason": "r"}, runner="bun", case="get-pk")
+    lines = drop(
+        samples(of, other(1, noisy({"node": 2.0, "canary": 2.0}))), runner="bun", case="get-pk"
+    )
+    new = make(of, verify=verify, lines=lines, machine=MACHINE)
+    report = compare_runs(run(planned("old", names)), new, "node")
+    found = report.cases[0].comparisons.of(NEW, BASE)
+    assert found is None or found.verdict in ("not resolved", "not testable")
+    assert compared(report, 1).verdict == "materially slower"
+
+
+def test_a_subject_that_failed_in_one_run_is_not_compared_there() -> None:
+    old, new = pair(noisy(), noisy({"node": 1.2, "canary": 1.2}))
+    report = compare_runs(old, without(new, "node", "wrong"), "node")
+    assert report.cases[0].comparisons.of(NEW, BASE) is None
+    assert [c.outcome for c in report.cases[0].cells] == ["ok", "wrong"]
+    assert compared(report, 1).verdict == "materially slower"
+
+
+def test_a_noisy_canary_in_either_run_withholds_verdicts() -> None:
+    quiet, small = noisy(), noisy({"node": 1.03, "canary": 1.03})
+
+    def loud(time: Times) -> Times:
+        return lambda c, label, b: (
+            noisy({"canary": 1.03}, spread=0.2)(c, label, b)
+            if label == "canary"
+            else time(c, label, b)
+        )
+
+    assert compared(compare_runs(*pair(quiet, small), None)).verdict in (
+        "slower",
+        "materially slower",
+    )
+    for old, new in ((loud(quiet), small), (quiet, loud(small))):
+        report = compare_runs(*pair(old, new), None)
+        assert compared(report).verdict == "not resolved"
+        assert report.cases[0].grade == "C"
+
+
+def test_runs_without_canaries_are_compared_by_their_blocks_alone() -> None:
+    runs = pair(noisy(), noisy({"node": 1.2}), canary=None)
+    assert compared(compare_runs(*runs, None)).verdict == "materially slower"
+
+
+def test_unequal_numbers_of_blocks_are_compared_by_the_fewer() -> None:
+    old = run(planned("old", blocks=40))
+    new = run(planned("new", blocks=12), noisy({"node": 1.2, "canary": 1.2}))
+    report = compare_runs(old, new, None)
+    assert (compared(report).blocks, compared(report).verdict) == (12, "materially slower")
+    assert (report.blocks_planned, report.blocks_complete) == (12, 12)
+    few = run(planned("new", blocks=9), noisy({"node": 1.2, "canary": 1.2}))
+    assert compared(compare_runs(old, few, None)).verdict == "not testable"
+
+
+def test_only_cases_of_both_runs_are_compared() -> None:
+    old = run(planned("old", cases=[case("a"), case("b")]))
+    new = run(planned("new", cases=[case("b"), case("c")]))
+    assert [c.id for c in compare_runs(old, new, None).cases] == ["b"]
+
+
+def test_facts_of_the_two_are_beside_each_other() -> None:
+    facts = {f.name: f for f in compare_runs(*pair(), None).provenance}
+    version = next(f for f in facts.values() if f.differs)
+    assert [value.rpartition(" ")[2] for value in version.values.values()] == ["1.0", "2.0"]
+    assert list(version.values) == [BASE, NEW]
+
+
+def test_secondary_figures_have_no_verdicts() -> None:
+    # bun, since a run's own reference has none anyway
+    for cell in compare_runs(*pair(), "bun").cases[0].cells:
+        for found in (cell.cold, cell.cpu, cell.memory):
+            assert found is not None
+            assert (found.ratio, found.verdict) == (None, None)
+        assert (cell.overhead, cell.overhead_verdict) == (None, None)
+
+
+# refused ----------------------------------------------------------------------------------------
+
+
+def refused(old: RunData, new: RunData, runner: str | None = None) -> str:
+    with pytest.raises(UsageError) as told:
+        compare_runs(old, new, runner)
+    return str(told.value)
+
+
+def test_the_same_run_twice() -> None:
+    one = run(planned("old"))
+    assert refused(one, one, "node") == "both are the same run; name two"
+    assert refused(one, one) == "both are the same run; name two"
+
+
+@pytest.mark.parametrize("fact", ["cpu", "cores", "architecture", "memory", "os", "kernel"])
+def test_runs_of_different_machines(fact: str) -> None:
+    given = {"kernel": "6.1", fact: "another"}
+    told = refused(run(planned("old"), kernel="6.1"), run(planned("new"), None, **given))
+    was = {"kernel": "6.1", **MACHINE}[fact]
+    assert told == (
+        f"the runs are of different machines: {fact} is {was} in old and another in new. Times of "
+        "different machines are not compared; measure both on one."
+    )
+
+
+def test_a_fact_that_only_one_machine_told() -> None:
+    told = refused(run(planned("old")), run(planned("new"), kernel="6.1"))
+    assert told.startswith("the runs are of different machines: kernel is unknown in old and 6.1")
+
+
+def test_other_facts_of_the_machine_may_differ() -> None:
+    old, new = planned("old"), planned("new")
+    report = compare_runs(
+        run(old, None, **{"load at start": "0.1"}), run(new, None, **{"load at start": "0.9"}), None
+    )
+    assert report.run == "new"
+
+
+def test_fixtures_of_different_sizes() -> None:
+    told = refused(run(planned("old", size="s")), run(planned("new", size="m")))
+    assert told == "the runs used fixtures of sizes s and m; compare runs of the same size"
+
+
+def test_no_case_in_common() -> None:
+    told = refused(run(planned("old", cases=[case("a")])), run(planned("new", cases=[case("b")])))
+    assert told == "the two runs have no case in common; compare runs of the same suite"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sql", ["SELECT 2"]),
+        ("pragmas", [["journal_mode", "DELETE"]]),
+        ("metric", "cold"),
+        ("per_operation", 7),
+        ("workers", 3),
+    ],
+)
+def test_a_case_that_is_other_work(name: str, value: object) -> None:
+    changed = [case("a"), case("b", **{name: value})]
+    told = refused(
+        run(planned("old", cases=[case("a"), case("b")])), run(planned("new", cases=changed))
+    )
+    assert told == (
+        f"b is not the same work in both runs: its {name} changed. Leave it out or measure both in "
+        "one run."
+    )
+
+
+def test_no_common_runner() -> None:
+    old, new = run(planned("old", ("node",))), run(planned("new", ("bun",)))
+    told = "; choose with -r one of none (no runner is in both)"
+    assert refused(old, new) == f"which runner is meant is not clear: none changed{told}"
+    assert refused(old, new, "bun") == f"which runner is not in both runs: none changed{told}"
+
+
+def test_it_is_not_clear_which_runner_is_meant() -> None:
+    old, new = planned("old"), planned("new")
+    new["runners"][1]["description"] = description("bun", sqlite="3.52.0")
+    told = refused(run(old), run(new))
+    assert told == (
+        "which runner is meant is not clear: node and bun changed; choose with -r one of node, "
+        "bun, rust-ffi"
+    )
+    assert compare_runs(run(old), run(new), "bun").reference == "bun in old"
+
+
+def test_a_runner_that_is_missing_in_one_run_is_in_one_only() -> None:
+    def gone(of: Json) -> Json:
+        missing = {"missing": "not installed", "description": None}
+        of["runners"] = [{**r, **missing} if r["name"] == "bun" else r for r in of["runners"]]
+        return of
+
+    report = compare_runs(run(planned("old")), run(gone(planned("new"))), None)
+    assert report.headline[0].endswith(
+        "is taken out by rust-ffi, which did not change between them."
+    )
+    assert "which runner is not in both runs" in refused(
+        run(planned("old")), run(gone(planned("new"))), "bun"
+    )

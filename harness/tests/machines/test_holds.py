@@ -1,0 +1,150 @@
+"""Whether machines say the same: each word, and what must not change it."""
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.machines.holds import judge, pool
+from sqlitmus.results.machines import Answer
+from sqlitmus.results.report import Interval
+from sqlitmus.vocabulary.verdicts import Verdict
+
+ONE = Interval(0.9, 0.8, 1.0)
+SHORT: dict[str, Verdict] = {
+    "F": Verdict.MATERIALLY_FASTER,
+    "f": Verdict.FASTER,
+    "e": Verdict.EQUIVALENT,
+    "s": Verdict.SLOWER,
+    "S": Verdict.MATERIALLY_SLOWER,
+    "n": Verdict.NOT_RESOLVED,
+    "t": Verdict.NOT_TESTABLE,
+}
+
+
+def answers(text: str) -> list[Answer]:
+    """A letter per machine: x has no answer, a star marks the one before it as emulated."""
+    found: list[Answer] = []
+    for letter in text:
+        if letter == "*":
+            found[-1] = Answer(found[-1].ratio, found[-1].verdict, emulated=True)
+        elif letter == "x":
+            found.append(Answer(said="failed"))
+        else:
+            found.append(Answer(ONE, SHORT[letter]))
+    return found
+
+
+def names(of: Sequence[Answer]) -> list[str]:
+    return [f"m{number}" for number in range(1, len(of) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "verdict", "said", "beside"),
+    [
+        ("FFF", "holds on all", "materially faster", "holds on all 3", ""),
+        ("FfF", "holds on all", "faster", "holds on all 3", ""),
+        ("ee", "holds on all", "equivalent", "holds on all 2", ""),
+        ("SSx", "holds on all", "materially slower", "holds on all 2", "no answer on: m3 (failed)"),
+        ("FFn", "holds on most", "materially faster", "holds on 2 of 3 (not: m3)", ""),
+        ("ffe", "holds on most", "faster", "holds on 2 of 3 (not: m3)", ""),
+        ("sstn", "not resolved", None, "not resolved", ""),
+        ("ff", "holds on all", "faster", "holds on all 2", ""),
+        ("fnn", "not resolved", None, "not resolved", ""),
+        ("fe", "not resolved", None, "not resolved", ""),
+        ("fs", "depends on the machine", None, "", "faster on: m1; slower on: m2"),
+        ("FFFFS", "depends on the machine", None, "", "faster on: m1, m2, m3, m4; slower on: m5"),
+        ("Fe", "depends on the machine", None, "", "faster on: m1; equivalent on: m2"),
+        ("eS", "depends on the machine", None, "", "equivalent on: m1; slower on: m2"),
+        ("FxS*", "on one machine only", "materially faster", "on m1 only", None),
+        ("F", "on one machine only", "materially faster", "on this machine only", ""),
+        ("n", "not resolved", None, "not resolved", ""),
+        ("xx", "no answer", None, "no answer", "no answer on: m1 (failed), m2 (failed)"),
+        ("F*S*", "no answer", None, "no answer", "emulated, not counted on: m1, m2"),
+        ("FFS*", "holds on all", "materially faster", "holds on all 2", None),
+    ],
+)
+def test_words(
+    text: str, word: str, verdict: Verdict | None, said: str, beside: str | None
+) -> None:
+    of = answers(text)
+    found = judge(of, names(of))
+    assert (found.word, found.verdict) == (word, verdict)
+    assert found.text == (said or word)
+    if beside is not None:
+        assert found.beside == beside
+
+
+def test_a_machine_that_does_not_count_is_named_with_its_reason() -> None:
+    of = answers("FFxS*")
+    assert judge(of, names(of)).beside == (
+        "no answer on: m3 (failed); emulated, not counted on: m4"
+    )
+
+
+def answer(letter: str, *, emulated: bool) -> Answer:
+    verdict = SHORT.get(letter)
+    return Answer(ONE if verdict else None, verdict, emulated=emulated)
+
+
+ANSWERS = st.lists(
+    st.builds(answer, st.sampled_from([*SHORT, "x"]), emulated=st.booleans()),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(ANSWERS, st.integers(0, 1000))
+def test_the_order_of_machines_does_not_matter(of: list[Answer], seed: int) -> None:
+    found = judge(of, names(of))
+    paired = list(zip(of, names(of), strict=True))
+    Random(seed).shuffle(paired)
+    again = judge([a for a, _ in paired], [n for _, n in paired])
+    assert (again.word, again.verdict) == (found.word, found.verdict)
+    assert sorted(again.text) == sorted(found.text)
+
+
+@given(ANSWERS)
+def test_exchanging_the_two_runners_mirrors_the_word(of: list[Answer]) -> None:
+    turned = [
+        Answer(a.ratio, None if a.verdict is None else a.verdict.opposite, "", a.emulated)
+        for a in of
+    ]
+    one, other = judge(of, names(of)), judge(turned, names(of))
+    assert (one.word, one.text) == (other.word, other.text)
+    assert one.verdict == (None if other.verdict is None else other.verdict.opposite)
+
+
+@given(ANSWERS)
+def test_emulated_answers_and_none_change_no_word(of: list[Answer]) -> None:
+    found = judge(of, names(of))
+    more = [*of, Answer(ONE, Verdict.SLOWER, "", emulated=True), Answer(said="failed")]
+    if len(of) > 1:
+        again = judge(more, names(more))
+        assert (again.word, again.verdict, again.text) == (found.word, found.verdict, found.text)
+
+
+def test_means_are_of_three_or_more_machines_of_one_kind() -> None:
+    mean = np.log(np.array([[0.80, 0.82, 0.78, 2.0, 2.0], [0.5, 0.5, np.nan, 1.0, 1.0]]))
+    error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
+    error[np.isnan(mean)] = np.nan
+    first, second = pool(["a", "a", "a", "b", "b"], mean, error, freedom)
+    (one,) = first
+    assert (one.kind, one.machines) == ("a", 3)
+    assert one.ratio.value == pytest.approx(0.80, abs=0.002)
+    assert one.next.low is not None
+    assert one.next.high is not None
+    assert one.ratio.low is not None
+    assert one.next.low < one.ratio.low < 0.8 < one.next.high
+    assert second == []
+
+
+def test_another_kind_changes_no_mean() -> None:
+    mean = np.log(np.array([[0.80, 0.82, 0.78]]))
+    error, freedom = np.full_like(mean, 0.01), np.full_like(mean, 9.0)
+    alone = pool(["a"] * 3, mean, error, freedom)
+    wide = [np.hstack([column, column[:, :1] + 3.0]) for column in (mean, error, freedom)]
+    assert pool(["a", "a", "a", "b"], *wide) == alone

@@ -1,0 +1,226 @@
+"""A merged run directory as one report: what counts, what is flagged, what is left out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.analysis import load
+from sqlitmus.analysis.emulation import emulated
+from sqlitmus.machines.load import machine_report, reference_of
+from sqlitmus.machines.manifest import SOURCES, Merged
+from sqlitmus.machines.report import merged_report
+from sqlitmus.machines.survey import survey
+from sqlitmus.results.machines import MergedReport, Refused, Row
+from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.errors import UsageError
+from tests.analysis.runs import case, plan
+from tests.machines.merged_runs import RUNNERS, Directory
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Directory:
+    return Directory(tmp_path / "merged")
+
+
+def titled(report: Report) -> str:
+    return report.title
+
+
+def reported(directory: Directory, reference: str | None = None) -> MergedReport:
+    merged = directory.write()
+    against = reference_of(directory.path, merged, reference)
+    found = [survey(directory.path, one, against, titled) for one in merged.machines]
+    return merged_report(merged, found, against)
+
+
+def row(report: MergedReport, runner: str, case: str = "get-pk") -> Row:
+    (found,) = (one for one in report.rows if (one.case, one.runner) == (case, runner))
+    return found
+
+
+def test_each_pair_has_a_row_with_an_answer_per_machine(made: Directory) -> None:
+    made.add("one", ratios={"bun": 0.8})
+    made.add("two", ratios={"bun": 0.7})
+    report = reported(made)
+    assert [(r.case, r.runner) for r in report.rows] == [
+        ("get-pk", "bun"),
+        ("get-pk", "rust-ffi"),
+        ("get-index", "bun"),
+        ("get-index", "rust-ffi"),
+    ]
+    found = row(report, "bun")
+    assert found.text == "holds on all 2"
+    assert found.verdict == "materially faster"
+    values = [answer.ratio.value for answer in found.answers if answer.ratio]
+    assert values == pytest.approx([0.8, 0.7], rel=0.02)
+    # rust-ffi is the floor: no runtime to choose
+    assert report.headline[0] == (
+        "Of 2 comparisons with node, 2 hold on every machine that has an answer."
+    )
+
+
+def test_an_answer_is_that_of_the_machines_own_report(made: Directory) -> None:
+    made.add("one", ratios={"bun": 0.8})
+    made.add("two", ratios={"bun": 1.02}, spread=0.05)
+    report = reported(made)
+    merged = made.write()
+    for number, machine in enumerate(merged.machines):
+        own = machine_report(made.path, machine, "node", [])
+        assert own is not None
+        for found in report.rows:
+            (of,) = (c for c in own.report.cases if c.id == found.case)
+            theirs = of.comparisons.of(found.runner, "node")
+            assert theirs is not None
+            ours = found.answers[number]
+            assert (ours.ratio, ours.verdict) == (theirs.ratio, theirs.verdict)
+
+
+def test_an_emulated_runner_is_flagged_and_counts_for_nothing(made: Directory) -> None:
+    for number in range(3):
+        made.add(f"native {number}", ratios={"bun": 0.8})
+    made.add("odd", ratios={"bun": 3.0}, architecture="aarch64", emulated=["bun"])
+    found = row(reported(made), "bun")
+    assert [answer.emulated for answer in found.answers] == [False, False, False, True]
+    assert found.text == "holds on all 3"
+    assert found.beside == "emulated, not counted on: odd"
+    (mean,) = found.pooled
+    assert mean.machines == 3
+    assert mean.ratio.value == pytest.approx(0.8, rel=0.02)
+
+
+def test_an_emulated_reference_taints_every_pair_of_its_machine(made: Directory) -> None:
+    made.add("one")
+    made.add("odd", architecture="arm64", emulated=["node"])
+    report = reported(made)
+    assert all(found.answers[1].emulated for found in report.rows)
+    assert report.machines[1].emulated == ["node"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "runners", "found"),
+    [
+        ("x86_64", "x86_64", []),
+        ("AMD64", "x86_64", []),
+        ("aarch64", "x86_64", list(RUNNERS)),
+        ("unknown", "x86_64", []),
+    ],
+)
+def test_architectures_have_several_names(
+    machine: str, runners: str, found: list[str], made: Directory
+) -> None:
+    made.add("one", architecture=machine, emulated=RUNNERS if runners == "x86_64" else ())
+    made.write()
+    run = load(next((made.path / SOURCES).iterdir()))
+    assert list(emulated(run)) == found
+
+
+def test_three_machines_of_a_kind_are_pooled_and_other_kinds_are_not(made: Directory) -> None:
+    for number in range(3):
+        made.add(f"linux {number}", ratios={"bun": 0.8})
+    for number in range(2):
+        made.add(f"mac {number}", kind="macos-arm64", ratios={"bun": 0.5})
+    (mean,) = row(reported(made), "bun").pooled
+    assert (mean.kind, mean.machines) == ("linux-x64", 3)
+    assert mean.ratio.value == pytest.approx(0.8, rel=0.02)
+
+
+def test_shards_are_one_machine_and_what_is_missing_is_told(made: Directory) -> None:
+    shards = [
+        plan(
+            RUNNERS,
+            cases=[case(name)],
+            shard={"number": number, "of": 3, "whole": "w"},
+        )
+        for number, name in ((1, "get-pk"), (3, "insert"))
+    ]
+    made.add("one", *shards, cpus=["Xeon", "EPYC"], missing=[2])
+    made.add("two", ratios={"bun": 0.9})
+    report = reported(made)
+    one = report.machines[0]
+    assert (one.cases, one.missing, one.runs) == (2, [2], ["one-0", "one-1"])
+    assert one.notices[:2] == [
+        "Shard 2 of this machine did not arrive: its scenarios are not here.",
+        "CPUs differ between the runs of this machine. Xeon: shard 1; EPYC: shard 3.",
+    ]
+    found = row(report, "bun", "get-index")
+    assert (found.answers[0].verdict, found.answers[0].said) == (None, "not planned")
+    assert found.text == "on two only"
+
+
+def test_a_runner_that_one_shard_lacks_says_why(made: Directory) -> None:
+    made.add("one", *(plan(RUNNERS, cases=[case(name)]) for name in ("get-pk", "insert")))
+    second = made.path / SOURCES / made.machines[0].sources[1].hash / "plan.json"
+    of = json.loads(second.read_text(encoding="utf-8"))
+    of["runners"][1] |= {"missing": "bun not found", "description": None}
+    second.write_text(json.dumps(of), encoding="utf-8")
+    found = machine_report(made.path, made.write().machines[0], "node", [])
+    assert found is not None
+    cells = {(c.id, cell.runner): cell for c in found.report.cases for cell in c.cells}
+    assert cells["get-pk", "bun"].outcome == "ok"
+    assert (cells["insert", "bun"].outcome, cells["insert", "bun"].reason) == (
+        "missing",
+        "bun not found",
+    )
+
+
+def test_a_run_that_cannot_be_read_is_refused_and_the_rest_is_there(made: Directory) -> None:
+    made.add("one")
+    made.add("two")
+    key = made.machines[0].sources[0].hash
+    file = made.path / SOURCES / key / "samples.jsonl"
+    file.write_text("{]\n", encoding="utf-8")
+    report = reported(made)
+    assert [machine.name for machine in report.machines] == ["two"]
+    (refused,) = report.refused
+    assert refused.path == "one-0 of one"
+    assert "samples.jsonl line 1: not JSON" in refused.reason
+
+
+def test_a_hash_that_leads_elsewhere_is_refused(made: Directory, tmp_path: Path) -> None:
+    made.add("one")
+    (tmp_path / "outside").mkdir()
+    merged = made.write().model_dump()
+    merged["machines"][0]["sources"][0]["hash"] = "../../outside"
+    refused: list[Refused] = []
+    machine = Merged.model_validate(merged).machines[0]
+    assert machine_report(made.path, machine, None, refused) is None
+    assert "'../../outside' is no hash" in refused[0].reason
+
+
+def test_runs_that_cannot_be_joined_are_refused(made: Directory) -> None:
+    other = plan(RUNNERS, cases=[case("insert")])
+    made.add("one", plan(RUNNERS), plan(RUNNERS), {**other, "sessions": 3})
+    refused: list[Refused] = []
+    found = machine_report(made.path, made.write().machines[0], None, refused)
+    assert found is not None
+    assert len(found.runs) == 1
+    assert [one.reason.partition(";")[0] for one in refused] == [
+        "has get-index, as has one-0",
+        "has 3 sessions, one-0 of the same machine has 1",
+    ]
+
+
+def test_the_reference_is_what_most_runs_have_or_what_is_asked(made: Directory) -> None:
+    made.add("one", plan(("bun", "node", "rust-ffi")))
+    made.add("two", ratios={"bun": 0.8})
+    made.add("three", ratios={"bun": 0.8})
+    assert reported(made).reference == "node"
+    report = reported(made, "bun")
+    assert report.reference == "bun"
+    found = row(report, "node")
+    assert found.answers[1].ratio is not None
+    assert found.answers[1].ratio.value == pytest.approx(1.25, rel=0.02)
+    with pytest.raises(UsageError, match=r"'deno' cannot be the reference.*bun, node, rust-ffi"):
+        reported(made, "deno")
+
+
+def test_a_machine_without_the_reference_has_no_answer_but_a_report(made: Directory) -> None:
+    made.add("one", plan(("bun", "rust-ffi")))
+    made.add("two")
+    made.add("three")
+    report = reported(made)
+    found = row(report, "bun")
+    assert (found.answers[0].verdict, found.answers[0].said) == (None, "no node")
+    assert found.beside == "no answer on: one (no node)"
+    assert report.machines[0].headline

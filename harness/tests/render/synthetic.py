@@ -1,0 +1,540 @@
+"""Reports made from a seed, in the shape and size of real ones. No figure in them was measured."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations, product
+from math import erfc, exp, inf, log, sqrt
+from random import Random
+from typing import Literal, NamedTuple
+
+from sqlitmus.results.report import (
+    VERSION,
+    Block,
+    Case,
+    Cell,
+    Comparison,
+    Comparisons,
+    Curve,
+    Fact,
+    Interval,
+    Measure,
+    Noise,
+    Point,
+    RateTest,
+    Report,
+    Runner,
+    Scaling,
+    SelfTest,
+    Standing,
+)
+from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
+from sqlitmus.vocabulary.verdicts import Verdict
+
+REFERENCE = "node"
+FLOOR = "rust-ffi"
+MARGIN = 0.02
+CORES = 2
+NOISE = Noise(
+    "B",
+    "Grade B: the reference differs from itself by at most 1.8 % in nine of ten cases.",
+    "Differences below that are within this machine's noise.",
+)
+SELFTEST = SelfTest(
+    "2026-01-01T10:00:00Z",
+    [
+        "Two identical programs differed in 3.9 % of 1000 comparisons.",
+        "A slowdown of 3 % was found.",
+    ],
+    passed=True,
+)
+# Factors on the time of an A/B comparison's new subject.
+EFFECTS = (1.0, 1.5, 0.6, 1.12, 0.98, 1.0, 0.9, 1.0)
+GRADES: tuple[Grade, ...] = ("A", "B", "A", "C", "A")
+STEADY: tuple[Steadiness, ...] = ("flat", "warm-up", "flat", "slowdown", "no steady state")
+
+
+class Make(NamedTuple):
+    """A runner, and its factor on the time of node."""
+
+    name: str
+    runtime: str
+    driver: str
+    role: Literal["runner", "floor", "oracle"]
+    factor: float
+
+
+class Kind(NamedTuple):
+    """A scenario: `base` is node's time in ns; `axis` varies over `values` besides the profile."""
+
+    scenario: str
+    title: str
+    group: str
+    bound: str
+    unit: str
+    base: float
+    axis: str = "rows"
+    values: str = "1"
+
+
+RUNNERS = (
+    Make("node", "node", "node:sqlite", "runner", 1.0),
+    Make("node-better-sqlite3", "node", "better-sqlite3", "runner", 0.83),
+    Make("bun", "bun", "bun:sqlite", "runner", 0.78),
+    Make("bun-better-sqlite3", "bun", "better-sqlite3", "runner", 1.004),
+    Make("deno", "deno", "node:sqlite", "runner", 1.09),
+    Make("deno-better-sqlite3", "deno", "better-sqlite3", "runner", 0.99),
+    Make("rust", "rust", "rusqlite", "runner", 0.44),
+    Make("rust-ffi", "rust", "libsqlite3-sys", "floor", 0.41),
+    Make("dotnet", "dotnet", "Microsoft.Data.Sqlite", "runner", 1.62),
+    Make("python", "python", "sqlite3", "oracle", 2.3),
+)
+BASE = Make("node@24.11.0", "node", "node:sqlite", "runner", 1.0)
+NEW = Make("node@26.10.0", "node", "node:sqlite", "runner", 1.0)
+KINDS = (
+    Kind("startup-noop", "Start and stop", "start-up", "process", "start", 38e6),
+    Kind("startup-first-row", "First row from a cold start", "start-up", "process", "start", 44e6),
+    Kind("get-const", "SELECT 1", "reads", "binding", "read", 640.0),
+    Kind("get-pk", "One row by primary key", "reads", "binding", "read", 1_950.0),
+    Kind("get-index", "One row by unique text key", "reads", "binding", "read", 2_700.0),
+    Kind("all", "Many rows at once", "reads", "mapping", "row", 610.0, "rows", "1 10 100 1000"),
+    Kind("scan-full", "Scan of a whole table", "controls", "engine", "scan", 7.2e6),
+    Kind("insert-transaction", "Rows in one transaction", "writes", "engine", "row", 1_480.0),
+    Kind("insert-autocommit", "One row per commit", "writes", "disk", "row", 61_000.0),
+    Kind("update-pk", "Update by primary key", "writes", "engine", "row", 2_300.0),
+    Kind(
+        "parallel-get-pk",
+        "Reads by several workers",
+        "parallel",
+        "cores",
+        "read",
+        1_100.0,
+        "workers",
+        "1 2 4 8",
+    ),
+)
+
+
+def build(
+    *, cases: int = 24, runners: int = 10, blocks: int = 12, seed: int = 1, sessions: int = 1
+) -> Report:
+    """A report with that many cases, runners and blocks; some cells have no time."""
+    chosen = RUNNERS[:runners]
+    random = Random(seed)
+    built = [
+        build_case(i, kind, axes, chosen, blocks, random, sessions)
+        for i, (kind, axes) in enumerate(points(cases))
+    ]
+    groups = list(dict.fromkeys(case.group for case in built))
+    return Report(
+        version=VERSION,
+        kind="suite",
+        title="Five runtimes, one SQLite workload",
+        run="2026-01-02T03-04-05-synthetic",
+        label="synthetic",
+        suite="full",
+        created="2026-01-02T03:04:05Z",
+        sqlitmus_version="0.1.0",
+        seed=seed,
+        blocks_planned=blocks,
+        blocks_complete=blocks,
+        sessions=sessions,
+        margin=MARGIN,
+        correction="bh",
+        reference=REFERENCE,
+        floor=FLOOR,
+        headline=[
+            "Reads: rust is fastest of the drivers, at 0.44× the time of node [0.43, 0.46].",
+            "Writes: bun and node-better-sqlite3 are not resolved from one another.",
+            "node-better-sqlite3 answered wrongly in 1 case; its time there is not kept.",
+        ],
+        notices=["SQLite differs between runners: 3.50.4 in bun, 3.51.0 in the others."],
+        canary_summary="node against itself: not resolved in 23 of 24 cases.",
+        noise=NOISE,
+        blocks=machine_blocks(blocks),
+        selftest=None,
+        runners=[build_runner(make) for make in chosen],
+        groups=groups,
+        standings=standings(built, groups, [row[0] for row in chosen]),
+        cases=built,
+        scaling=[scaling(chosen)],
+        provenance=provenance([row[0] for row in chosen]),
+        machine={"cpu": "Example CPU 9000", "cores": str(CORES), "os": "Linux 6.1", "disk": "ext4"},
+        method=[
+            "Each process is one sample; runners are compared within blocks of neighbours in time.",
+            "A ratio is a 20 %-trimmed mean of log-ratios with Yuen's 95 % interval.",
+        ],
+        rerun="sqlitmus run --suite full --seed 1",
+    )
+
+
+def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions: int = 3) -> Report:
+    """An A/B comparison of two builds: of each verdict something, and one cell goes wrong."""
+    whole = build(cases=cases, runners=2, blocks=blocks, seed=seed, sessions=sessions)
+    random = Random(seed)
+    built: list[Case] = []
+    for number, (kind, axes) in enumerate(points(cases)):
+        factor = EFFECTS[number % len(EFFECTS)]
+        subjects = (BASE, NEW._replace(factor=factor))
+        case = build_case(number, kind, axes, subjects, blocks, random, sessions)
+        if number == 8:
+            wrong = Cell(NEW.name, "wrong", "row 3, column score: 0.5 instead of 0.25")
+            case = replace(case, cells=[case.cells[0], wrong])
+            case = replace(case, comparisons=pairs(case.cells, sessions))
+        built.append(replace(case, rate=rate_test(case.comparisons)))
+    names = [BASE.name, NEW.name]
+    return replace(
+        whole,
+        kind="compare",
+        title="node 24.11.0 against node 26.10.0",
+        suite="compare",
+        correction="holm",
+        reference=BASE.name,
+        floor=None,
+        headline=["node@26.10.0 is materially slower in 4 cases and faster in 6 of 23."],
+        notices=[],
+        canary_summary="node@24.11.0 against itself: not resolved in 23 of 24 cases.",
+        selftest=SELFTEST,
+        runners=[build_runner(make) for make in (BASE, NEW)],
+        standings=standings(built, whole.groups, names),
+        cases=built,
+        scaling=[],
+        provenance=provenance(names),
+        rerun="sqlitmus compare node@24.11.0 node@26.10.0 --seed 1",
+    )
+
+
+def rate_test(found: Comparisons) -> RateTest | None:
+    """Intervals of the rate as multiples of the 95 % one; Holm over four cases alike."""
+    one = found.of(NEW.name, BASE.name)
+    if one is None:
+        return None
+    if one.ratio.low is None or one.ratio.high is None:
+        return RateTest([], None, None)
+    centre, half = -log(one.ratio.value), log(one.ratio.high / one.ratio.value)
+    ends = [half * width for width in (1.0, 1.41, 2.01)]
+    intervals = [Interval(exp(centre), exp(centre - h), exp(centre + h)) for h in ends]
+    return RateTest(intervals, one.p, None if one.p is None else min(1.0, one.p * 4))
+
+
+def machine_blocks(count: int) -> list[Block]:
+    """A quiet machine, one disturbed block that was repeated, and no throttle counter."""
+    found: list[Block] = []
+    for number in range(count):
+        steal, load = 0.001 * (number % 3), 0.4 + 0.05 * (number % 5)
+        probe = 41_000_000 + 90_000 * (number % 4)
+        if number == 3:
+            found.append(Block(number, True, probe + 5_000_000, 0.12, 0.2, 0.01, 1.9, None))
+        found.append(Block(number, False, probe, steal, 0.01, None, load, None))
+    return found
+
+
+def points(count: int) -> list[tuple[Kind, dict[str, str]]]:
+    """`count` scenarios with their axes, cycling through profiles, then sizes."""
+    found: list[tuple[Kind, dict[str, str]]] = []
+    size = 0
+    while len(found) < count:
+        for kind, profile in product(KINDS, ("shipped", "normalised")):
+            for value in kind.values.split():
+                fixed = {"profile": profile, kind.axis: value, "size": "sml"[size % 3]}
+                if size >= 3:
+                    fixed["variant"] = str(size)
+                found.append((kind, fixed))
+        size += 1
+    return found[:count]
+
+
+def build_runner(make: Make) -> Runner:
+    """A runner; dotnet is the one that is not installed."""
+    name, runtime, driver, role, _ = make
+    if name == "dotnet":
+        hint = "missing: .NET SDK 10 not found; install it"
+        return Runner(name, ".NET", runtime, driver, "runner", missing=hint)
+    return Runner(
+        name,
+        f"{runtime.capitalize()} with {driver}",
+        runtime,
+        driver,
+        role,
+        runtime_version="1.2.3",
+        driver_version="4.5.6",
+        sqlite_version="3.50.4" if name == "bun" else "3.51.0",
+    )
+
+
+def build_case(
+    number: int,
+    kind: Kind,
+    axes: dict[str, str],
+    chosen: Sequence[Make],
+    blocks: int,
+    random: Random,
+    sessions: int,
+) -> Case:
+    """One case with its cells and all pairs of those that are ok; the first is the reference."""
+    scenario, title, group, bound, unit, base, *_ = kind
+    cold = group == "start-up"
+    spread = 0.01 + 0.02 * random.random()
+    shared = [random.gauss(0, spread) for _ in range(blocks)]
+    cells: list[Cell] = []
+    for place, (name, *_, factor) in enumerate(chosen):
+        bias = factor if bound in {"binding", "mapping"} else factor**0.3
+        outcome, reason = outcome_of(number, name)
+        cell = Cell(name, outcome, reason, command=f"sqlitmus run -f '{scenario} runner:{name}'")
+        if outcome == "ok":
+            middle = base * bias * exp(random.gauss(0, 0.03))
+            samples = [middle * exp(s + random.gauss(0, spread)) for s in shared]
+            positions = [b * 240 + number * 10 + (place * 7 + b) % 10 for b in range(blocks)]
+            plan = [["SEARCH users USING INTEGER PRIMARY KEY (rowid=?)"]]
+            if name == "bun" and scenario == "get-index":
+                plan = [["SCAN users"]]
+            cell = replace(
+                cell,
+                time=interval(samples),
+                samples=list(samples),
+                positions=positions,
+                cold=None if cold else measure(3.9e7, factor, spread, first=place == 0),
+                cpu=measure(5.1e7, factor, spread, first=place == 0),
+                memory=measure(6.4e7, factor**0.5, spread / 2, first=place == 0),
+                steadiness=STEADY[(number + place) % len(STEADY)] if number % 4 else None,
+                operations=4096,
+                iterations=20,
+                plans=plan,
+            )
+        elif outcome in {"failed", "wrong"}:
+            cell = replace(cell, log="logs/example.stderr\nline <two> & 'three'")
+        cells.append(cell)
+    cells = with_overhead(cells)
+    return Case(
+        id=f"{scenario}@" + ",".join(f"{k}={v}" for k, v in sorted(axes.items())),
+        scenario=scenario,
+        title=title,
+        question=f"What does it cost to do this: {title.lower()}?",
+        group=group,
+        bound_by=bound,
+        axes=axes,
+        metric="cold" if cold else "steady",
+        unit=unit,
+        sql=["SELECT id, email, name, score FROM users WHERE id = ?"],
+        pragmas=[("journal_mode", "wal"), ("synchronous", "1"), ("cache_size", "-16000")],
+        operations=4096,
+        checks="1 row and checksum 0x1b2c3d4e in every runner; pragmas read back",
+        cells=cells,
+        comparisons=pairs(cells, sessions),
+        canary=canary(cells, random),
+        notes=["Two workers share two cores here."] if group == "parallel" else [],
+        grade=GRADES[number % len(GRADES)],
+    )
+
+
+def measure(base: float, factor: float, spread: float, *, first: bool) -> Measure:
+    """A secondary figure; the first cell is the reference and has no comparison."""
+    if first:
+        return Measure(base * factor)
+    ratio = Interval(factor, factor * exp(-spread), factor * exp(spread))
+    return Measure(base * factor, ratio, verdict_of(ratio))
+
+
+def outcome_of(number: int, name: str) -> tuple[CellOutcome, str | None]:
+    """A few cells of each kind without a time."""
+    if name == "dotnet":
+        return "missing", "missing: .NET SDK 10 not found; install it"
+    if name == "node-better-sqlite3" and number % 11 == 5:
+        return "wrong", "row 3, column score: 0.5 instead of 0.25"
+    if name == "deno" and number % 13 == 7:
+        return "failed", "exit code 1 after 0.2 s"
+    if name == "bun" and number % 9 == 4:
+        return "unsupported", "bun:sqlite has no such shape"
+    return "ok", None
+
+
+def interval(values: list[float]) -> Interval:
+    """Geometric mean with a normal interval; plain on purpose."""
+    logs = [log(value) for value in values]
+    centre = sum(logs) / len(logs)
+    if len(logs) < 2:
+        return Interval(exp(centre), None, None)
+    half = 1.96 * sqrt(sum((x - centre) ** 2 for x in logs) / (len(logs) - 1) / len(logs))
+    return Interval(exp(centre), exp(centre - half), exp(centre + half))
+
+
+def with_overhead(cells: list[Cell]) -> list[Cell]:
+    """Time minus the floor's, with the two half-widths added in squares."""
+    floor = next((cell.time for cell in cells if cell.runner == FLOOR and cell.time), None)
+    if floor is None or floor.high is None or floor.low is None:
+        return cells
+    found: list[Cell] = []
+    for cell in cells:
+        if cell.time and cell.runner != FLOOR and cell.time.high and cell.time.low:
+            own = (cell.time.high - cell.time.low) / 2
+            half = sqrt(own**2 + ((floor.high - floor.low) / 2) ** 2)
+            value = cell.time.value - floor.value
+            over = Interval(value, value - half, value + half)
+            verdict = verdict_of(interval([t / floor.value for t in cell.samples if t]))
+            cell = replace(cell, overhead=over, overhead_verdict=verdict)  # noqa: PLW2901
+        found.append(cell)
+    return found
+
+
+def pairs(cells: list[Cell], sessions: int) -> Comparisons:
+    """Every pair of timed cells, in columns."""
+    found: list[Comparison | None] = []
+    for j, cell in enumerate(cells):
+        for reference in cells[:j]:
+            timed = cell.outcome == reference.outcome == "ok"
+            one = compare(cell, reference) if timed else None
+            further = wider(one.ratio) if one and sessions > 2 else None
+            found.append(replace(one, next=further) if one else None)
+    return Comparisons(
+        [cell.runner for cell in cells],
+        [c and c.ratio.value for c in found],
+        [c and c.ratio.low for c in found],
+        [c and c.ratio.high for c in found],
+        [c and c.verdict for c in found],
+        [c.blocks if c else 0 for c in found],
+        [c and c.needs_blocks for c in found],
+        [c and c.p for c in found],
+        [c and c.adjusted for c in found],
+        [c and c.median and c.median.value for c in found],
+        [c and c.median and c.median.low for c in found],
+        [c and c.median and c.median.high for c in found],
+        [c is not None and c.disagrees for c in found],
+        [c and c.next and c.next.low for c in found],
+        [c and c.next and c.next.high for c in found],
+    )
+
+
+def compare(cell: Cell, reference: Cell) -> Comparison:
+    """One runner against another from their paired samples."""
+    both = zip(cell.samples, reference.samples, strict=True)
+    found = sorted(a / b for a, b in both if a and b)
+    ratio = interval(found)
+    verdict = verdict_of(ratio)
+    needs = 40 if verdict == Verdict.NOT_RESOLVED else None
+    p = None
+    if ratio.low is not None:
+        p = erfc(abs(log(ratio.value)) / log(ratio.value / ratio.low) * 1.96 / sqrt(2))
+    median = Interval(found[len(found) // 2], None, None)
+    if len(found) >= 6:
+        median = replace(median, low=found[len(found) // 5], high=found[-1 - len(found) // 5])
+    return Comparison(
+        cell.runner,
+        reference.runner,
+        ratio,
+        verdict,
+        len(cell.samples),
+        needs,
+        p,
+        p and min(1.0, p * 4),
+        median,
+        holds_one(ratio) != holds_one(median),
+    )
+
+
+def wider(ratio: Interval) -> Interval | None:
+    """Where another session would lie; twice as wide as the interval."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    return Interval(ratio.value, ratio.low**2 / ratio.value, ratio.high**2 / ratio.value)
+
+
+def holds_one(interval: Interval) -> bool:
+    """Whether an interval contains 1; one without bounds might."""
+    return (interval.low or 0) <= 1 <= (interval.high or inf)
+
+
+def verdict_of(ratio: Interval) -> Verdict:
+    """Verdict by interval and margin; equivalence by the 95 % interval, which is enough here."""
+    if ratio.low is None or ratio.high is None:
+        return Verdict.NOT_TESTABLE
+    if ratio.low > 1 + MARGIN:
+        return Verdict.MATERIALLY_SLOWER
+    if ratio.high < 1 / (1 + MARGIN):
+        return Verdict.MATERIALLY_FASTER
+    if ratio.low > 1:
+        return Verdict.SLOWER
+    if ratio.high < 1:
+        return Verdict.FASTER
+    inside = ratio.low > 1 / (1 + MARGIN) and ratio.high < 1 + MARGIN
+    return Verdict.EQUIVALENT if inside else Verdict.NOT_RESOLVED
+
+
+def canary(cells: list[Cell], random: Random) -> Comparison | None:
+    """The reference against a jittered copy of itself."""
+    own = cells[0]
+    if own.time is None:
+        return None
+    again = [value * exp(random.gauss(0, 0.01)) if value else None for value in own.samples]
+    return replace(compare(replace(own, samples=again), own), runner="canary")
+
+
+def standings(cases: list[Case], groups: list[str], names: list[str]) -> list[Standing]:
+    """Geometric means over the cases that both can do."""
+    found: list[Standing] = []
+    by_pair: dict[tuple[str, str, str], list[Comparison]] = {}
+    sizes = dict.fromkeys(groups, 0)
+    for case in cases:
+        sizes[case.group] += 1
+        for c in case.comparisons:
+            by_pair.setdefault((case.group, c.runner, c.reference), []).append(c)
+    for group in groups:
+        for runner, reference in permutations(names, 2):
+            mine = by_pair.get((group, runner, reference), [])
+            ratio = mean_ratio([c.ratio for c in mine]) if mine else None
+            kinds = [c.verdict.removeprefix("materially ") for c in mine]
+            found.append(
+                Standing(
+                    runner,
+                    reference,
+                    group,
+                    ratio,
+                    len(mine),
+                    kinds.count("faster"),
+                    kinds.count("slower"),
+                    kinds.count("equivalent"),
+                    kinds.count("not resolved") + kinds.count("not testable"),
+                    sizes[group] - len(mine),
+                )
+            )
+    return found
+
+
+def mean_ratio(ratios: list[Interval]) -> Interval:
+    """Geometric mean; the bounds are geometric means too, wider than an honest interval."""
+
+    def mean(values: list[float]) -> float:
+        return exp(sum(map(log, values)) / len(values))
+
+    low, high = ([getattr(r, end) or r.value for r in ratios] for end in ("low", "high"))
+    return Interval(mean([r.value for r in ratios]), mean(low), mean(high))
+
+
+def scaling(chosen: Sequence[Make]) -> Scaling:
+    """Curves that bend once the cores are used up."""
+    curves: list[Curve] = []
+    for name, *_, factor in chosen:
+        if name == "dotnet":
+            continue
+        rates = [1e9 / (1_100 * factor) * min(n, CORES) ** 0.93 * n**-0.02 for n in (1, 2, 4, 8)]
+        marks = [
+            Point(n, Interval(r, r * 0.97, r * 1.03))
+            for n, r in zip((1, 2, 4, 8), rates, strict=True)
+        ]
+        curves.append(Curve(name, marks))
+    title = "Reads by several workers"
+    return Scaling("parallel-get-pk", title, {"profile": "normalised"}, CORES, curves)
+
+
+def provenance(names: list[str]) -> list[Fact]:
+    """Facts that differ and facts that do not."""
+    there = [name for name in names if name != "dotnet"]
+    versions = {name: "3.50.4" if name == "bun" else "3.51.0" for name in there}
+    same = dict.fromkeys(there, "wal")
+    return [
+        Fact("SQLite", "version", versions, differs=True),
+        Fact("SQLite", "threading mode", dict.fromkeys(there, "1"), differs=False),
+        Fact(
+            "compile options", "MAX_MMAP_SIZE", dict(zip(there, "0102030405", strict=False)), True
+        ),
+        *[Fact("compile options", f"OPTION_{i}", same, differs=False) for i in range(30)],
+        Fact("pragmas, profile normalised", "journal_mode", same, differs=False),
+    ]

@@ -1,0 +1,261 @@
+"""Claims in HTML, Markdown, for a terminal, and as Node prints comparisons."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from syrupy.assertion import SnapshotAssertion
+
+from sqlitmus.analysis import analyse
+from sqlitmus.render.document import claims as claimwords
+from sqlitmus.render.html import claimcharts
+from sqlitmus.render.html import page as html
+from sqlitmus.render.markdown import page as markdown
+from sqlitmus.render.terminal import claims as claimterminal
+from sqlitmus.render.terminal import nodecompare
+from sqlitmus.render.terminal import page as terminal
+from sqlitmus.results import summary as data
+from sqlitmus.results.claims import (
+    Histograms,
+    Latencies,
+    Load,
+    Place,
+    Ranking,
+    ThreadLine,
+    ThreadPoint,
+    Threads,
+)
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.report import Report
+from tests.analysis.claims import claim_runs
+from tests.analysis.claims.claim_runs import claim, group, make, row
+from tests.render.browser import checked
+from tests.render.test_html import HOSTILE, parse
+
+MODES = ("same", "small", "noisy")
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """Every verdict and every kind of table."""
+    return analyse(make())
+
+
+@pytest.fixture(scope="module")
+def long() -> Report:
+    """A group of 24 rows on two runners; one row of them is key."""
+    many = [row(mode, name=f"{mode} {n}") for n in range(4) for mode in MODES]
+    many[0]["key"] = True
+    return analyse(make(claim(group(*many, runners=["fast", "slow"]), name="long")))
+
+
+def test_terminal_golden(report: Report, snapshot: SnapshotAssertion) -> None:
+    assert terminal.render(report, 120, color=False) == snapshot
+
+
+def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
+    assert markdown.render(report) == snapshot
+
+
+def test_node_golden(report: Report, snapshot: SnapshotAssertion) -> None:
+    assert nodecompare.render(report) == snapshot
+
+
+def test_json_holds_all_of_it(report: Report) -> None:
+    assert data.load(data.render(report)) == report
+
+
+def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
+    text = terminal.render(report, 120, color=False, plain=True)
+    assert text.isascii()
+    assert "x reversed: " in text
+    assert "999 ns -> 502 ns" in text
+
+
+def test_long_groups_are_folded_and_counted(long: Report) -> None:
+    folded = "22 rows: 6 reproduced, 8 same direction, different size, 8 not resolved"
+    text = terminal.render(long, 150, color=False)
+    assert f"  {folded}; the HTML shows them" in text
+    assert len(re.findall("^same 0 ", text, re.MULTILINE)) == 2
+    assert "noisy 2" not in text
+    assert len(re.findall("^noisy 2 ", terminal.render(long, 150, color=False, all_rows=True),
+                          re.MULTILINE)) == 2  # fmt: skip
+    assert f"<details><summary>{folded}</summary>" in markdown.render(long)
+    assert folded not in markdown.render(long, all_rows=True)
+    page = html.render(long)
+    tally = "12 rows: 4 reproduced, 4 same direction, different size, 4 not resolved"
+    for runner in ("fast", "slow"):
+        assert f'<summary>{runner} <span class="dim">{tally}</span>' in page
+    assert page.count('<th scope="row">noisy 2') == 2
+
+
+def test_markdown_tables_keep_their_columns(report: Report) -> None:
+    width = None
+    for line in markdown.render(report).splitlines():
+        if not line.startswith("|"):
+            width = None
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        assert width in (None, cells), line
+        width = cells
+
+
+def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
+    page = parse(html.render(report))
+    anchors = {attributes.get("id") for _, attributes in page.elements}
+    assert {"claims", "claim-modes", "matrix"} <= anchors
+    assert "summary" not in anchors
+    links = {attributes.get("href") for name, attributes in page.elements if name == "a"}
+    assert "#claims" in links
+    text = " ".join(" ".join(page.words).split())
+    for word in claimwords.WORDS:
+        assert f"{word}: " in text
+    assert "2.00× 2.0 times as fast" in text
+    assert "no ratio was published" in text
+
+
+def test_a_page_without_claims_does_not_speak_of_them(small: Report) -> None:
+    page = parse(html.render(small))
+    assert "claims" not in {attributes.get("id") for _, attributes in page.elements}
+    assert "#claims" not in {a.get("href") for name, a in page.elements if name == "a"}
+
+
+def hostile() -> Report:
+    odd = claim(
+        group({**row("same"), "name": HOSTILE, "said": HOSTILE}, title=HOSTILE),
+        title=HOSTILE,
+        source=HOSTILE,
+        published_on=HOSTILE,
+        hypothesis=HOSTILE,
+        differences=[HOSTILE],
+        untestable=[HOSTILE],
+        lessons=dict.fromkeys(claim_runs.LESSONS, HOSTILE),
+        tables=[{**one, "title": HOSTILE} for one in claim_runs.EVERYTHING["tables"]],
+    )
+    return analyse(make(odd))
+
+
+def test_texts_of_a_claim_are_only_text() -> None:
+    found = hostile()
+    page = parse(html.render(found))
+    assert "img" not in {name for name, _ in page.elements}
+    outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", markdown.render(found))
+    assert not re.search(r"(?<!\\)<img", outside_code)
+
+
+def test_the_page_works_in_chromium(report: Report, tmp_path: Path) -> None:
+    assert "no problems" in checked(html.render(report), tmp_path)
+
+
+# charts ------------------------------------------------------------------------------------------
+
+
+def threads(*values: tuple[int, float, bool]) -> Threads:
+    points = [ThreadPoint(n, Interval(value, None, None), over) for n, value, over in values]
+    return Threads("T", "steady", rates=True, lines=[ThreadLine("a", points)], problems=[])
+
+
+def test_points_beyond_the_cores_are_not_joined() -> None:
+    panel = claimcharts.threads_panel(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)))
+    assert panel is not None
+    (line,) = panel.lines
+    assert len(line.points.split()) == len(line.marks) == 2
+    assert len(line.beyond) == 1
+    assert panel.shade is not None
+    assert line.marks[-1][0] < panel.shade < line.beyond[0][0]
+    assert line.marks[1][1] < line.marks[0][1]  # more is higher
+    within = claimcharts.threads_panel(threads((1, 1e6, False), (2, 2e6, False)))
+    assert within is not None
+    assert within.shade is None
+
+
+def test_all_points_beyond_the_cores_leave_no_line() -> None:
+    panel = claimcharts.threads_panel(threads((4, 1e6, True), (8, 1e6, True)))
+    assert panel is not None
+    assert panel.lines[0].points == ""
+    assert panel.shade == claimcharts.BOX[0]
+    assert (
+        claimcharts.threads_panel(Threads("T", "p99", rates=False, lines=[], problems=[])) is None
+    )
+
+
+def test_what_waits_stands_beside_the_time() -> None:
+    load = Load(cpu=750.0, voluntary=12.0, involuntary=0.25)
+    point = ThreadPoint(4, Interval(2e6, None, None), over=True, load=load)
+    grid = claimwords.threads(Threads("T", "steady", True, [ThreadLine("a", [point])], []))
+    assert list(zip(grid.header, grid.lines[0], strict=True)) == [
+        ("option", "a"),
+        ("threads", "4 (more than cores)"),
+        ("operations/s", "2.00\u202fM/s"),
+        ("time, per operation", "500\u202fns"),
+        ("CPU, per operation", "750\u202fns"),
+        ("voluntary switches, per operation", "12"),
+        ("involuntary switches, per operation", "0.25"),
+    ]
+    bare = claimwords.threads(threads((1, 1e6, False)))
+    assert bare.header == ["option", "threads", "operations/s", "time, per operation"]
+
+
+def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
+    paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5, writer_busy=0.0,
+                  pacing=900.0, p999=Interval(2e6, None, None), file=4096)  # fmt: skip
+    alone = Place("b", "r", file=4096)
+    grid = claimwords.ranking(Ranking("T", "p99", [], [paced, alone], []))
+    assert grid.header[grid.left :] == [
+        "99.9 %", "writer's 99 %", "busy", "writer's busy", "pacing error, 99 %"
+    ]  # fmt: skip
+    assert [line[2:] for line in grid.lines] == [
+        ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
+        [claimwords.NONE] * 5,
+    ]
+
+
+def test_the_size_of_a_file_is_shown_where_it_differs() -> None:
+    one, other = Place("a", "r", file=4096), Place("b", "r", file=8192)
+    assert claimwords.ranking(Ranking("T", "p99", [], [one, other], [])).header[-1] == "file"
+
+
+def test_a_terminal_gets_wide_tables_in_bands() -> None:
+    numbers = [str(n) for n in range(100, 120)]
+    bands = claimterminal.bands(claimwords.Grid(["cell", *numbers], [["a", *numbers]], 1))
+    assert len(bands) == 3
+    headers = [[str(c.header) for c in band.columns] for band in bands if isinstance(band, Table)]
+    assert all(header[0] == "cell" for header in headers)
+    assert [name for header in headers for name in header[1:]] == numbers
+
+
+def latencies(*buckets: tuple[int, int, int]) -> Latencies:
+    return Latencies("a", "r", list(buckets))
+
+
+def tops(bars: str) -> list[float]:
+    """Heights of the bars, from left to right."""
+    return [float(height) for height in re.findall(r"v-([\d.]+)h", bars)]
+
+
+def test_bars_show_a_single_operation_and_share_their_axis() -> None:
+    many, few = latencies((1000, 1007, 10_000), (64_000, 64_255, 1)), latencies((4000, 4015, 5))
+    one, other = claimcharts.bars_panels(Histograms("H", None, [many, few], []))
+    box = claimcharts.BARS_BOX
+    assert max(tops(one.bars)) == box[3] - box[1]
+    assert len(tops(one.bars)) == 2
+    assert min(tops(one.bars)) > 3
+    assert one.ticks == other.ticks
+    assert one.said == "10001 operations, 1.00\u202fµs to 64.3\u202fµs"
+    start = [float(x) for x in re.findall(r"M([\d.]+) ", one.bars + other.bars)]
+    assert start[0] < start[2] < start[1]
+
+
+def test_a_linear_axis_has_a_tick_at_each_step() -> None:
+    ms = 1_000_000
+    found = latencies((2 * ms, 2 * ms + 9, 5), (152 * ms, 153 * ms, 3), (303 * ms, 304 * ms, 1))
+    (panel,) = claimcharts.bars_panels(Histograms("H", 150.0 * ms, [found], []))
+    assert [text for _, text in panel.ticks] == [
+        "0", "150\u202fms", "300\u202fms", "450\u202fms"
+    ]  # fmt: skip
+    places = [x for x, _ in panel.ticks]
+    gaps = [round(b - a, 1) for a, b in pairwise(places)]
+    assert max(gaps) - min(gaps) <= 0.1
+    assert claimcharts.bars_panels(Histograms("H", None, [], [])) == []

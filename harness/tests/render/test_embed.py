@@ -1,0 +1,132 @@
+import json
+from dataclasses import replace
+from itertools import accumulate
+from math import exp, inf
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.render.document import symbols as words
+from sqlitmus.render.html import columns, embed
+from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.verdicts import Verdict
+
+
+def pair_of(
+    data: dict[str, Any], case: dict[str, Any], runner: str, reference: str
+) -> tuple[str, list[float | None]]:
+    """A comparison as the page's script finds it."""
+    names = [row[0] for row in data["runners"]]
+    one, two = names.index(runner), names.index(reference)
+    turned = one < two
+    high, low = max(one, two), min(one, two)
+    place = high * (high - 1) // 2 + low
+    logs = [column[place] for column in case["pairs"]]
+    code = case["verdicts"][place]
+    if turned:
+        logs = [None if x is None else -x for x in (logs[0], logs[2], logs[1])]
+        code = data["verdicts"][code][3]
+    return data["verdicts"][code][0], [None if x is None else exp(x / 1e6) for x in logs]
+
+
+def test_every_ordered_pair_can_be_read_back(small: Report) -> None:
+    data = json.loads(json.dumps(embed.page_data(small)))
+    seen = 0
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        for c in case.comparisons:
+            verdict, ratio = pair_of(data, stored, c.runner, c.reference)
+            assert verdict == c.verdict
+            own = (c.ratio.value, c.ratio.low, c.ratio.high)
+            # The synthetic intervals are symmetric in logarithms, as the real ones are.
+            assert ratio == pytest.approx(own, rel=2e-6)
+            seen += 1
+    assert seen > 500
+
+
+def test_only_medians_that_disagree_are_embedded(small: Report) -> None:
+    data = embed.page_data(small)
+    found = 0
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        pairs = case.comparisons
+        crossed: dict[int, list[int]] = stored["cross"]
+        assert set(crossed) == {i for i, told in enumerate(pairs.disagrees) if told}
+        for at, logs in crossed.items():
+            ours = (pairs.median[at], pairs.median_low[at], pairs.median_high[at])
+            assert tuple(exp(x / 1e6) for x in logs) == pytest.approx(ours, rel=2e-6)
+            found += 1
+        assert stored["next"] is None
+    assert found
+
+
+def test_a_case_that_compares_other_runners_is_refused(small: Report) -> None:
+    first = small.cases[0]
+    strangers = replace(first.comparisons, runners=["other", *first.comparisons.runners[1:]])
+    broken = replace(small, cases=[replace(first, comparisons=strangers)])
+    with pytest.raises(ValueError, match="other runners"):
+        embed.page_data(broken)
+
+
+def test_samples_and_positions_come_back(small: Report) -> None:
+    data = embed.page_data(small)
+    names = [row[0] for row in data["runners"]]
+    for case, stored in zip(small.cases, data["cases"], strict=True):
+        for cell in case.cells:
+            place = names.index(cell.runner)
+            if cell.outcome != "ok":
+                assert stored["samples"][place] == []
+                continue
+            scale = 10 ** stored["exponents"][place]
+            values = [x * scale for x in stored["samples"][place]]
+            assert values == pytest.approx(cell.samples, rel=1e-4)
+            steps = stored["positions"][place]
+            assert [sum(steps[: i + 1]) for i in range(len(steps))] == cell.positions
+
+
+def test_codes_are_unique_and_opposites_mutual() -> None:
+    letters = [verdict.letter for verdict in Verdict]
+    assert len(set(letters)) == len(letters)
+    assert all(verdict.opposite.opposite is verdict for verdict in Verdict)
+    outcomes = [word.code for word in (*words.OUTCOMES.values(), words.ABSENT)]
+    assert len(set(outcomes)) == len(outcomes)
+
+
+def test_a_number_that_is_none_stays_none() -> None:
+    assert columns.logs([0.0, float("inf"), None, 1.0]) == [None, None, None, 0]
+    assert columns.short([float("nan"), 812.34567, 123456.7, None]) == [None, 812.346, 123457, None]
+    assert columns.scaled([1.26, None], [-1, 0]) == [13, None]
+    assert columns.differences([], []) == columns.differences([], [0]) == []
+
+
+def test_a_number_beyond_all_measure_is_kept_whole() -> None:
+    assert columns.short([1e300]) == [round(1e300)]
+
+
+@given(st.lists(st.floats(min_value=1e-3, max_value=1e12), max_size=9))
+def test_columns_round_as_their_units_say(values: list[float]) -> None:
+    assert [exp(x / 1e6) for x in columns.logs(values) if x is not None] == pytest.approx(
+        values, rel=1e-6
+    )
+    for value, short in zip(values, columns.short(values), strict=True):
+        assert short == pytest.approx(value, abs=0.00051 if value < columns.WHOLE else 0.51)
+        assert isinstance(short, int) == (value >= columns.WHOLE)
+
+
+@given(st.lists(st.lists(st.integers(0, 10**6))))
+def test_positions_come_back_from_their_differences(positions: list[list[int]]) -> None:
+    lengths = list(map(len, positions))
+    steps = columns.differences([one for part in positions for one in part], lengths)
+    assert [list(accumulate(part)) for part in columns.parts(steps, lengths)] == positions
+
+
+SAMPLES = st.none() | st.just(0.0) | st.floats(1e-3, 1e12)
+
+
+@given(st.lists(st.lists(SAMPLES)))
+def test_extremes_are_those_of_each_part(samples: list[list[float | None]]) -> None:
+    lengths = list(map(len, samples))
+    low, high = columns.extremes([one for part in samples for one in part], lengths)
+    known = [[one for one in part if one] for part in samples]
+    assert low.tolist() == [min(part, default=inf) for part in known]
+    assert high.tolist() == [max(part, default=0) for part in known]

@@ -1,0 +1,340 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from sqlitmus.render.document import comparison as changes
+from sqlitmus.render.html import page as html
+from sqlitmus.render.html import view
+from sqlitmus.results.report import Case, Cell, Fact, Noise, Report, Runner, SelfTest
+from tests.render import synthetic
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
+VOID = {"meta", "link", "br", "input", "img", "circle", "path"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the text outside scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.inside: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.inside = tag if tag in {"script", "style"} else None
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.inside:
+            self.inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self.inside is None:
+            self.words.append(data)
+
+
+def parse(text: str) -> Page:
+    page = Page()
+    page.feed(text)
+    page.close()
+    return page
+
+
+def poisoned(report: Report) -> Report:
+    """The report with a hostile text in every place that takes one."""
+
+    def cell(one: Cell) -> Cell:
+        return replace(
+            one,
+            runner=HOSTILE if one.runner == "bun" else one.runner,
+            reason=HOSTILE if one.reason else None,
+            command=HOSTILE,
+            plans=[[HOSTILE]],
+            log=HOSTILE if one.log else None,
+        )
+
+    def case(one: Case) -> Case:
+        comparisons = replace(
+            one.comparisons,
+            runners=[HOSTILE if name == "bun" else name for name in one.comparisons.runners],
+        )
+        return replace(
+            one,
+            id=one.id + HOSTILE,
+            scenario=one.scenario + HOSTILE,
+            title=HOSTILE,
+            question=HOSTILE,
+            group=one.group + HOSTILE,
+            bound_by=HOSTILE,
+            axes={**one.axes, HOSTILE: HOSTILE + one.id},
+            unit=HOSTILE,
+            sql=[HOSTILE],
+            pragmas=[(HOSTILE, HOSTILE)],
+            checks=HOSTILE,
+            notes=[HOSTILE],
+            cells=[cell(c) for c in one.cells],
+            comparisons=comparisons,
+        )
+
+    def runner(one: Runner) -> Runner:
+        name = HOSTILE if one.name == "bun" else one.name
+        return replace(one, name=name, title=HOSTILE, runtime_version=HOSTILE, driver=HOSTILE)
+
+    return replace(
+        report,
+        title=HOSTILE,
+        run=HOSTILE,
+        label=HOSTILE,
+        suite=HOSTILE,
+        created=HOSTILE,
+        headline=[HOSTILE],
+        notices=[HOSTILE],
+        canary_summary=HOSTILE,
+        runners=[runner(r) for r in report.runners],
+        groups=[group + HOSTILE for group in report.groups],
+        standings=[],
+        cases=[case(c) for c in report.cases],
+        scaling=[],
+        provenance=[Fact(HOSTILE, HOSTILE, {"node": HOSTILE}, differs=True)],
+        machine={HOSTILE: HOSTILE},
+        method=[HOSTILE],
+        rerun=HOSTILE,
+        noise=Noise("C", HOSTILE, HOSTILE),
+        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
+    )
+
+
+def poisoned_comparison(report: Report) -> Report:
+    """The same for an A/B comparison, whose subjects are named by whoever runs it."""
+    poison = poisoned(report)
+
+    def named(name: str) -> str:
+        return HOSTILE if name == synthetic.NEW.name else name
+
+    cases = [
+        replace(
+            case,
+            cells=[replace(cell, runner=named(cell.runner)) for cell in case.cells],
+            comparisons=replace(
+                case.comparisons, runners=[named(name) for name in case.comparisons.runners]
+            ),
+        )
+        for case in poison.cases
+    ]
+    runners = [replace(runner, name=named(runner.name)) for runner in poison.runners]
+    standings = [
+        replace(s, runner=named(s.runner), reference=named(s.reference), group=s.group + HOSTILE)
+        for s in report.standings
+    ]
+    return replace(poison, cases=cases, runners=runners, standings=standings)
+
+
+@pytest.mark.parametrize("kind", ["suite", "compare"])
+def test_hostile_texts_never_become_markup(small: Report, ab: Report, kind: str) -> None:
+    text = html.render(poisoned(small) if kind == "suite" else poisoned_comparison(ab))
+    page = parse(text)
+    assert not [tag for tag, _ in page.elements if tag == "img"]
+    assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
+    assert sum(tag == "script" for tag, _ in page.elements) == 3
+    assert "<img" not in text
+    assert "49" not in "".join(w for w in page.words if "7*7" in w).replace("{{7*7}}", "")
+
+
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_nothing_refers_to_another_place(kind: str, request: pytest.FixtureRequest) -> None:
+    text = html.render(request.getfixturevalue(kind))
+    outside = {"http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"https?://[^\s\"'<)]+", text)) <= outside
+    for _, attrs in parse(text).elements:
+        for name in ("src", "href", "action"):
+            assert (attrs.get(name) or "#").startswith(("#", "data:,"))
+
+
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_every_id_is_unique_and_every_link_arrives(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    elements = parse(html.render(request.getfixturevalue(kind))).elements
+    ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = {
+        (a.get("href") or "#")[1:] for _, a in elements if (a.get("href") or "").startswith("#")
+    }
+    assert links <= set(ids)
+
+
+def test_the_policy_names_the_scripts_of_the_page(small: Report) -> None:
+    page = parse(html.render(small))
+    policy = next(a["content"] for _, a in page.elements if "http-equiv" in a)
+    assert policy is not None
+    assert f"'sha256-{html.digest(html.bundle())}'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_tables_are_complete_without_a_script(small: Report) -> None:
+    text = html.render(small)
+    body = text[text.index('<table id="grid">') : text.index("</table>", text.index('id="grid"'))]
+    rows = re.findall(r"<tr data-c=.*?</tr>", body, flags=re.DOTALL)
+    assert len(rows) == len(small.cases)
+    for row in rows:
+        assert len(re.findall(r"<td ", row)) == len(small.runners)
+        # Each cell says its verdict or its outcome in words, not by colour alone.
+        for cell in re.split(r"<td ", row)[1:]:
+            assert re.search(r'<span class="v">[a-z0-9:.]', cell, flags=re.IGNORECASE), cell
+    for word in ("materially faster", "not installed", "unsupported", "wrong answer", "failed"):
+        assert word in body
+
+
+@pytest.mark.parametrize("kind", ["small", "ab"])
+def test_every_table_has_a_caption_and_scoped_heads(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    text = html.render(request.getfixturevalue(kind))
+    tables = re.findall(r"<table.*?</table>", text, flags=re.DOTALL)
+    assert len(tables) > 10
+    for table in tables:
+        assert "<caption" in table
+        assert not re.search(r"<th(?![^>]*scope=)[ >]", table)
+
+
+def forest(text: str, case: int) -> list[str]:
+    """The rows of a case's table."""
+    place = text.index(f'<table class="forest" data-c="{case}"')
+    return text[place : text.index("</tbody>", place)].split("<tr class=")[1:]
+
+
+def test_secondary_figures_say_their_verdict_in_words(small: Report) -> None:
+    text = html.render(small)
+    index = next(i for i, case in enumerate(small.cases) if case.scenario == "get-pk")
+    rows = dict(zip([r.name for r in small.runners], forest(text, index), strict=True))
+    assert re.search(r"▲</i> 0\.44\d?×<span class=\"v\"> materially faster \[", rows["rust"])
+    assert "materially less" in rows["rust"]
+    assert "against the floor: materially slower" in rows["node"]
+    # The reference has figures and nothing to compare them with.
+    assert "materially faster" not in rows["node"]
+    assert rows["node"].count('class="m') == 1
+
+
+def test_what_puts_a_time_in_doubt_stands_out(small: Report) -> None:
+    text = html.render(small)
+    for index, case in enumerate(small.cases):
+        rows = "".join(forest(text, index))
+        for kind in ("slowdown", "no steady state"):
+            there = sum(cell.steadiness == kind for cell in case.cells)
+            assert rows.count(f"<b>! {kind}</b>") == there
+        disagreeing = [c for c in case.comparisons.against("node").values() if c.disagrees]
+        assert rows.count("but the median says") == len(disagreeing)
+        assert f'noise {case.grade}<span class="v">' in text
+
+
+def test_the_page_says_how_verdicts_were_corrected_and_what_the_self_test_said(
+    small: Report, ab: Report
+) -> None:
+    count = sum(p is not None for case in small.cases for p in case.comparisons.p)
+    for report, correction, selftest in (
+        (small, f"for {count} comparisons by Benjamini\u2013Hochberg (5 % false among", "yet:"),
+        (ab, "for 23 comparisons by Holm (5 % any false alarm)", "passed."),
+        (replace(small, correction="none"), "not corrected", "yet:"),
+        (replace(ab, selftest=replace(synthetic.SELFTEST, passed=False)), "Holm", "FAILED."),
+    ):
+        text = html.render(report)
+        assert correction in text
+        foot = text[text.index("<footer") :]
+        assert selftest in foot[: foot.index("</footer>")]
+
+
+def test_a_comparison_folds_what_does_not_differ_and_counts_it(ab: Report) -> None:
+    text = html.render(ab)
+    assert 'id="grid"' not in text
+    assert 'id="summary"' not in text
+    for number, table in enumerate(changes.tables(ab)):
+        place = text.index(f'id="change-{number}"')
+        part = text[place : text.find('<div class="change"', place)]
+        open_, _, folded = part.partition('<details class="fold">')
+        assert open_.count("<tr data-c=") == len(table.rows)
+        assert folded.split("</details>")[0].count("<tr data-c=") == len(table.folded)
+        assert f"<summary>{table.count()}: show</summary>" in folded
+    assert "Geometric mean, reads" in text
+
+
+def test_a_reference_that_failed_leaves_times_in_its_place(small: Report) -> None:
+    report = replace(small, reference="deno")
+    failed = next(
+        i
+        for i, case in enumerate(report.cases)
+        for c in case.cells
+        if c.runner == "deno" and c.outcome == "failed"
+    )
+    cases = [one for group in view.group_views(report) for one in group.cases]
+    row = next(one for one in cases if one.index == failed)
+    assert "no time" in row.matrix or "not compared" in row.matrix
+    assert "failed" in row.matrix
+
+
+def test_an_empty_report_renders(small: Report) -> None:
+    empty = replace(
+        small,
+        headline=[],
+        notices=[],
+        standings=[],
+        cases=[],
+        scaling=[],
+        provenance=[],
+        machine={},
+        groups=[],
+        runners=[],
+        method=[],
+        floor=None,
+        blocks=[],
+        noise=Noise(None, "No canary ran.", ""),
+    )
+    assert "This run holds no comparison." in html.render(empty)
+
+
+def test_the_default_suite_stays_under_its_size() -> None:
+    text = html.render(synthetic.build(cases=60, blocks=30))
+    assert len(text.encode()) < 1_500_000
+
+
+def test_golden_fragments(snapshot: SnapshotAssertion) -> None:
+    report = synthetic.build(cases=9, blocks=8, runners=7)
+    text = html.render(report)
+
+    def between(start: str, end: str) -> str:
+        place = text.index(start)
+        return text[place : text.index(end, place) + len(end)]
+
+    assert between('<section class="verdict"', "</section>") == snapshot(name="verdict")
+    assert between('<tr data-c="4">', "</tr>") == snapshot(name="matrix row")
+    assert between('<details class="case" data-c="7">', "</details>\n") == snapshot(name="case")
+    assert between('<table class="standing"', "</table>") == snapshot(name="standing")
+    assert between('<figure class="panel"', "</figure>") == snapshot(name="scaling panel")
+    assert between('<section id="noise"', "</section>") == snapshot(name="noise")
+
+
+def test_golden_comparison(snapshot: SnapshotAssertion) -> None:
+    text = html.render(synthetic.build_compare(cases=9, blocks=8))
+    place = text.index('<div class="change" id="change-0"')
+    assert text[place : text.index('id="change-1"')] == snapshot
+
+
+@pytest.mark.parametrize("name", html.SCRIPTS)
+def test_the_bundle_keeps_no_import_or_export(name: str) -> None:
+    assert (html.REPORTS / "assets" / f"{name}.js").exists()
+    assert not re.search(r"^(import|export)\b", html.bundle(), flags=re.MULTILINE)
+
+
+def test_names_at_the_top_of_the_modules_are_unique() -> None:
+    # They share one scope in the page.
+    names = re.findall(
+        r"^(?:export )?(?:async )?(?:function\*?|const|let) +(\w+)",
+        "\n".join(html.asset(f"{name}.js") for name in html.SCRIPTS),
+        flags=re.MULTILINE,
+    )
+    assert len(names) > 50
+    assert sorted(names) == sorted(set(names))

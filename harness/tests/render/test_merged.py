@@ -1,0 +1,240 @@
+"""The merged report: its page, its size, its Markdown and text."""
+
+import re
+from base64 import b64decode
+from dataclasses import replace
+from gzip import decompress
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from sqlitmus.machines.load import reference_of
+from sqlitmus.machines.manifest import Refused
+from sqlitmus.machines.report import merged_report
+from sqlitmus.machines.survey import survey
+from sqlitmus.render.html import machines as mergedview
+from sqlitmus.render.html import merged as mergedhtml
+from sqlitmus.render.markdown import machines as mergedmarkdown
+from sqlitmus.render.terminal import machines as mergedterminal
+from sqlitmus.results.machines import Answer, MergedReport, Row
+from sqlitmus.results.report import Interval
+from sqlitmus.vocabulary.verdicts import Verdict
+from tests.analysis.runs import case, plan
+from tests.machines.merged_runs import Directory
+from tests.render import synthetic
+from tests.render.browser import checked
+from tests.render.test_html import HOSTILE, parse
+
+CASES = [
+    case("get-pk"),
+    case("get-pk@profile=shipped", axes={"profile": "shipped"}),
+    case("insert", group="writes", unit="row"),
+]
+RUNNERS = ("node", "bun", "deno", "rust-ffi")
+Made = tuple[MergedReport, list[bytes]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Three machines; of each word something, one runner emulated, a shard and a machine absent."""
+    directory = Directory(tmp_path_factory.mktemp("merged"))
+    of = plan(RUNNERS, cases=CASES)
+    part = {**of, "cases": CASES[:2], "shard": {"number": 1, "of": 2, "whole": "w"}}
+    directory.add("linux-x64", of, ratios={"bun": 0.8, "deno": 1.06})
+    directory.add("linux-x64 (2)", part, ratios={"bun": 0.82, "deno": 0.94}, missing=[2])
+    directory.add(
+        "macos-arm64",
+        of,
+        kind="macos-arm64",
+        architecture="arm64",
+        emulated=["deno"],
+        ratios={"bun": 0.79, "rust-ffi": 1.001},
+        cpus=["M1", "M2"],
+    )
+    directory.refused.append(Refused(path="a/b", reason="samples.jsonl line 3: not JSON"))
+    directory.expected.append("windows-x64")
+    merged = directory.write()
+    against = reference_of(directory.path, merged, None)
+    found = [survey(directory.path, one, against, mergedhtml.pack) for one in merged.machines]
+    return merged_report(merged, found, against), [one.made or b"" for one in found]
+
+
+def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:
+    text = mergedhtml.render(*made)
+
+    def between(start: str, end: str) -> str:
+        place = text.index(start)
+        return text[place : text.index(end, place) + len(end)]
+
+    assert between('<section class="verdict whole"', "</section>") == snapshot(name="verdict")
+    assert between('<ul class="notices"', "</ul>") == snapshot(name="notices")
+    assert between('<table class="holds"', "</table>") == snapshot(name="holds")
+    assert between('<section id="machines"', "</section>") == snapshot(name="machines")
+
+
+def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> None:
+    assert mergedmarkdown.render(made[0]) == snapshot(name="markdown")
+    assert mergedterminal.render(made[0], 100, color=False) == snapshot(name="text")
+    plain = mergedterminal.render(made[0], 60, color=False, plain=True)
+    assert plain.isascii()
+    assert max(map(len, plain.splitlines())) <= 60
+
+
+def test_each_machines_page_is_inside_as_it_is_alone(made: Made) -> None:
+    report, pages = made
+    text = mergedhtml.render(report, pages)
+    scripts = [attrs for tag, attrs in parse(text).elements if tag == "script"]
+    packed = [attrs["data-of"] for attrs in scripts if "data-of" in attrs]
+    assert packed == [machine.name for machine in report.machines]
+    for inside, given in zip(
+        re.findall(r'<script type="application/octet-stream"[^>]*>([^<]+)<', text),
+        pages,
+        strict=True,
+    ):
+        assert b64decode(inside) == given
+        assert b'<table id="grid">' in decompress(given)
+
+
+def test_the_policy_admits_the_scripts_of_both_pages_and_nothing_else(made: Made) -> None:
+    page = parse(mergedhtml.render(*made))
+    policy = next(a["content"] for _, a in page.elements if "http-equiv" in a) or ""
+    inner = parse(decompress(made[1][0]).decode())
+    theirs = next(a["content"] for _, a in inner.elements if "http-equiv" in a) or ""
+    hashes = set(re.findall(r"'sha256-[^']+'", policy))
+    assert set(re.findall(r"'sha256-[^']+'", theirs)) < hashes
+    assert len(hashes) == 3
+    assert re.sub(r" 'sha256-[^']+'", "", policy) == re.sub(r" 'sha256-[^']+'", "", theirs)
+
+
+def test_hostile_texts_never_become_markup(made: Made) -> None:
+    report, pages = made
+    machines = [
+        replace(
+            machine,
+            name=machine.name + HOSTILE,
+            kind=HOSTILE,
+            cpus=[HOSTILE, "x"],
+            facts=dict.fromkeys(machine.facts, HOSTILE),
+            sqlite={HOSTILE: [HOSTILE], "3": ["x"]},
+            runs=[HOSTILE],
+            created=HOSTILE,
+        )
+        for machine in report.machines
+    ]
+    rows = [
+        replace(
+            row,
+            case=HOSTILE,
+            title=HOSTILE,
+            runner=HOSTILE,
+            axes={HOSTILE: HOSTILE},
+            text=HOSTILE,
+            beside=HOSTILE,
+            answers=[Answer(said=HOSTILE)] * len(row.answers),
+        )
+        for row in report.rows
+    ]
+    poison = replace(
+        report,
+        title=HOSTILE,
+        headline=[HOSTILE],
+        machines=machines,
+        rows=rows,
+        expected=[HOSTILE],
+        reference=HOSTILE,
+        refused=[replace(one, path=HOSTILE, reason=HOSTILE) for one in report.refused],
+    )
+    text = mergedhtml.render(poison, pages)
+    page = parse(text)
+    assert not [tag for tag, _ in page.elements if tag in {"img", "iframe"}]
+    assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
+    assert sum(tag == "script" for tag, _ in page.elements) == 3 + len(pages)
+    assert "<img" not in text
+    spans = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+    outside = spans.sub("", mergedmarkdown.render(poison))
+    assert "alert" in outside
+    assert not re.search(r"(?<!\\)<img", outside)
+
+
+def test_ids_are_unique_links_arrive_and_tables_have_heads(made: Made) -> None:
+    text = mergedhtml.render(*made)
+    elements = parse(text).elements
+    ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = {a["href"] or "" for tag, a in elements if tag == "a"}
+    assert {link for link in links if not link.startswith("#machine=")} <= {"#", "#holds"}
+    for table in re.findall(r"<table.*?</table>", text, flags=re.DOTALL):
+        assert "<caption" in table
+        assert not re.search(r"<th(?![^>]*scope=)[ >]", table)
+    assert set(re.findall(r"https?://[^\s\"'<)]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_pages_without_room_stay_out_and_say_how_to_see_them(made: Made) -> None:
+    report, pages = made
+    large = bytes(mergedhtml.LIMIT)
+    text = mergedhtml.render(report, [pages[0], large, pages[2]])
+    assert len(text.encode()) < mergedhtml.LIMIT
+    packed = re.findall(r'data-of="([^"]+)"', text)
+    assert packed == ["linux-x64", "macos-arm64"]
+    assert f'./just report results/{report.run} --machine "linux-x64 (2)"' in text.replace(
+        "&#34;", '"'
+    )
+    assert '{"name":"linux-x64 (2)","here":false}' in text
+
+
+def test_a_page_that_could_never_fit_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = synthetic.build(cases=9, runners=3, blocks=8)
+    assert mergedhtml.pack(report)
+    monkeypatch.setattr(mergedhtml, "MOST_CELLS", 26)
+    assert mergedhtml.pack(report) == b""
+
+
+def many(report: MergedReport, count: int, machines: int) -> MergedReport:
+    """As many rows on as many machines, half of them not resolved."""
+    ratio = Interval(0.76123, 0.74456, 0.79789)
+    answers = [Answer(ratio, Verdict.MATERIALLY_FASTER)] * machines
+    row = report.rows[0]
+    rows: list[Row] = []
+    for number in range(count):
+        word = "not resolved" if number % 2 else "holds on all"
+        one = replace(row, case=f"case-{number}", word=word, text=word, answers=answers)
+        rows.append(replace(one, verdict=None if number % 2 else Verdict.MATERIALLY_FASTER))
+    return replace(report, rows=rows, machines=[report.machines[0]] * machines)
+
+
+def test_rows_without_room_are_counted_and_decided_ones_come_first(made: Made) -> None:
+    report = many(made[0], 2000, 36)
+    text = mergedhtml.render(report, [b""] * 36)
+    assert len(text.encode()) < mergedview.ROOM + 200_000
+    shown = len(re.findall(r"<tr class=[^>]*data-w=", text))
+    assert 100 < shown < 1000
+    assert 'data-w="not resolved"' not in text
+    left = f"Left out for length: {2000 - shown} comparisons ({1000 - shown} holds on all, 1000 not"
+    assert left in text
+    assert f"report results/{report.run} --format json" in text
+    markdown = mergedmarkdown.render(report)
+    assert len(markdown.encode()) < 1024 * 1024
+    assert "Left out for length" in markdown
+
+
+def test_a_merge_without_anything_renders(made: Made) -> None:
+    empty = replace(made[0], rows=[], machines=[], groups=[], refused=[], expected=[])
+    assert "No machine has a comparison." in mergedhtml.render(empty, [])
+    assert mergedmarkdown.render(empty)
+    assert mergedterminal.render(empty, 80, color=False)
+
+
+def test_the_forest_draws_every_machine(made: Made) -> None:
+    (row,) = (r for r in made[0].rows if (r.case, r.runner) == ("get-pk", "deno"))
+    drawn = mergedview.forest(row, mergedview.axis([row]))
+    assert drawn.count("h0") == 3
+    assert drawn.count('class="em"') == 1
+    far = replace(row, answers=[Answer(Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)])
+    assert "h0" not in mergedview.forest(far, mergedview.axis([far]))
+
+
+def test_the_page_works_in_chromium(made: Made, tmp_path: Path) -> None:
+    found = checked(mergedhtml.render(*made), tmp_path)
+    assert "no problems" in found
+    assert "links within a machine's page stay in it" in found

@@ -1,0 +1,176 @@
+"""The page's modules in Node: they must say what the Python side says."""
+
+import json
+import re
+import shutil
+import subprocess
+from math import exp
+from random import Random
+from typing import Any, cast
+
+import pytest
+
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import symbols as words
+from sqlitmus.render.html import charts, embed
+from sqlitmus.render.html import page as html
+from sqlitmus.results.report import Interval, Report
+from tests.render import synthetic
+
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(
+    NODE is None, reason="node is not on PATH; it runs the page's modules"
+)
+
+
+def run(modules: str, code: str, given: object) -> object:
+    """What `code` logs as JSON, with the modules' names in scope and `given` as its input."""
+    text = "\n".join(html.asset(f"{name}.js") for name in modules.split())
+    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+    script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, "--input-type=module", "-"],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def triples(count: int = 400) -> list[list[float | None]]:
+    random = Random(7)
+    found: list[list[float | None]] = []
+    for _ in range(count):
+        value, half = exp(random.uniform(-2, 24)), exp(random.uniform(-8, -0.5))
+        found.append([value, value * (1 - half), value * (1 + half)])
+    return [*found, [1.0, None, None], [999.7, 999.6, 999.8], [12.5e6, 12.5e6, 12.5e6]]
+
+
+def test_numbers_read_alike_on_both_sides() -> None:
+    given = triples()
+    code = "given.map((t) => [time(t), ratio(t), rate(t), signedTime(t.map((x) => x && -x))])"
+    theirs = run("format", code, given)
+    ours: list[list[object]] = []
+    for value, low, high in given:
+        assert value is not None
+        one = Interval(value, low, high)
+        minus = Interval(-value, low and -low, high and -high)
+        ours.append([list(f) for f in (fmt.time(one), fmt.ratio(one), fmt.rate(one))])
+        ours[-1].append(list(fmt.signed_time(minus)))
+    assert theirs == ours
+
+
+def test_ratio_axes_and_their_ticks_are_alike() -> None:
+    random = Random(3)
+    given = [
+        [[v, v * 0.97, v * 1.03] for v in (exp(random.gauss(0, 1)) for _ in range(5))]
+        for _ in range(100)
+    ]
+    data = {"forest": [240, 16, charts.LABEL_GAP], "steps": charts.RATIO_STEPS}
+    code = (
+        "given[0].map((all) => { const a = ratioAxis(all, given[1]);"
+        " return [a.low, a.high, a.ticks]; })"
+    )
+    theirs = run("svg", code, [given, data])
+    ours: list[list[object]] = []
+    for group in given:
+        axis = charts.ratio_axis([Interval(*triple) for triple in group], 240, 16)
+        ours.append([axis.low, axis.high, [list(tick) for tick in axis.ticks()]])
+    assert theirs == ours
+
+
+def test_pairs_and_shades_are_alike(small: Report) -> None:
+    data = json.loads(json.dumps(embed.page_data(small)))
+    names = [runner.name for runner in small.runners]
+    asked = [
+        [i, names.index(c.runner), names.index(c.reference)]
+        for i, case in enumerate(small.cases)
+        for c in case.comparisons
+    ]
+    code = (
+        "given[1].map(([c, r, o]) => { const x = comparison(given[0], given[0].cases[c], r, o);"
+        " return [x.verdict, x.shade, x.symbol, x.blocks, x.needs,"
+        " x.ratio]; })"
+    )
+    theirs = run("data", code, [data, asked])
+    theirs = cast("list[list[Any]]", theirs)
+    for (i, _, _), found in zip(asked, theirs, strict=True):
+        assert found[5][1] <= found[5][0] <= found[5][2], small.cases[i].id
+    ours = [
+        [c.verdict, words.shade(c.verdict, c.ratio.value), c.verdict.symbol,
+         c.blocks, c.needs_blocks]
+        for case in small.cases for c in case.comparisons
+    ]  # fmt: skip
+    assert [found[:5] for found in theirs] == ours
+
+
+def test_cross_checks_and_further_sessions_are_alike() -> None:
+    report = synthetic.build(cases=14, sessions=3)
+    data = json.loads(json.dumps(embed.page_data(report)))
+    names = [runner.name for runner in report.runners]
+    both = [(i, c) for i, case in enumerate(report.cases) for c in case.comparisons]
+    asked = [[i, names.index(c.runner), names.index(c.reference)] for i, c in both]
+    code = (
+        "given[1].map(([c, r, o]) => { const x = comparison(given[0], given[0].cases[c], r, o);"
+        " return [x.cross, x.next]; })"
+    )
+    theirs = cast("list[list[Any]]", run("data", code, [data, asked]))
+    crossed = 0
+    for (_, c), (cross, further) in zip(both, theirs, strict=True):
+        assert (cross is not None) == c.disagrees
+        if c.disagrees and c.median:
+            crossed += 1
+            ours = (c.median.value, c.median.low, c.median.high)
+            assert cross == pytest.approx(ours, rel=2e-6)
+        assert c.next is not None
+        assert further == pytest.approx((c.next.value, c.next.low, c.next.high), rel=2e-6)
+    assert crossed
+
+
+CELL = {
+    "id": "all@rows=100,profile=shipped", "scenario": "all", "bound": "mapping",
+    "group": "reads", "axes": {"rows": "100", "profile": "shipped"},
+}  # fmt: skip
+RUNNER = ["bun-better-sqlite3", "Bun", "bun", "better-sqlite3", "runner"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hit"),
+    [
+        ("", True), ("all", True), ("ALL", True), ("get-pk", False), ("-get-pk", True),
+        ("rows:100", True), ("rows:10", False), ("-rows:10", True), ("-rows:100", False),
+        ("runtime:bun rows:100", True), ("runtime:bun rows:10", False), ("bun-better", True),
+        ("runner:bun", False), ("bound:mapping", True), ("nokey:1", False),
+        ("-python profile:shipped", True), ("driver:better-sqlite3", True), ("shipped/bun", True),
+        ("-", True), ("group:", False),
+    ],
+)  # fmt: skip
+def test_the_filter_reads_as_on_the_command_line(text: str, hit: bool) -> None:
+    code = "matches(parse(given[0]), facts(given[1], given[2]))"
+    assert run("filter", code, [text, CELL, RUNNER]) is hit
+
+
+def test_the_address_holds_only_what_differs_and_ignores_what_it_does_not_know() -> None:
+    data = {"runners": [["node"], ["bun"]], "reference": 0}
+    choices = {"ref": ["node", "bun"], "case": [], "sort": ["case"], "group": ["reads"],
+               "profile": [], "runner": []}  # fmt: skip
+    code = (
+        "(() => { const [data, choices] = given; const none = write(defaults(data), data);"
+        ' const one = { ...defaults(data), ref: "bun", group: ["reads"], decided: true };'
+        " const back = read(write(one, data), data, choices);"
+        ' const odd = read("#ref=evil&group=reads~x&zz=1&theme=pink", data, choices);'
+        " return [none, JSON.stringify(back.state) === JSON.stringify(one), odd.state.ref,"
+        " odd.state.group, odd.unknown]; })()"
+    )
+    unknown = ["ref=evil", "x", "zz=1", "theme=pink"]
+    assert run("state", code, [data, choices]) == ["", True, "node", ["reads"], unknown]
+
+
+def test_csv_quotes_and_disarms_formulas() -> None:
+    line = run("export", "csvLine(given)", ['a"b', "x,y", "=1+1", -3, None, "plain"])
+    assert line == '"a""b","x,y",\'=1+1,-3,,plain\r\n'

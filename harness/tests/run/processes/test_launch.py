@@ -1,0 +1,314 @@
+"""Processes behind a barrier: what comes of them together, and of every accident."""
+
+import json
+import os
+import selectors
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus.machine import affinity
+from sqlitmus.run.hyperfine import Invocation
+from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import (
+    Column,
+    Database,
+    Job,
+    Measure,
+    Parameters,
+    Result,
+    Step,
+    Writer,
+)
+from sqlitmus.vocabulary.detail import Launch
+from sqlitmus.vocabulary.errors import UsageError
+from tests.fakes.clone import running, until
+
+pytestmark = pytest.mark.skipif(launch.unsupported() is not None, reason="no processes together")
+
+ORACLE = [sys.executable, "-X", "utf8", str(paths.ROOT / "runners" / "python" / "main.py")]
+FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
+
+
+def job(folder: Path, **measure: Any) -> Job:
+    asked = {"operations_per_iteration": 10, "warmup_iterations": 1, "iterations": 3, "workers": 2}
+    return Job(
+        mode="measure",
+        cell="a/fake",
+        measure=Measure.model_validate({**asked, **measure}),
+        output=str(folder / "result.json"),
+    )
+
+
+def go(
+    folder: Path,
+    act: str = "",
+    *,
+    launcher: Launcher | None = None,
+    command: list[str] | None = None,
+    asked: Job | None = None,
+    processes: int = 2,
+    pins: list[int] | None = None,
+    timeout_s: float = 60,
+) -> tuple[Invocation, Launch | None]:
+    return (launcher or Launcher(folder)).launch(
+        command or [sys.executable, "-I", "-S", str(FAKE), act],
+        asked or job(folder),
+        processes=processes,
+        pins=pins or [],
+        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+        log=folder / "log",
+        timeout_s=timeout_s,
+    )
+
+
+def test_processes_become_one_result(tmp_path: Path) -> None:
+    done, seen = go(tmp_path, asked=job(tmp_path, workers=4))
+    assert done.problem is None
+    assert done.result
+    assert done.timing
+    assert (done.timing.exit_code, done.result.operations, done.result.rows) == (0, 10, 10)
+    # Each process adds 2³² − 1 − the number of its first worker.
+    assert done.result.checksum == 2**32 - 4
+    assert [worker.operations for worker in done.result.workers] == [2, 3, 2, 3]
+    # From the start of worker 0 to the end of worker 3, which starts 30 µs later and takes 203.
+    assert done.result.iterations_ns == [233_000] * 3
+    assert done.result.warmup_ns == [200_002]
+    assert done.result.peak_rss_bytes == 2000
+    assert done.timing.wall_ns > 0
+    assert done.timing.user_ns + done.timing.system_ns > 0
+    assert seen
+    assert seen.processes == 2
+    assert seen.start_spread_us == [30.0] * 3
+    assert len(seen.skew_us) == 3
+    assert min(seen.skew_us) > 0
+    assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 10
+
+
+def test_each_process_has_its_share_and_reads_the_same_job(tmp_path: Path) -> None:
+    go(tmp_path, asked=job(tmp_path, workers=6), processes=3)
+    given = [json.loads(f.read_bytes()) for f in sorted(tmp_path.glob("result.?.job.json"))]
+    assert [one["measure"]["share"] for one in given] == [
+        {"first": first, "of": 6} for first in (0, 2, 4)
+    ]
+    for one in given:
+        measure = one["measure"]
+        assert (measure["workers"], measure["barrier"]) == (2, True)
+        assert (measure["operations_per_iteration"], measure["iterations"]) == (10, 3)
+
+
+def test_the_jobs_of_a_cell_are_written_once_and_leave_nothing_behind(tmp_path: Path) -> None:
+    launcher, same, path = Launcher(tmp_path), job(tmp_path), tmp_path / "result.1.job.json"
+    assert go(tmp_path, launcher=launcher, asked=same)[0].result
+    written = path.stat().st_mtime_ns
+    done, _ = go(tmp_path, "speechless@1", launcher=launcher, asked=same)
+    assert path.stat().st_mtime_ns == written
+    assert done.problem == "process 1: ended with exit code 0 and wrote no result"
+    assert go(tmp_path, launcher=launcher, asked=job(tmp_path, iterations=2))[0].result
+    assert json.loads(path.read_bytes())["measure"]["iterations"] == 2
+
+
+def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -> None:
+    database = tmp_path / "a.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, word TEXT)")
+        rows = [(number, f"word {number}") for number in range(64)]
+        connection.executemany("INSERT INTO t VALUES(?, ?)", rows)
+        connection.commit()
+    step = Step(
+        operation="get",
+        sql="SELECT id, word FROM t WHERE id = ?",
+        parameters=Parameters(types=["integer"], rows=[[7 * n % 64] for n in range(64)]),
+        columns=[Column(name="id", type="integer"), Column(name="word", type="text")],
+    )
+    asked = job(tmp_path, workers=4, operations_per_iteration=101).model_copy(
+        update={"database": Database(path=str(database)), "steps": [step]}
+    )
+    output, file = tmp_path / "one.json", tmp_path / "one.job.json"
+    alone = asked.model_copy(update={"mode": "verify", "output": str(output)})
+    file.write_text(alone.text(), "utf-8")
+    subprocess.run([*ORACLE, "--job", str(file)], check=True)
+    one = Result.model_validate_json(output.read_bytes())
+    done, seen = go(tmp_path, command=ORACLE, asked=asked)
+    assert done.problem is None
+    together = done.result
+    assert together
+    assert (together.operations, together.rows) == (101, 101)
+    assert together.checksum == one.checksum
+    assert [worker.operations for worker in together.workers] == [25, 25, 25, 26]
+    assert seen
+    assert len(seen.start_spread_us) == 3
+    assert all(
+        time_ns >= spread_us * 1000
+        for time_ns, spread_us in zip(together.iterations_ns, seen.start_spread_us, strict=True)
+    )
+
+
+def test_one_process_alone_stands_at_the_barrier_too(tmp_path: Path) -> None:
+    done, seen = go(tmp_path, asked=job(tmp_path, workers=1), processes=1)
+    assert done.result
+    assert seen
+    assert seen.skew_us == [0.0] * 3
+    assert seen.start_spread_us == [0.0] * 3
+
+
+def test_what_is_said_beside_the_barrier_is_in_the_log(tmp_path: Path) -> None:
+    done, _ = go(tmp_path, "chatter@1")
+    assert done.result
+    said = (tmp_path / "log").read_text("utf-8")
+    assert said.startswith("process 0:\npinned to")
+    assert said.partition("process 1:\n")[2].count("a line\nanother\n") == 4
+    assert "ready" not in said
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        (
+            "crash@1",
+            "process 1 of 2: ended with exit code 1 before iteration 3 of 4: out of luck",
+        ),
+        (
+            "signal@0",
+            "process 0 of 2: was killed by SIGSEGV (exit code 139) before iteration 3 of 4: pinned",
+        ),
+        ("quit@1", "process 1 of 2: ended with exit code 0 before iteration 3 of 4: pinned to"),
+        ("eager@1", "process 1 of 2: says `ready` once more before iteration 2 of 4: pinned to"),
+        ("endless@0", "process 0 of 2: says `ready` once more after iteration 4, the last: pinned"),
+        ("late crash@1", "process 1 of 2: ended with exit code 4 after iteration 4, the last: pin"),
+        ("speechless@1", "process 1: ended with exit code 0 and wrote no result"),
+        ("unlike@1", "process 1 differs from process 0 in `effective`: pragmas: cache_size: 1 and"),
+        ("spanless@1", "process 1 reports 2 spans_us of its worker 0; 3 were asked for"),
+    ],
+)
+def test_an_accident_of_one_is_told_and_ends_all(tmp_path: Path, act: str, problem: str) -> None:
+    done, seen = go(tmp_path, act)
+    assert done.problem
+    assert done.problem.startswith(problem)
+    assert (done.result, seen) == (None, None)
+    assert not (tmp_path / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        (
+            "silent@1",
+            "process 1 of 2: not ready for iteration 2 of 4 within 3 s; all are killed: waits for",
+        ),
+        ("lingering@0", "process 0 of 2: no end after iteration 4, the last within 3 s; all are"),
+    ],
+)
+def test_a_process_that_does_not_go_on_is_bounded(tmp_path: Path, act: str, problem: str) -> None:
+    # Long enough for all to have got there, also on a busy machine.
+    done, seen = go(tmp_path, act, timeout_s=3)
+    assert (done.problem or "").startswith(problem)
+    assert (done.timing, done.result, seen) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("act", "status", "why"),
+    [("unsupported@1", "unsupported", "no such shape"), ("failed@0", "failed", "database is lock")],
+)
+def test_a_result_that_is_not_ok_is_the_answer_of_all(
+    tmp_path: Path, act: str, status: str, why: str
+) -> None:
+    done, seen = go(tmp_path, act)
+    assert done.problem is None
+    assert done.result
+    assert done.result.status == status
+    assert why in done.result.model_dump_json()
+    assert seen is None
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "gone")
+    done, _ = go(tmp_path, command=[nowhere])
+    assert done == Invocation(None, None, f"{nowhere}: No such file or directory")
+
+
+def test_kill_ends_all_with_what_they_started(tmp_path: Path) -> None:
+    launcher = Launcher(tmp_path)
+    launcher.kill()  # with nothing under way it does nothing
+    ended: list[Invocation] = []
+
+    def run() -> None:
+        ended.append(go(tmp_path, "stubborn@1", launcher=launcher)[0])
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    file = tmp_path / "result.1.pids"
+    until(lambda: file.exists() and " " in file.read_text(), "the process did not start")
+    launcher.kill()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert "was killed by SIGKILL (exit code 137) before iteration 1 of 4" in str(ended[0].problem)
+    for pid in map(int, file.read_text().split()):
+        until(lambda pid=pid: not running(pid), "a process lives on")
+
+
+def test_the_harness_wakes_up_for_events_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    awake: list[float | None] = []
+
+    class Counted(selectors.DefaultSelector):
+        def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+            awake.append(timeout)
+            return super().select(timeout)
+
+    monkeypatch.setattr(selectors, "DefaultSelector", Counted)
+    done, _ = go(tmp_path, "silent@1", timeout_s=2)
+    assert done.problem
+    # Two processes are ready once, one of them twice; then time runs out.
+    assert len(awake) <= 4
+
+
+@pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> None:
+    here = affinity.allowed()
+    pins = [here[-1], here[0]]
+    done, seen = go(tmp_path, asked=job(tmp_path, workers=3), processes=3, pins=pins)
+    assert done.result
+    assert seen
+    assert seen.pins == [here[-1], here[0], here[-1]]
+    said = (tmp_path / "log").read_text("utf-8").splitlines()
+    assert said[1::2] == [f"pinned to {pin}" for pin in seen.pins]
+    assert affinity.allowed() == here
+
+
+@pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"pin 4096: there is no such processor.*usable are \d"):
+        go(tmp_path, pins=[0, 4096])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"measure": Measure(operations_per_iteration=1, workers=3)}, "3 workers cannot be shared"),
+        ({"measure": Measure(operations_per_iteration=1, workers=2, warmup_ns=1)}, "warm up by"),
+        ({"mode": "verify"}, "measure only"),
+        ({"reset": ["DELETE FROM t"]}, "no reset"),
+        (
+            {
+                "writer": Writer.model_validate(
+                    {"steps": [{"operation": "run", "sql": "x"}], "operations": 1}
+                )
+            },
+            "no writer",
+        ),
+    ],
+)
+def test_a_job_that_cannot_be_shared(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        go(tmp_path, asked=job(tmp_path).model_copy(update=changes))

@@ -1,0 +1,326 @@
+"""Blocks that were disturbed are done again, by the probe alone; nothing is done twice or lost."""
+
+import json
+import math
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+import pytest
+
+from sqlitmus.analysis import analyse, load
+from sqlitmus.machine import kernel
+from sqlitmus.results.report import Cell
+from sqlitmus.run.store import RunDirectory
+from tests.fakes.clone import Clone
+from tests.fakes.instant import Desk, even
+
+EACH = 3  # invocations of a block: a, b, canary
+
+
+@pytest.fixture
+def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for name in ("a", "b"):
+        clone.runner(name)
+    return Desk.make(clone, monkeypatch)
+
+
+def slow_after(desk: Desk, *numbers: int) -> None:
+    """The probe is slow when so many invocations are done: also at the next one's start."""
+    desk.probe(lambda: len(desk.instant.measured) in numbers)
+
+
+def slow_at_end(desk: Desk, *numbers: int) -> None:
+    """The probe is slow once when so many invocations are done: at a block's end only."""
+    left = list(numbers)
+
+    def slow() -> bool:
+        if len(desk.instant.measured) not in left:
+            return False
+        left.remove(len(desk.instant.measured))
+        return True
+
+    desk.probe(slow)
+
+
+def passes(run: RunDirectory) -> list[tuple[int, int, bool, bool]]:
+    return [(b.block, b.take, b.disturbed, b.repeated) for b in run.blocks()]
+
+
+def calm(blocks: int, first: int = 0) -> list[tuple[int, int, bool, bool]]:
+    return [(block, 0, False, False) for block in range(first, blocks)]
+
+
+def done(run: RunDirectory) -> list[tuple[int, int]]:
+    return [(s.position, s.take) for s in run.samples()]
+
+
+def cell(run: RunDirectory, name: str) -> Cell:
+    (found,) = (c for c in analyse(load(run.path)).cases[0].cells if c.runner == name)
+    return found
+
+
+def test_a_calm_run_repeats_nothing_and_records_every_block(desk: Desk) -> None:
+    assert desk.run(blocks=12).exit == 0
+    run = desk.clone.latest()
+    assert passes(run) == calm(12)
+    assert done(run) == [(n, 0) for n in range(12 * EACH)]
+    lines = (run.path / "blocks.jsonl").read_text().splitlines()
+    first = json.loads(lines[0])
+    assert list(first) == ["block", "take", "before", "after", "disturbed", "repeated"]
+    assert first["before"]["probe_ns"] == first["after"]["probe_ns"] == 30_000_000
+    assert first["after"]["monotonic_ns"] >= first["before"]["monotonic_ns"]
+
+
+def test_a_disturbed_block_is_done_again_at_once_in_the_same_order(desk: Desk) -> None:
+    slow_after(desk, 9 * EACH)  # the end of block 9; the start of the same block's next take
+    assert desk.run(blocks=12, label="x").exit == 0
+    run = desk.clone.latest()
+    assert passes(run) == [
+        *calm(8),
+        (8, 0, True, True),
+        # the look before the second take is as slow, which is no reason for a third
+        (8, 1, True, False),
+        *calm(12, 9),
+    ]
+    block = list(range(8 * EACH, 9 * EACH))
+    assert done(run)[8 * EACH : 10 * EACH] == [(n, 0) for n in block] + [(n, 1) for n in block]
+    samples = list(run.samples())
+    first, again = samples[8 * EACH : 9 * EACH], samples[9 * EACH : 10 * EACH]
+    assert [s.label for s in first] == [s.label for s in again]
+    assert len(done(run)) == 13 * EACH
+    again = "block 9 was disturbed (the probe took 150 ms): it is done again"
+    assert [line for line in desk.said().splitlines() if "disturbed" in line] == [again]
+
+
+def test_the_first_eight_blocks_are_not_judged(desk: Desk) -> None:
+    slow_at_end(desk, 8 * EACH)
+    assert desk.run(blocks=10).exit == 0
+    assert passes(desk.clone.latest()) == calm(10)
+
+
+def test_at_most_a_fifth_of_the_blocks_is_done_again(desk: Desk) -> None:
+    slow_at_end(desk, 9 * EACH, 11 * EACH, 13 * EACH, 14 * EACH)
+    assert desk.run(blocks=12).exit == 0
+    run = desk.clone.latest()
+    assert [found for found in passes(run) if found[0] >= 8] == [
+        (8, 0, True, True),
+        (8, 1, False, False),
+        (9, 0, True, True),
+        (9, 1, False, False),
+        (10, 0, True, False),
+        (11, 0, True, False),
+    ]
+    assert len(done(run)) == 14 * EACH
+
+
+def test_slow_cells_are_no_disturbance(desk: Desk) -> None:
+    desk.instant.paces["b"] = lambda _, number: 1e6 if number == 10 else 1e3
+    assert desk.run(blocks=12).exit == 0
+    assert passes(desk.clone.latest()) == calm(12)
+
+
+def test_samples_of_the_disturbed_take_are_kept_and_not_used(desk: Desk) -> None:
+    slow_after(desk, 9 * EACH)
+    # b's 9th invocation is that of the disturbed take
+    desk.instant.paces["b"] = lambda _, number: 9e9 if number == 9 else 1000.0 + number
+    assert desk.run(blocks=12).exit == 0
+    run = desk.clone.latest()
+    times = [s.steady_ns for s in run.samples() if s.label == "b"]
+    assert (len(times), max(t or 0 for t in times)) == (13, 4 * 9e9)
+    found = cell(run, "b")
+    assert found.samples == [1000.0 + n for n in (*range(1, 9), *range(10, 14))]
+    report = analyse(load(run.path))
+    assert (report.blocks_complete, report.notices) == (12, [])
+    assert [(b.number, b.repeated) for b in report.blocks][8:10] == [(8, True), (8, False)]
+
+
+def test_a_failure_in_a_disturbed_take_is_a_failure(desk: Desk) -> None:
+    slow_after(desk, 9 * EACH)
+    desk.instant.lies["b"] = lambda number: None if number == 9 else {}
+    assert desk.run(blocks=12).exit == 4
+    run = desk.clone.latest()
+    assert len([s for s in run.samples() if s.label == "b"]) == 9  # not tried again
+    found = cell(run, "b")
+    assert found.outcome == "failed"
+    assert found.reason == (
+        "failed in 1 invocation of 9, first in block 9: ended with exit code 7 and wrote no result"
+    )
+
+
+@pytest.mark.parametrize("number", range(8 * EACH + 1, 10 * EACH + 1))
+def test_a_run_cut_anywhere_in_a_repeated_block_goes_on_where_it_was(
+    desk: Desk, number: int
+) -> None:
+    slow_at_end(desk, 9 * EACH)
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    ended = desk.run(blocks=12)
+    run = desk.clone.latest()
+    assert (ended.exit, ended.directory) == (130, run.path)
+    before = done(run)
+    assert len(before) == number
+    assert desk.resume(run.path).exit == 0
+    block = list(range(8 * EACH, 9 * EACH))
+    assert done(run) == [
+        *((n, 0) for n in range(9 * EACH)),
+        *((n, 1) for n in block),
+        *((n, 0) for n in range(9 * EACH, 12 * EACH)),
+    ]
+    assert [p for p in passes(run) if p[0] == 8] == [(8, 0, True, True), (8, 1, False, False)]
+    assert run.complete()
+    assert analyse(load(run.path)).blocks_complete == 12
+
+
+def test_a_disturbed_block_that_no_repeat_was_left_for_is_final(desk: Desk) -> None:
+    slow_at_end(desk, 9 * EACH, 11 * EACH, 13 * EACH)
+
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == 13 * EACH + 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    assert desk.run(blocks=12).exit == 130
+    run = desk.clone.latest()
+    assert desk.resume(run.path).exit == 0
+    assert passes(run)[-2:] == [(10, 0, True, False), (11, 0, False, False)]
+    assert len(done(run)) == 14 * EACH
+
+
+def refuse(*_: Any, **__: Any) -> Any:
+    raise OSError("not on this system")
+
+
+def test_a_machine_that_tells_nothing_of_itself_is_measured_all_the_same(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent: Callable[..., None] = lambda *_: None  # noqa: E731
+    for name in ("pressure_us", "cpu_ticks", "context_switches", "throttle_count", "frequency_khz"):
+        monkeypatch.setattr(kernel, name, silent)
+    monkeypatch.setattr(os, "getloadavg", refuse)
+    monkeypatch.setattr(psutil, "sensors_battery", refuse)
+    assert desk.run(blocks=2).exit == 0
+    run = desk.clone.latest()
+    told = json.loads((run.path / "blocks.jsonl").read_text().splitlines()[0])
+    assert sorted(told["before"]) == ["monotonic_ns", "probe_ns"]
+    (first, _) = analyse(load(run.path)).blocks
+    assert (first.probe_ns, first.steal, first.cpu_pressure) == (30_000_000, None, None)
+    assert (first.io_pressure, first.load, first.throttled) == (None, None, None)
+
+
+def test_counts_of_the_plan_reach_every_invocation(desk: Desk) -> None:
+    desk.instant.paces = {"a": even(1100, "a"), "b": even(30_000, "b")}
+    assert desk.run(mode="piloted", blocks=2).exit == 0
+    run = desk.clone.latest()
+    (counts,) = run.plan().counts.values()
+    # 5 ms of each, since b is more than 20 times slower
+    assert (counts["a"].operations, counts["b"].operations) == (5000, 200)
+    blocks = desk.instant.measured[-2 * EACH :]
+    for found in blocks:
+        want = counts[found.runner]
+        assert found[1:] == (want.operations, want.iterations, want.warmup_ms * 10**6)
+    for name, per_unit in (("a", 1100), ("b", 30_000)):
+        time = cell(run, name).time
+        assert time is not None
+        assert time.value == pytest.approx(per_unit, rel=0.005)
+
+
+# accidents --------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_stands_still_fails_the_cell(desk: Desk) -> None:
+    desk.instant.lies["b"] = lambda n: {"iterations_ns": [4400, 0, 4400]} if n == 3 else {}
+    assert desk.run(blocks=12).exit == 4
+    found = cell(desk.clone.latest(), "b")
+    assert found.outcome == "failed"
+    assert found.reason == (
+        "failed in 1 invocation of 3, first in block 3: its result has an iteration of 0 ns: its "
+        "clock stood still"
+    )
+
+
+@pytest.mark.parametrize("jumped", [1, 10**15])
+def test_a_clock_that_jumps_in_one_block_decides_nothing(desk: Desk, jumped: int) -> None:
+    desk.instant.lies["b"] = lambda n: {"iterations_ns": [jumped] * 3} if n == 3 else {}
+    assert desk.run(blocks=12).exit == 0
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert found.ratio.value == pytest.approx(1, abs=0.01)
+    assert found.verdict in ("equivalent", "not resolved")
+    # it is not hidden
+    assert cell(desk.clone.latest(), "b").samples[2] == jumped / 4
+
+
+def test_an_iteration_that_jumps_does_not_move_its_invocation(desk: Desk) -> None:
+    iterations = [4400, 10**15, 4400]
+    desk.instant.lies["b"] = lambda _: {"iterations_ns": iterations}
+    assert desk.run(blocks=2).exit == 0
+    assert cell(desk.clone.latest(), "b").samples == [1100, 1100]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, -4400, "4400"])
+def test_a_tampered_sample_fails_its_cell_and_no_other(desk: Desk, value: object) -> None:
+    desk.run(blocks=12)
+    run = desk.clone.latest()
+    file = run.path / "samples.jsonl"
+    header, *rows, footer = map(json.loads, file.read_text("utf-8").splitlines())
+    block, label, steady_ns = map(header["columns"].index, ("block", "label", "steady_ns"))
+    (row,) = (row for row in rows if row[block] == 4 and row[label] == "b")
+    row[steady_ns] = value
+    file.write_text("".join(json.dumps(x) + "\n" for x in (header, *rows, footer)), "utf-8")
+    found = cell(run, "b")
+    assert found.outcome == "failed"
+    assert found.reason is not None
+    assert found.reason.startswith("impossible figures in 1 invocation of 12, first in block 5: ")
+    assert cell(run, "a").outcome == "ok"
+
+
+def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
+    desk.instant.paces = {"a": lambda _, __: 1000, "b": lambda _, __: 1500}
+    desk.run(blocks=12)
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert (found.ratio.value, found.verdict) == (pytest.approx(1.5), "not testable")
+    assert report.noise.grade == "C"
+    (notice,) = (text for text in report.notices if "had the same ratio" in text)
+    assert notice.startswith("1 comparison had the same ratio in most blocks, so no interval can")
+
+
+def test_one_block_says_who_works_and_not_who_is_faster(desk: Desk) -> None:
+    desk.instant.paces["b"] = lambda _, __: 9000
+    desk.run(blocks=1)
+    report = analyse(load(desk.clone.latest().path))
+    assert list(report.cases[0].comparisons) == []
+    (told,) = report.headline
+    assert told == (
+        "With 1 complete block this run says who works, not who is faster: verdicts need at least "
+        "10 blocks."
+    )
+    assert "1 complete block: fewer than 10 never give a verdict" in report.notices[0]
+
+
+def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Desk) -> None:
+    def interrupt(_name: str, _number: int) -> None:
+        if len(desk.instant.measured) == 11 * EACH + 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    desk.instant.paces["b"] = even(1650, "b")
+    assert desk.run(blocks=20).exit == 130
+    report = analyse(load(desk.clone.latest().path))
+    found = report.cases[0].comparisons.of("b", "a")
+    assert found is not None
+    assert (report.blocks_complete, found.blocks) == (11, 11)
+    assert found.verdict == "materially slower"
+    assert report.notices[0] == (
+        "The run was not finished: 11 of 20 blocks are complete. Comparisons use only blocks in "
+        "which both runners have a value."
+    )

@@ -1,0 +1,344 @@
+"""From what a pilot saw to counts, predicted seconds and a forecast."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.catalog.definitions import Mode
+from sqlitmus.catalog.plan import Case, Counts
+from sqlitmus.run.counts import (
+    HARNESS_S,
+    SLACK,
+    Observed,
+    Process,
+    allocate,
+    block_seconds,
+    forecast,
+    observe,
+)
+from sqlitmus.vocabulary.terms import Correction
+
+MODE = Mode(
+    title="m",
+    summary="m",
+    blocks=10,
+    pilot=3,
+    iterations=(5, 50),
+    warmup_iterations=3,
+    warmup_ms=(100, 2000),
+)
+UNPILOTED = MODE.model_copy(update={"pilot": 0})
+US = 1e3
+
+
+def case(**changes: Any) -> Case:
+    """A steady case of 4 operations, with some facts changed."""
+    given: dict[str, Any] = {
+        "id": "get",
+        "scenario": "get",
+        "title": "Get",
+        "question": "?",
+        "group": "reads",
+        "bound_by": "driver",
+        "axes": {},
+        "metric": "steady",
+        "unit": "read",
+        "per_operation": 1,
+        "operations": 4,
+        "iterations": 5,
+        "warmup_iterations": 3,
+        "warmup_ms": 100,
+        "workers": 1,
+        "sql": [],
+        "pragmas": [],
+        "notes": [],
+    }
+    return Case.model_validate({**given, **changes})
+
+
+COLD = case(metric="cold", operations=1, iterations=1, warmup_iterations=0, warmup_ms=0)
+
+
+def seen(operation_ns: float = 10 * US, **changes: Any) -> Observed:
+    """Three processes of a steady cell that start in 50 ms and are flat."""
+    given: dict[str, Any] = {
+        "seconds": 0.05,
+        "processes": 3,
+        "window_ms": 300,
+        "operation_ns": operation_ns,
+        "steadiness": "flat",
+        "steady_from_ms": 0.0,
+        "within": 0.01,
+        "between": 0.01,
+    }
+    return Observed.model_validate({**given, **changes})
+
+
+def operations(observed: dict[str, Observed | None], **changes: Any) -> dict[str, int]:
+    found = allocate(case(**changes), observed, MODE, {})
+    return {name: counts.operations for name, counts in found.items()}
+
+
+def one(found: Observed | None, mode: Mode = MODE, least_ms: int = 0, **changes: Any) -> Counts:
+    return allocate(case(**changes), {"a": found}, mode, {"a": least_ms})["a"]
+
+
+# observe ----------------------------------------------------------------------------------------
+
+
+def noisy(level_ns: float, count: int, seed: int) -> list[int]:
+    draws = np.random.default_rng(seed).normal(0, 0.002, count)
+    return [int(1000 * round(level_ns * float(np.exp(d)) / 1000)) for d in draws]
+
+
+def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> None:
+    series = [noisy(4e6, 30, seed) for seed in range(3)]
+    found = observe([Process(0.25 + sum(s) / 1e9, s) for s in series], case(), 300)
+    assert found.operation_ns == pytest.approx(1e6, rel=0.01)
+    assert found.seconds == pytest.approx(0.25)
+    assert (found.processes, found.window_ms, found.grain_ns) == (3, 300, 1000)
+    assert (found.steadiness, found.steady_from_ms) == ("flat", 0.0)
+    assert 0 < found.within < 0.01
+
+
+def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
+    series = noisy(20e6, 10, 1) + noisy(4e6, 40, 2)
+    found = observe([Process(1.0, series)], case(), 300)
+    assert found.operation_ns == pytest.approx(1e6, rel=0.01)
+    assert found.steadiness == "warm-up"
+    assert found.steady_from_ms == pytest.approx(sum(series[:10]) / 1e6)
+
+
+@pytest.mark.parametrize("of", [case(), COLD], ids=["steady", "cold"])
+def test_processes_differ_only_where_there_are_three(of: Case) -> None:
+    levels = (3e6, 4e6, 5e6)
+    each = [Process(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
+    assert observe(each[:2], of, 300).between is None
+    found = observe(each, of, 300).between
+    assert found is not None
+    assert 0.1 < found < 0.6
+    assert observe(each[:1] * 3, of, 300).between == 0
+
+
+def test_a_cold_cell_is_its_whole_process() -> None:
+    found = observe([Process(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    assert (found.seconds, found.operation_ns, found.window_ms) == (0.3, None, 0)
+    assert (found.steadiness, found.steady_from_ms) == (None, None)
+
+
+# allocate ---------------------------------------------------------------------------------------
+
+
+def test_all_runners_do_the_same_operations() -> None:
+    # 5 ms of the fastest: 1 µs an operation
+    given = {"fast": seen(1 * US), "slow": seen(19 * US), "same": seen(1 * US)}
+    assert operations(dict(given)) == {"fast": 5000, "slow": 5000, "same": 5000}
+
+
+def test_only_a_runner_more_than_20_times_slower_does_fewer() -> None:
+    given = {"fast": seen(1 * US), "near": seen(20 * US), "far": seen(21 * US)}
+    assert operations(dict(given)) == {"fast": 5000, "near": 5000, "far": 250}
+
+
+def test_a_coarse_clock_asks_for_longer_iterations() -> None:
+    given = {"fine": seen(1 * US), "coarse": seen(1 * US, grain_ns=100_000)}
+    assert operations(dict(given)) == {"fine": 100_000, "coarse": 100_000}
+
+
+def test_a_scenario_bounds_the_operations_of_all() -> None:
+    given = {"fast": seen(1 * US), "far": seen(21 * US)}
+    assert operations(dict(given), most_operations=300) == {"fast": 300, "far": 250}
+    assert operations(dict(given), most_operations=5) == {"fast": 5, "far": 5}
+
+
+def test_who_is_not_known_does_not_decide_for_the_others() -> None:
+    found = operations({"known": seen(1 * US), "unknown": None})
+    assert found == {"known": 5000, "unknown": 4}
+
+
+@pytest.mark.parametrize(
+    ("steady_from_ms", "least_ms", "expected"),
+    [
+        (0.0, 0, 100),  # the mode's least
+        (400.0, 0, int(400 * SLACK)),
+        (1999.0, 0, 2000),  # the mode's most
+        (None, 0, 2000),  # never steady: as long as may be
+        (0.0, 700, 700),  # the runner's own least
+        (400.0, 100, int(400 * SLACK)),
+        (None, 3000, 3000),
+    ],
+)
+def test_warm_up_lasts_beyond_the_last_level_within_bounds(
+    steady_from_ms: float | None, least_ms: int, expected: int
+) -> None:
+    assert one(seen(steady_from_ms=steady_from_ms), least_ms=least_ms).warmup_ms == expected
+
+
+@pytest.mark.parametrize(
+    ("within", "between", "iterations"),
+    [(0.0, 0.01, 5), (0.1, 0.0, 50), (0.1, 1e-6, 50), (1e-6, 0.1, 5), (0.1, None, 5)],
+)
+def test_iterations_follow_from_where_the_noise_is(
+    within: float, between: float | None, iterations: int
+) -> None:
+    assert one(seen(within=within, between=between)).iterations == iterations
+
+
+def test_iterations_between_the_bounds_grow_with_the_noise_within() -> None:
+    # sqrt(150 ms / 5 ms) = 5.5 times within / between
+    few, many = (one(seen(within=share * 0.01)).iterations for share in (2, 4))
+    assert (few, many) == (11, 22)
+
+
+def test_a_scenario_with_iterations_of_its_own_keeps_them_as_the_least() -> None:
+    assert one(seen(within=0.0), iterations=7).iterations == 7
+    assert one(seen(within=0.0), iterations=99).iterations == 50
+
+
+@pytest.mark.parametrize(("found", "mode"), [(None, MODE), (None, UNPILOTED), (seen(), UNPILOTED)])
+def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode: Mode) -> None:
+    counts = one(found, mode)
+    assert (counts.operations, counts.iterations) == (4, 5)
+    assert (counts.warmup_iterations, counts.warmup_ms) == (3, 100)
+    assert counts.seconds == (found.seconds if found else HARNESS_S)
+    assert one(found, mode, 700).warmup_ms == 700
+
+
+def test_a_cold_case_is_one_process_whatever_a_runner_asks_for() -> None:
+    found = observe([Process(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    counts = allocate(COLD, {"a": found}, MODE, {"a": 700})["a"]
+    assert (counts.operations, counts.iterations) == (1, 1)
+    assert (counts.warmup_iterations, counts.warmup_ms, counts.seconds) == (0, 0, 0.3)
+    assert counts.deviation == found.between
+
+
+def test_seconds_are_predicted_from_start_warm_up_and_iterations() -> None:
+    counts = one(seen(10 * US, within=0.0))  # 500 operations of 10 µs: 5 ms
+    assert counts.seconds == pytest.approx(0.05 + 0.1 + 5.5 * 0.005)
+    # iterations that last longer than the warm-up: 3 of them
+    counts = one(seen(1e8, within=0.0))
+    assert (counts.operations, counts.warmup_ms) == (1, 100)
+    assert counts.seconds == pytest.approx(0.05 + (3 + 5.5) * 0.1)
+
+
+@given(
+    st.floats(1, 1e10),
+    st.floats(1e-4, 10),
+    st.floats(0, 1),
+    st.none() | st.floats(0, 1),
+    st.none() | st.floats(0, 1e5),
+    st.integers(0, 3000),
+)
+def test_counts_stay_within_bounds(
+    operation_ns: float,
+    seconds: float,
+    within: float,
+    between: float | None,
+    steady_from_ms: float | None,
+    least_ms: int,
+) -> None:
+    found = seen(
+        operation_ns,
+        seconds=seconds,
+        within=within,
+        between=between,
+        steady_from_ms=steady_from_ms,
+    )
+    counts = one(found, MODE, least_ms, most_operations=1000)
+    assert 1 <= counts.operations <= 1000
+    assert 5 <= counts.iterations <= 50
+    assert max(100, least_ms) <= counts.warmup_ms <= max(2000, least_ms)
+    assert counts.seconds > seconds
+    assert (counts.deviation is None) == (between is None)
+
+
+# block_seconds, forecast ------------------------------------------------------------------------
+
+
+def planned(deviation: float | None = 0.01, seconds: float = 1.0) -> Counts:
+    return Counts(
+        operations=1,
+        iterations=5,
+        warmup_iterations=0,
+        warmup_ms=0,
+        seconds=seconds,
+        deviation=deviation,
+    )
+
+
+def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:
+    counts = {
+        "x": {"a": planned(seconds=1), "b": planned(seconds=10)},
+        "y": {"b": planned(seconds=100)},
+    }
+    cells = {"x": ["a", "b"], "y": ["b"]}
+    assert block_seconds(counts, cells, {}) == 111
+    assert block_seconds(counts, cells, {"x": "a"}) == 112
+    assert block_seconds(counts, cells, {"x": "b", "y": "b"}) == 221
+
+
+CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
+
+
+def foretold(
+    blocks: int,
+    correction: Correction = "bh",
+    deviation: float | None = 0.01,
+    other: float | None = 0.01,
+) -> tuple[float, float]:
+    counts = {
+        name: {"a": planned(deviation), "b": planned(other), "c": planned(other)} for name in CELLS
+    }
+    found = forecast(counts, CELLS, "a", blocks, correction)
+    assert found is not None
+    return found.half, found.most
+
+
+def test_nothing_is_foretold_of_a_run_that_gives_no_verdict() -> None:
+    counts = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
+    assert forecast(counts, CELLS, "a", 9, "bh") is None
+    assert forecast(counts, CELLS, "a", 10, "bh") is not None
+
+
+def test_nothing_is_foretold_without_a_pilot_or_without_the_reference() -> None:
+    counts = {name: dict.fromkeys(CELLS[name], planned(None)) for name in CELLS}
+    assert forecast(counts, CELLS, "a", 30, "bh") is None
+    known = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
+    assert forecast(known, CELLS, "elsewhere", 30, "bh") is None
+    assert forecast(known, {"case-0": ["a"]}, "a", 30, "bh") is None
+
+
+def test_more_blocks_tell_smaller_differences() -> None:
+    few, some, many = (foretold(blocks)[0] for blocks in (10, 30, 120))
+    assert few > some > many > 0
+    assert some / many == pytest.approx(2, rel=0.1)
+
+
+def test_holm_asks_for_more_than_benjamini_and_hochberg() -> None:
+    assert foretold(30, "holm")[0] > 1.1 * foretold(30, "bh")[0]
+
+
+def test_without_a_correction_each_comparison_is_asked_by_itself() -> None:
+    one = {"case-0": ["a", "b"]}
+    counts = {name: dict.fromkeys(names, planned()) for name, names in CELLS.items()}
+    alone = forecast(counts, one, "a", 30, "holm")
+    assert alone is not None
+    assert foretold(30, "none") == (pytest.approx(alone.half), pytest.approx(alone.most))
+    assert foretold(30, "none")[0] < 0.95 * foretold(30, "bh")[0]
+
+
+def test_a_forecast_is_of_half_and_of_nine_in_ten() -> None:
+    counts = {
+        f"case-{n}": {"a": planned(0.01), "b": planned(0.01 if n < 6 else 0.1)} for n in range(10)
+    }
+    found = forecast(counts, {name: ["a", "b"] for name in counts}, "a", 30, "bh")
+    assert found is not None
+    assert found.most > 3 * found.half
+
+
+def test_a_runner_tried_too_rarely_counts_as_the_reference() -> None:
+    assert foretold(30, other=None) == foretold(30, other=0.01)
+    assert foretold(30, other=0.03)[0] > foretold(30)[0]

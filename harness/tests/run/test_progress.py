@@ -1,0 +1,86 @@
+"""Progress: whole lines where nobody watches, one rewritten on a terminal, or silence."""
+
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
+import io
+import os
+
+import pytest
+
+from sqlitmus.run.progress import Progress, Remaining, clock
+
+
+class Terminal(io.StringIO):
+    """A terminal of twelve columns."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((12, 24)))
+    return Terminal()
+
+
+def work(progress: Progress) -> None:
+    progress.say("begin")
+    progress.step("first", milestone=True)
+    progress.step("second, a long one")
+    progress.say("end")
+
+
+def test_without_a_terminal_only_lines_that_stay_and_milestones() -> None:
+    stream = io.StringIO()
+    work(Progress(stream))
+    assert stream.getvalue() == "begin\nfirst\nend\n"
+
+
+def test_on_a_terminal_a_step_replaces_the_one_before_and_is_cleared(terminal: Terminal) -> None:
+    work(Progress(terminal))
+    clear = "\r\x1b[2K"
+    assert terminal.getvalue() == f"begin\n{clear}first{clear}second, a l{clear}end\n"
+
+
+@pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb")])
+def test_ci_and_dumb_terminals_get_lines(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    work(Progress(terminal))
+    assert terminal.getvalue() == "begin\nfirst\nend\n"
+
+
+def test_quiet_says_only_what_must_be_said() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, quiet=True)
+    work(progress)
+    progress.insist("how to go on")
+    assert stream.getvalue() == "how to go on\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0.0 s"), (9.94, "9.9 s"), (10, "0:10"), (187, "3:07"), (3723, "1:02:03"), (59.6, "1:00")],
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert clock(seconds) == text
+
+
+def test_remaining_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    remaining = Remaining(60.0)
+    assert remaining.left() == 60.0
+    now = 140.0
+    remaining.did(20.0)
+    assert remaining.left() == 80.0  # twice as slow as predicted
+    remaining.more(10.0)
+    assert remaining.left() == 100.0
+    remaining.did(60.0)
+    assert remaining.left() == 0.0

@@ -1,0 +1,152 @@
+"""Order of measurement: pinned for a seed, complete, mirrored, adjacent."""
+
+from itertools import groupby
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.catalog.plan import canaries
+from sqlitmus.run.schedule import CANARY, Slot, schedule
+
+CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
+TWICE = canaries(CELLS, "a", {})
+NAMES = st.sampled_from(["a", "b", "c", "d", "e"])
+PLANS = st.dictionaries(
+    st.text("xyz", min_size=1, max_size=3), st.lists(NAMES, unique=True), min_size=1, max_size=6
+)
+
+
+def blocks_of(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+) -> list[list[Slot]]:
+    slots = schedule(cells, canaries(cells, canary, {}), blocks, seed)
+    return [list(block) for _, block in groupby(slots, lambda slot: slot.block)]
+
+
+def test_the_order_of_a_seed_is_pinned() -> None:
+    said = [f"{s.position} {s.block} {s.case}/{s.label}" for s in schedule(CELLS, TWICE, 2, 7)]
+    assert said == PINNED
+
+
+def test_the_canary_is_the_reference_under_another_label() -> None:
+    slots = [s for s in schedule(CELLS, TWICE, 1, 7) if s.label == CANARY]
+    assert sorted((s.case, s.runner) for s in slots) == [("all", "a"), ("get", "a")]
+
+
+def test_a_case_may_have_a_canary_of_its_own() -> None:
+    twice = canaries(CELLS, "a", {"all": "b", "noop": "c"})
+    slots = [s for s in schedule(CELLS, twice, 1, 7) if s.label == CANARY]
+    assert sorted((s.case, s.runner) for s in slots) == [("all", "b"), ("get", "a"), ("noop", "c")]
+
+
+@given(PLANS, st.none() | NAMES, st.integers(1, 5), st.integers(0, 2**31))
+def test_each_block_holds_each_cell_once_and_the_canary_where_its_runner_is(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+) -> None:
+    expected = {(case, name) for case, names in cells.items() for name in names}
+    expected |= {(case, CANARY) for case, names in cells.items() if canary in names}
+    made = blocks_of(cells, canary, blocks, seed)
+    assert len(made) == (blocks if expected else 0)
+    for block in made:
+        labels = [(slot.case, slot.label) for slot in block]
+        assert len(labels) == len(expected)
+        assert set(labels) == expected
+
+
+@given(PLANS, st.none() | NAMES, st.integers(2, 5), st.integers(0, 2**31))
+def test_an_odd_block_mirrors_the_even_one_before_it(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+) -> None:
+    made = blocks_of(cells, canary, blocks, seed)
+    for even, odd in zip(made[::2], made[1::2], strict=False):
+        assert [(s.case, s.label) for s in odd] == [(s.case, s.label) for s in even][::-1]
+
+
+@given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31))
+def test_the_runners_of_a_case_stand_next_to_each_other(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int
+) -> None:
+    for block in blocks_of(cells, canary, blocks, seed):
+        visited = [case for case, _ in groupby(block, lambda slot: slot.case)]
+        assert len(visited) == len(set(visited))
+
+
+@given(PLANS, st.integers(1, 5), st.integers(0, 2**31))
+def test_positions_count_up_and_more_blocks_leave_the_first_as_they_were(
+    cells: dict[str, list[str]], blocks: int, seed: int
+) -> None:
+    slots = list(schedule(cells, {}, blocks, seed))
+    assert [slot.position for slot in slots] == list(range(len(slots)))
+    longer = list(schedule(cells, {}, blocks + 2, seed))
+    assert longer[: len(slots)] == slots
+
+
+def test_pairs_of_blocks_differ() -> None:
+    many = {f"case-{i}": ["a", "b", "c"] for i in range(8)}
+    orders = {tuple((s.case, s.label) for s in block) for block in blocks_of(many, None, 12, 1)}
+    assert len(orders) == 12
+
+
+PINNED = [
+    "0 0 noop/c",
+    "1 0 get/b",
+    "2 0 get/canary",
+    "3 0 get/c",
+    "4 0 get/a",
+    "5 0 all/a",
+    "6 0 all/b",
+    "7 0 all/canary",
+    "8 1 all/canary",
+    "9 1 all/b",
+    "10 1 all/a",
+    "11 1 get/a",
+    "12 1 get/c",
+    "13 1 get/canary",
+    "14 1 get/b",
+    "15 1 noop/c",
+]
+
+
+def test_what_is_compared_across_cases_stands_next_to_each_other() -> None:
+    pairs = [
+        (("get", "a"), ("all", "a")),
+        (("all", "a"), ("noop", "c")),
+        (("get", "b"), ("x", "y")),
+    ]
+    unit = {("get", "a"), ("all", "a"), ("noop", "c")}
+    for block in range(4):
+        slots = [s for s in schedule(CELLS, TWICE, 4, 7, pairs) if s.block == block]
+        inside = [(s.case, s.runner) in unit for s in slots]
+        assert [key for key, _ in groupby(inside)].count(True) == 1
+        assert sum(inside) == 5, "the canary of both cells of a included"
+        assert len(slots) == 8
+
+
+@given(PLANS, st.none() | NAMES, st.integers(1, 3), st.integers(0, 2**31), st.data())
+def test_pairs_change_the_order_and_nothing_else(
+    cells: dict[str, list[str]], canary: str | None, blocks: int, seed: int, data: st.DataObject
+) -> None:
+    there = [(case, name) for case, names in cells.items() for name in names]
+    cell = st.sampled_from(there or [("", "")])
+    pairs = data.draw(st.lists(st.tuples(cell, cell), min_size=1, max_size=6))
+    paired = list(schedule(cells, canaries(cells, canary, {}), blocks, seed, pairs))
+    plain = list(schedule(cells, canaries(cells, canary, {}), blocks, seed))
+    assert sorted((s.block, s.case, s.label) for s in paired) == sorted(
+        (s.block, s.case, s.label) for s in plain
+    )
+    for block in range(blocks):
+        order = [(s.case, s.runner) for s in paired if s.block == block]
+        for first, second in pairs:
+            if first in order and second in order:
+                between = order[min(map(order.index, (first, second))) :]
+                between = between[: max(map(between.index, (first, second))) + 1]
+                assert set(between) <= _reachable(first, pairs)
+
+
+def _reachable(
+    cell: tuple[str, str], pairs: list[tuple[tuple[str, str], tuple[str, str]]]
+) -> set[tuple[str, str]]:
+    found = {cell}
+    while more := {c for pair in pairs if found & set(pair) for c in pair} - found:
+        found |= more
+    return found

@@ -1,0 +1,64 @@
+"""The rooms of `harness/sqlitmus`: each imports what it says, and there are no circles."""
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[1] / "sqlitmus"
+DOOR = {"__init__.py", "__main__.py"}
+FOLDERS = sorted(file.parent for file in HOUSE.rglob("__init__.py"))
+ROOMS = sorted(folder.name for folder in HOUSE.iterdir() if (folder / "__init__.py").exists())
+
+
+def declared(room: str) -> set[str]:
+    """The rooms after `Imports:` in the docstring of the room's `__init__`."""
+    doc = ast.get_docstring(ast.parse((HOUSE / room / "__init__.py").read_text("utf-8"))) or ""
+    line = re.search(r"^Imports: ((?:.|\n)+?)\.$", doc, re.MULTILINE)
+    assert line, f"{room}/__init__.py does not end with `Imports: … .`"
+    names = set(re.split(r",\s+", line[1]))
+    return set() if names == {"nothing"} else names
+
+
+def imported(file: Path) -> Iterator[tuple[int, str]]:
+    """Line and room of each import from the house, lazy ones included."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sqlitmus":
+            parts = (node.module or "").split(".")
+            names = parts[1:2] or [alias.name for alias in node.names]
+            yield from ((node.lineno, name) for name in names if name in ROOMS)
+        elif isinstance(node, ast.Import):
+            named = [alias.name.split(".") for alias in node.names]
+            yield from ((node.lineno, parts[1]) for parts in named if parts[0] == "sqlitmus")
+
+
+def test_only_the_door_stands_at_the_top() -> None:
+    assert {file.name for file in HOUSE.glob("*.py")} == DOOR
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_what_it_says(room: str) -> None:
+    allowed = declared(room) | {room}
+    strangers = [
+        f"{file.relative_to(HOUSE)}:{line} imports {name}"
+        for file in sorted((HOUSE / room).rglob("*.py"))
+        for line, name in imported(file)
+        if name not in allowed
+    ]
+    assert not strangers
+    used = {name for file in (HOUSE / room).rglob("*.py") for _, name in imported(file)}
+    assert declared(room) <= used, "the docstring names rooms that are not imported"
+
+
+def test_no_room_imports_itself_in_a_circle() -> None:
+    order = list(TopologicalSorter({room: declared(room) for room in ROOMS}).static_order())
+    assert sorted(order) == ROOMS
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_each_folder_says_in_a_sentence_what_lives_there(folder: Path) -> None:
+    doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    assert re.match(r"[A-Z].+\.$", doc.splitlines()[0])
