@@ -160,6 +160,15 @@ def test_a_measuring_job_has_no_cache_and_keeps_what_it_measured(
     assert all(holds(steps[step].condition, failed) for step in after)
 
 
+@each("workflow,job", [(w, j) for w, j in JOBS if any(step.run for step in j.steps)])
+def test_a_job_with_commands_brings_its_own_python(workflow: Workflow, job: Job) -> None:
+    del workflow
+    names = [(step.uses or "run").partition("@")[0] for step in job.steps]
+    assert "actions/setup-python" in names[: names.index("run")]
+    (python,) = [step for step in job.steps if "setup-python" in (step.uses or "")]
+    assert python.given == {"python-version": "3.13"}
+
+
 @each("workflow,job,step", [c for c in STEPS if "actions/checkout" in (c[2].uses or "")])
 def test_a_checkout_leaves_no_token_behind(workflow: Workflow, job: Job, step: Step) -> None:
     del workflow, job
