@@ -23,7 +23,7 @@ from workflows.expression import fill, holds
 from workflows.model import ROOT, Job, Step, Workflow, read
 
 SUMMARY_LIMIT = 1024 * 1024  # GitHub drops a step's summary beyond it
-# what ./just sets for recipes, and a job does not have
+# the variables of a recipe, which a job does not have
 OF_RECIPES = ("SQLITMUS_PATHS", "SQLITMUS_CALLED_FROM", "PYTHONPATH")
 ACTIONS = {"actions/upload-artifact": artifacts.keep, "actions/download-artifact": artifacts.bring}
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")  # as GitHub starts it

@@ -1,4 +1,4 @@
-"""`sqlitmus run`."""
+"""`./just run`."""
 
 import re
 import shlex
