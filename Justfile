@@ -94,7 +94,7 @@ bench-statistics:
 check-report FILE *OPTIONS:
     @node reports/check/check.mjs "$@"
 
-# Run a job of a workflow here, step by step, such as: rehearse bench --input suite=smoke
+# Run the commands of a workflow's job here, such as: rehearse test test
 rehearse *ARGS:
     @python -m workflows.rehearse "$@"
 

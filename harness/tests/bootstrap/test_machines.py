@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.bootstrap.test_locks import npm_packages
-from workflows.model import FOLDER, ROOT, read
+from workflows.files import FOLDER, ROOT, read
 
 DEV, JUST = (f"harness/requirements-{name}.txt" for name in ("dev", "just"))
+FILE = ROOT / FOLDER / "bench.yml"
 FAMILIES = {
     "runners/package-lock.json": ("node-", "@oven/bun-", "@deno/"),
     "tools/package-lock.json": ("@biomejs/cli-",),
@@ -41,7 +42,9 @@ each = pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 
 def resolve(folder: Path, triple: str, *locks: str) -> str:
     """What hinders pip on such a machine: nothing, or uv's error. Skips without a registry."""
-    python = re.search(r'python-version: "([\d.]+)"', (FOLDER / "test.yml").read_text("utf-8"))
+    python = re.search(
+        r'python-version: "([\d.]+)"', (ROOT / FOLDER / "test.yml").read_text("utf-8")
+    )
     assert python
     words = [
         *(sys.executable, "-m", "uv", "pip", "install", "--dry-run", "--quiet"),
@@ -57,7 +60,7 @@ def resolve(folder: Path, triple: str, *locks: str) -> str:
 
 
 def test_the_machines_are_those_that_are_measured_on() -> None:
-    matrix = read(FOLDER / "bench.yml").raw["jobs"]["bench"]["strategy"]["matrix"]
+    matrix = read(FILE)["jobs"]["bench"]["strategy"]["matrix"]
     assert {machine["id"] for machine in matrix["machine"]} == set(MACHINES)
 
 

@@ -243,3 +243,11 @@ def test_all_checks_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for check in found:
         assert check.finding
         assert bool(check.advice) == (check.state != "ok"), check
+
+
+def test_tools_that_need_the_same_command_name_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"a": "run ./just setup", "b": "no npm", "c": "run ./just setup"}
+    monkeypatch.setattr(paths, "tools", lambda: paths.Tools({}, missing))
+    assert readiness.tools() == Check(
+        "tools", "warning", "missing a, b, c", "a, c: run ./just setup; b: no npm"
+    )
