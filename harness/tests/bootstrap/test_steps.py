@@ -193,6 +193,8 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["--list"], {"python"}),
         (["list", "runners"], {"python"}),
         (["report"], {"python"}),
+        (["version"], {"python"}),
+        (["schema", "job"], {"python"}),
         (["run", "--help"], {"python"}),
         (["bench-all", "-f", "bun", "-h"], {"python"}),
         (["claims", "keys", "--list"], {"python"}),
