@@ -79,7 +79,8 @@ internal static class Performance
                 IterationsNs = timings.IterationsNs,
                 CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),
                 Workers = timings.Workers,
-                Switches = timings.Usage.Switches,
+                Switches = timings.Usage.Events?.Switches,
+                PageFaults = timings.Usage.Events?.PageFaults,
             };
         });
     }
