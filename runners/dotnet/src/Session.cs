@@ -161,6 +161,6 @@ internal sealed class Session : IDisposable
             pace = new Pace<SystemClock>(rate, _part.Phase, default, Pacing);
         }
 
-        return new WatchedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
+        return new RecordedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
     }
 }
