@@ -12,6 +12,8 @@ from sqlitmus import catalog, paths, runners
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
 RUNNERS = list(catalog.load().runners)
+# What every test has that starts a runner of the catalogue: a case for each.
+each_runner = pytest.mark.parametrize("name", RUNNERS)
 
 
 @cache
@@ -32,15 +34,15 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     return found
 
 
-def start(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a runner to its end."""
+def start(name: str, *arguments: str, timeout: int = 60) -> subprocess.CompletedProcess[str]:
+    """Run a runner to its end, in at most `timeout` seconds."""
     line, environment = command(name)
     return subprocess.run(
         [*line, *arguments],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
 
