@@ -65,9 +65,13 @@ const COMMANDS = {
       const { refusal } = await import("./refusal.js");
       const driver = await DRIVERS[name].load();
       const reason = refusal(job, driver, DRIVERS[name].name);
-      if (reason !== null) console.error(`unsupported: ${reason}`);
-      else
-        for (const [text, threads] of loopTexts(job, driver)) console.log(`// ${threads}\n${text}`);
+      if (reason !== null) {
+        console.error(`unsupported: ${reason}`);
+        return 0;
+      }
+      for (const [text, names] of loopTexts(job, driver)) {
+        console.log(`// ${names.join(", ")}\n${text}`);
+      }
       return 0;
     }),
 };

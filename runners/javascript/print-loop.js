@@ -7,7 +7,8 @@ import { pool } from "./values.js";
 /**
  * @param {import("./job.js").Job} job
  * @param {import("./drivers/driver.js").Driver} driver
- * @returns {Map<string, string[]>} what `compileLoop` compiles, with the threads that it does so for
+ * @returns {Map<string, string[]>} the SQL in a comment and the text that `compileLoop` compiles, with the threads
+ *   that it does so for
  */
 export function loopTexts(job, driver) {
   const verify = job.mode === "verify";
@@ -20,8 +21,10 @@ export function loopTexts(job, driver) {
     const pools = part.steps.map((step) => pool(step, driver.blob));
     // The writer's rows do not enter the digest.
     const text = loopSource(part, driver.source, pools, verify && part.role === "worker");
+    const sql = part.steps.map((step, index) => `// sql[${index}] = ${JSON.stringify(step.sql)}\n`);
+    const whole = sql.join("") + text;
     const thread = part.role === "writer" ? "writer" : `worker ${number}`;
-    texts.set(text, [...(texts.get(text) ?? []), thread]);
+    texts.set(whole, [...(texts.get(whole) ?? []), thread]);
   }
   return texts;
 }

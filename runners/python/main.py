@@ -105,7 +105,8 @@ def print_loops(path: Path) -> int:
     threads: dict[str, list[str]] = {}
     for number, part in enumerate(parts(job) if job.steps else []):
         name = "writer" if part.role == "writer" else f"worker {number}"
-        threads.setdefault(loop_source(part), []).append(name)
+        sql = [f"# sql{i} = {json.dumps(step.sql)}\n" for i, step in enumerate(part.steps)]
+        threads.setdefault("".join(sql) + loop_source(part), []).append(name)
     for source, names in threads.items():
         print(f"# {', '.join(names)}\n{source}")
     return 0

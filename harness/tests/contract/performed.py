@@ -60,20 +60,26 @@ def vectors_of(name: str) -> list[str]:
 def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
     """Have a runner perform its vectors below `folder`."""
     vectors = [v for v in vectors_of(name) if (name, v.partition("-")[0]) not in SLOW]
-    jobs = {vector: _written(vector, folder) for vector in vectors}
+    jobs = {vector: written(vector, folder) for vector in vectors}
     together = {vector for vector, job in jobs.items() if not needs_own_process(job)}
     done = start(name, "--jobs", str(folder / "jobs"), timeout=TIMEOUT_S)
     answers: dict[str, Performed] = {}
     for vector, job in jobs.items():
         if vector not in together:
-            done_alone = start(name, "--job", str(folder / "alone" / f"{vector}.json"))
-            answers[vector] = _answer(job, done_alone.returncode, done_alone.stderr)
+            alone = start(name, "--job", str(file_of(vector, folder)))
+            answers[vector] = _answer(job, alone.returncode, alone.stderr)
         else:
             answers[vector] = _answer(job, done.returncode, done.stderr)
     return answers
 
 
-def _written(vector: str, folder: Path) -> Job:
+def file_of(vector: str, folder: Path) -> Path:
+    """Where `written` puts a vector's job."""
+    return folder / ("alone" if needs_own_process(job_of(vector)) else "jobs") / f"{vector}.json"
+
+
+def written(vector: str, folder: Path) -> Job:
+    """A vector's job, with its database below `folder` and its file where `file_of` tells."""
     files, own = CONTRACT / "vectors" / vector, folder / vector
     own.mkdir(parents=True)
     database, output = own / "vector.db", own / "result.json"
@@ -85,7 +91,7 @@ def _written(vector: str, folder: Path) -> Job:
     for place, path in (("{database}", database), ("{output}", output)):
         text = text.replace(place, json.dumps(str(path))[1:-1])
     job = Job.model_validate_json(text)
-    file = folder / ("alone" if needs_own_process(job) else "jobs") / f"{vector}.json"
+    file = file_of(vector, folder)
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, "utf-8")
     return job

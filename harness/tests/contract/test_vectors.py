@@ -4,6 +4,7 @@
 
 import itertools
 import json
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -137,6 +138,8 @@ def check_figures(job: Job, result: Json, want: Json) -> None:
         assert len(result["warmup_ns"]) >= measure.warmup_iterations
         assert sum(result["warmup_ns"]) >= measure.warmup_ns
         check_workers(job, result, want)
+        for used in ("cpu_ns", "switches", "page_faults"):
+            assert result.get(used) is not None or sys.platform != "linux", used
     if job.inspect and job.steps:
         pragmas = result["effective"]["pragmas"]
         assert {name for name, _ in job.connection.pragmas} <= pragmas.keys()
