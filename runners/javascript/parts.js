@@ -57,8 +57,8 @@ function writerPart(job) {
 }
 
 /** In verify mode nothing is timed, and one connection at a time finds no other that is busy. */
-function mannerOf({ mode, measure }, rate, shift) {
+function mannerOf({ mode, measure }, rate, offset) {
   return mode === "verify"
-    ? { latencies: false, rate: null, shift: 0, tolerate_busy: false }
-    : { latencies: measure.latencies, rate, shift, tolerate_busy: measure.tolerate_busy };
+    ? { latencies: false, rate: null, offset: 0, tolerate_busy: false }
+    : { latencies: measure.latencies, rate, offset, tolerate_busy: measure.tolerate_busy };
 }

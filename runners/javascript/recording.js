@@ -7,7 +7,7 @@
  * @typedef {object} Manner
  * @property {boolean} latencies
  * @property {number | null} rate operations per second
- * @property {number} shift of the planned times, in parts of the time between two of them
+ * @property {number} offset of the planned times, in parts of the time between two of them
  * @property {boolean} tolerate_busy
  *
  * @typedef {object} Recording
@@ -25,16 +25,16 @@ const BUSY = 5;
  * @returns {{setup: string, wrap: (operation: string, counters: string[]) => string}} text before the loop, and
  *   a function from the text of one operation to that with all that is around it
  */
-export function recorded({ latencies, rate, shift, tolerate_busy }, source, transaction) {
+export function recorded({ latencies, rate, offset, tolerate_busy }, source, transaction) {
   let setup = "";
   let before = "";
   if (rate !== null) {
     const gap = 1000 / rate;
-    setup = `const first = clock.now() + ${shift * gap};`;
-    before = `const due = first + (i - from) * ${gap};
-    if (clock.now() < due) record(recording.pacing, clock.waitUntil(due) - due);`;
-  } else if (latencies) before = "const due = clock.now();";
-  const after = latencies ? "record(recording.latencies, clock.now() - due);" : "";
+    setup = `const first = clock.now() + ${offset * gap};`;
+    before = `const planned = first + (i - from) * ${gap};
+    if (clock.now() < planned) record(recording.pacing, clock.waitUntil(planned) - planned);`;
+  } else if (latencies) before = "const planned = clock.now();";
+  const after = latencies ? "record(recording.latencies, clock.now() - planned);" : "";
   const guard = tolerate_busy ? guardOf(source, transaction) : (operation) => operation;
   return {
     setup,

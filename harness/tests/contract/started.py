@@ -12,8 +12,16 @@ from sqlitmus import catalog, paths, runners
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
 RUNNERS = list(catalog.load().runners)
-# What every test has that starts a runner of the catalogue: a case for each.
-each_runner = pytest.mark.parametrize("name", RUNNERS)
+# What every test carries that starts a runner of the catalogue.
+MARKS: tuple[pytest.MarkDecorator, ...] = ()
+
+
+def of_runners(names: list[str]) -> pytest.MarkDecorator:
+    """A case for each of these runners, as the parameter `name`."""
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS) for name in names])
+
+
+each_runner = of_runners(RUNNERS)
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 
 from sqlitmus import catalog, paths
 from tests.contract.performed import file_of, written
-from tests.contract.started import start
+from tests.contract.started import of_runners, start
 
 GENERATING = [
     name
@@ -43,7 +43,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("name", GENERATING)
+@of_runners(GENERATING)
 def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: Path) -> None:
     job = written("writer-workers-measure", tmp_path)
     done = start(name, "--print-loop", str(file_of("writer-workers-measure", tmp_path)))
@@ -61,7 +61,7 @@ def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: P
     assert not Path(job.output).exists()
 
 
-@pytest.mark.parametrize("name", GENERATING)
+@of_runners(GENERATING)
 def test_a_job_that_cannot_be_read_has_no_loop(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text('{"contract": 1,', "utf-8")
@@ -70,7 +70,7 @@ def test_a_job_that_cannot_be_read_has_no_loop(name: str, tmp_path: Path) -> Non
     assert "job.json" in done.stderr
 
 
-@pytest.mark.parametrize("name", GENERATING)
+@of_runners(GENERATING)
 def test_a_job_that_is_unsupported_has_a_reason_instead(name: str, tmp_path: Path) -> None:
     written("engine-serialized", tmp_path)
     done = start(name, "--print-loop", str(file_of("engine-serialized", tmp_path)))

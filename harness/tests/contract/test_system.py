@@ -16,7 +16,7 @@ import pytest
 
 from sqlitmus import paths
 from sqlitmus.machine import architecture
-from tests.contract.started import RUNNERS, command, description
+from tests.contract.started import command, description, each_runner
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def system() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@each_runner
 def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
     """Here nothing is emulated: what it names is what its program is built for."""
     line, _ = command(name)

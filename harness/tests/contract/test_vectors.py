@@ -16,7 +16,16 @@ from sqlitmus import catalog
 from sqlitmus.cli.schema import schemas
 from sqlitmus.contract import Job, Measure, Share, Writer
 from tests.contract.performed import SLOW, Performed, needs_own_process, perform_all, vectors_of
-from tests.contract.started import CONTRACT, RUNNERS, Json, command, description, each_runner, start
+from tests.contract.started import (
+    CONTRACT,
+    MARKS,
+    RUNNERS,
+    Json,
+    command,
+    description,
+    each_runner,
+    start,
+)
 
 # What a driver lacks only in combination, which `features` cannot say.
 LACKING = {
@@ -86,7 +95,10 @@ def test_a_runner_describes_itself_as_the_schema_wants(name: str) -> None:
 # A worker of pytest-xdist takes all vectors of a runner, which performs them in one process.
 CASES = [
     pytest.param(
-        name, vector, id=f"{name}-{vector}", marks=pytest.mark.xdist_group(f"vectors-{name}")
+        name,
+        vector,
+        id=f"{name}-{vector}",
+        marks=[*MARKS, pytest.mark.xdist_group(f"vectors-{name}")],
     )
     for name in RUNNERS
     for vector in vectors_of(name)

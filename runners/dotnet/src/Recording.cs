@@ -57,11 +57,11 @@ internal sealed class RecordedLoop<TClock>(
         && (code & PrimaryCode) == SQLitePCL.raw.SQLITE_BUSY;
 }
 
-/// <summary>Planned times: operation i of a part at start + (i + phase) / rate.</summary>
+/// <summary>Planned times: operation i of a part at start + (i + offset) / rate.</summary>
 /// <param name="rate">Operations per second.</param>
-/// <param name="phase">The worker's number over the number of workers.</param>
+/// <param name="offset">The worker's number over the number of workers.</param>
 /// <param name="lateness">How late operations began for which the worker waited.</param>
-internal sealed class Pace<TClock>(double rate, double phase, TClock clock, Histogram lateness)
+internal sealed class Pace<TClock>(double rate, double offset, TClock clock, Histogram lateness)
     where TClock : struct, IClock
 {
     private readonly double _period = Stopwatch.Frequency / rate;
@@ -70,7 +70,7 @@ internal sealed class Pace<TClock>(double rate, double phase, TClock clock, Hist
     /// <returns>The planned time.</returns>
     public long Await(long start, long index)
     {
-        var planned = start + (long)((index + phase) * _period);
+        var planned = start + (long)((index + offset) * _period);
         if (clock.Now() < planned)
         {
             clock.WaitUntil(planned);

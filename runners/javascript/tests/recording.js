@@ -64,8 +64,8 @@ function standing() {
   const time = {
     ms: 0,
     now: () => time.ms,
-    waitUntil(due) {
-      time.ms = due + 0.01;
+    waitUntil(planned) {
+      time.ms = planned + 0.01;
       return time.ms;
     },
   };
@@ -198,10 +198,10 @@ export const recordingCases = [
   {
     name: "waiting ends at the time or after it",
     run({ equal }) {
-      const due = performance.now() + 0.5;
-      const now = clock.waitUntil(due);
-      equal([now >= due, performance.now() >= now], [true, true]);
-      equal(clock.waitUntil(due) >= now, true);
+      const planned = performance.now() + 0.5;
+      const now = clock.waitUntil(planned);
+      equal([now >= planned, performance.now() >= now], [true, true]);
+      equal(clock.waitUntil(planned) >= now, true);
     },
   },
   {

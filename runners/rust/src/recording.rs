@@ -71,11 +71,11 @@ impl Recording {
     pub fn begin(&mut self, clock: &impl Clock, number: u64) -> u64 {
         match (&self.manner.pace, &mut self.pacing) {
             (Some(pace), Some(pacing)) => {
-                let due = ((number as f64 + pace.offset) / pace.rate * 1e9) as u64;
-                if let Some(late) = wait(clock, due) {
+                let planned = ((number as f64 + pace.offset) / pace.rate * 1e9) as u64;
+                if let Some(late) = wait(clock, planned) {
                     pacing.record(late);
                 }
-                due
+                planned
             }
             _ if self.manner.latencies => clock.now(),
             _ => 0,
@@ -103,17 +103,17 @@ impl Recording {
     }
 }
 
-/// Sleeps, then spins until `due`; returns by how much it was missed, unless it was over already.
+/// Sleeps, then spins until `planned`; returns by how much it was missed, unless it was over already.
 #[inline]
-fn wait(clock: &impl Clock, due: u64) -> Option<u64> {
-    let left = due.checked_sub(clock.now())?;
+fn wait(clock: &impl Clock, planned: u64) -> Option<u64> {
+    let left = planned.checked_sub(clock.now())?;
     if left > SPIN_NS {
         clock.sleep(left - SPIN_NS);
     }
     loop {
         let now = clock.now();
-        if now >= due {
-            return Some(now - due);
+        if now >= planned {
+            return Some(now - planned);
         }
         std::hint::spin_loop();
     }
