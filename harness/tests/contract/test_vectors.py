@@ -264,15 +264,15 @@ def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
 
 @each_runner
 def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) -> None:
-    good = {
+    good: Json = {
         "contract": 1,
         "mode": "measure",
         "cell": "x",
         "measure": {"operations_per_iteration": 1},
     }
-    failing = {"database": {"path": str(tmp_path / "absent" / "x.db")}, "steps": [READ]}
-    alone = {**failing, "measure": {**good["measure"], "barrier": True}}
-    engine = {**failing, "connection": {"engine": {"memstatus": 1}}}
+    failing: Json = {"database": {"path": str(tmp_path / "absent" / "x.db")}, "steps": [READ]}
+    alone: Json = {**failing, "measure": {**good["measure"], "barrier": True}}
+    engine: Json = {**failing, "connection": {"engine": {"memstatus": 1}}}
     for changes, code, results in (
         ({}, 0, ["ok"]),
         (failing, 1, ["ok", "failed"]),
