@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
             return 0
         case ["--job", path]:
             return perform(Path(path), alone=True)
-        case ["--jobs", folder]:
+        case ["--jobs", folder] if Path(folder).is_dir():
             files = sorted(Path(folder).glob("*.json"))
             return max((perform(file, alone=False) for file in files), default=0)
         case ["--print-loop", path]:
