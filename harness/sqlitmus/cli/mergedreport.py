@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlitmus.cli import write
+from sqlitmus.cli.output import write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
