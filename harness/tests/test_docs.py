@@ -134,7 +134,7 @@ def unquoted(text: str) -> str:
 
 @pytest.mark.parametrize("name", ["README.md", "docs/commands.md"])
 def test_options_by_themselves_belong_to_some_command(name: str) -> None:
-    of_any = set().union(*options().values())
+    of_any = {option for of_one in options().values() for option in of_one}
     alone = set(re.findall(r"`(--?[a-z][a-z-]*)[ `]", document(name)))
     assert alone <= of_any | {"-profile"}, f"{name} names options that do not exist"
 
