@@ -67,7 +67,7 @@ def main() -> None:
     for module in modules():
         module.register(app)
     try:
-        app(prog_name="sqlitmus")
+        app(prog_name="./just")
     except SqlitmusError as error:
         print(f"sqlitmus: {error}", file=sys.stderr)
         sys.exit(error.exit)

@@ -1,4 +1,4 @@
-"""`sqlitmus claims`."""
+"""`./just claims`."""
 
 import shlex
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`sqlitmus compare`."""
+"""`./just compare`."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""`sqlitmus export`."""
+"""`./just export`."""
 
 import gc
 import sys

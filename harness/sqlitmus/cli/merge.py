@@ -1,4 +1,4 @@
-"""`sqlitmus merge`."""
+"""`./just merge`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`sqlitmus report` of a merged run directory, or of one of its machines."""
+"""`./just report` of a merged run directory, or of one of its machines."""
 
 import re
 from pathlib import Path

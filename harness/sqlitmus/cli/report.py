@@ -1,4 +1,4 @@
-"""`sqlitmus report`."""
+"""`./just report`."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""`sqlitmus run`."""
+"""`./just run`."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sqlitmus schema`."""
+"""`./just schema`."""
 
 import json
 from pathlib import Path

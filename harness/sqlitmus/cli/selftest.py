@@ -1,4 +1,4 @@
-"""`sqlitmus selftest`."""
+"""`./just selftest`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sqlitmus verify`."""
+"""`./just verify`."""
 
 import json
 import shutil
