@@ -125,3 +125,7 @@ format *NAMES:
 # The harness's tests, with pytest's own options
 pytest *OPTIONS:
     @python -m pytest "$@"
+
+# Take the README's pictures of the example report in headless Chromium, light and dark
+picture:
+    @node reports/check/picture.mjs reports/example/report.html reports/example
