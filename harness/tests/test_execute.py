@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from sqlitmus import paths
 from sqlitmus.execute import Hyperfine, Timing, invoke
 from tests.fakes.clone import running, until
 
@@ -121,12 +120,9 @@ def test_the_result_of_an_earlier_invocation_never_counts(tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def hyperfine(tmp_path: Path) -> Hyperfine:
+def hyperfine(hyperfine_program: str, tmp_path: Path) -> Hyperfine:
     """The real one."""
-    tools = paths.tools()
-    if "hyperfine" not in tools.paths:
-        pytest.skip(f"hyperfine: {tools.missing.get('hyperfine', 'not set up; run ./just setup')}")
-    return Hyperfine(tools.paths["hyperfine"], tmp_path)
+    return Hyperfine(hyperfine_program, tmp_path)
 
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}

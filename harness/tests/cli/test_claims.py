@@ -37,13 +37,13 @@ OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("old", "new", "other"):
-        clone.runner(name)
-    clone.write("scenarios/claims/a-faster.toml", CLAIM)
-    clone.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
-    monkeypatch.setattr(paths, "SCENARIOS", clone.root / "scenarios")
-    made = Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    catalogue.write("scenarios/claims/a-faster.toml", CLAIM)
+    catalogue.write("scenarios/modes.toml", f"{MODES}\n{MODE}\n")
+    monkeypatch.setattr(paths, "SCENARIOS", catalogue.root / "scenarios")
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["old"] = even(1200, "old")
     made.instant.paces["new"] = even(1000, "new")
     return made

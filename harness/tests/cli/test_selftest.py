@@ -15,10 +15,10 @@ COMMAND = ("selftest", "--runner", "a", "--case", "many")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    clone.runner("a")
-    clone.write("scenarios/many.toml", MANY)
-    made = Desk.make(clone, monkeypatch)
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    catalogue.runner("a")
+    catalogue.write("scenarios/many.toml", MANY)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = noise
     return made
 

@@ -5,9 +5,8 @@ import subprocess
 from functools import cache
 from typing import Any
 
-import pytest
-
 from sqlitmus import catalog, paths, runners
+from tests import left_out
 
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
@@ -20,7 +19,7 @@ def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     spec = catalog.load().runners[name]
     tools = paths.tools()
     if spec.tool not in tools.paths:
-        return tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
+        return tools.missing.get(spec.tool, "run ./just setup")
     return runners.expand(spec.command, tools), runners.environment(spec)
 
 
@@ -28,7 +27,7 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     """Command line and environment of a runner; skips with the reason where its tool is missing."""
     found = _command(name)
     if isinstance(found, str):
-        pytest.skip(f"{name}: {found}")
+        left_out.skip(name, found)
     return found
 
 

@@ -199,8 +199,8 @@ class Clone:
     root: Path
 
     @classmethod
-    def make(cls, root: Path) -> "Clone":
-        """A catalogue without runners but the oracle."""
+    def make(cls, root: Path, hyperfine: str | None = None) -> "Clone":
+        """A catalogue without runners but the oracle; without `hyperfine` nothing can be timed."""
         clone = cls(root)
         clone.write("fixtures/tiny.toml", FIXTURE)
         clone.write("scenarios/tiny.toml", SCENARIOS)
@@ -211,9 +211,8 @@ class Clone:
         shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
         (root / "runners/fakes").mkdir()
         shutil.copy(HERE / "fake.py", root / "runners/fakes/fake.py")
-        tools = paths.tools()
-        known = {"python": {"path": tools.paths["python"]}, "absent": {"missing": "not for sale"}}
-        known["hyperfine"] = {"path": tools.need("hyperfine")}
+        known = {"python": {"path": sys.executable}, "absent": {"missing": "not for sale"}}
+        known["hyperfine"] = {"path": hyperfine or "stands for hyperfine"}
         clone.write("paths.json", json.dumps(known))
         return clone
 

@@ -2,9 +2,9 @@
 
 import re
 from base64 import b64decode
+from collections.abc import Callable
 from dataclasses import replace
 from gzip import decompress
-from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -19,7 +19,6 @@ from sqlitmus.report.model import Interval
 from tests.analysis.merged_runs import Directory
 from tests.analysis.runs import case, plan
 from tests.report import synthetic
-from tests.report.browser import checked
 from tests.report.test_html import HOSTILE, parse
 
 CASES = [
@@ -230,7 +229,7 @@ def test_the_forest_draws_every_machine(made: Made) -> None:
     assert "h0" not in mergedview.forest(far, mergedview.axis([far]))
 
 
-def test_the_page_works_in_chromium(made: Made, tmp_path: Path) -> None:
-    found = checked(mergedhtml.render(*made), tmp_path)
+def test_the_page_works_in_chromium(made: Made, check_page: Callable[[str], str]) -> None:
+    found = check_page(mergedhtml.render(*made))
     assert "no problems" in found
     assert "links within a machine's page stay in it" in found

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from math import exp
 from random import Random
@@ -13,12 +12,10 @@ import pytest
 from sqlitmus.report import charts, embed, html, words
 from sqlitmus.report import format as fmt
 from sqlitmus.report.model import Interval, Report
+from tests import left_out
 from tests.report import synthetic
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(
-    NODE is None, reason="node is not on PATH; it runs the page's modules"
-)
+pytestmark = pytest.mark.usefixtures("node")
 
 
 def run(modules: str, code: str, given: object) -> object:
@@ -27,9 +24,8 @@ def run(modules: str, code: str, given: object) -> object:
     text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
     script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"
-    assert NODE is not None
     done = subprocess.run(
-        [NODE, "--input-type=module", "-"],
+        [left_out.tool("node"), "--input-type=module", "-"],
         input=script,
         capture_output=True,
         text=True,
