@@ -5,13 +5,13 @@ import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqlitmus.execute import Hyperfine, Timing, invoke
+from sqlitmus.platforms import processes
 from tests.fakes.clone import running, until
 
 RESULT = {
@@ -166,17 +166,25 @@ while True: signal.pause()
 """
 
 
-def test_a_time_out_ends_even_what_ignores_sigterm(hyperfine: Hyperfine, tmp_path: Path) -> None:
+def test_a_time_out_ends_even_what_ignores_sigterm(
+    hyperfine: Hyperfine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pid = tmp_path / "pid"
-    # Long enough for the process to have said who it is, also on a busy machine.
+
+    def time_is_up(_process: object, _timeout_s: float) -> bool:
+        until(lambda: pid.exists() and pid.read_text(), "the process did not start")
+        return False
+
+    monkeypatch.setattr(processes, "ended", time_is_up)
     with pytest.raises(TimeoutError, match="no end within 3 s; killed"):
         hyperfine.execute(python(STUBBORN, str(pid)), ENVIRONMENT, tmp_path / "log", 3)
     until(lambda: not running(int(pid.read_text())), "the process lives on")
 
 
 def test_kill_from_elsewhere_ends_the_command_under_way(
-    hyperfine: Hyperfine, tmp_path: Path
+    hyperfine: Hyperfine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(processes, "KILL_GRACE_S", 0)
     pid = tmp_path / "pid"
     failures: list[Exception] = []
 
@@ -195,11 +203,3 @@ def test_kill_from_elsewhere_ends_the_command_under_way(
     assert len(failures) == 1
     until(lambda: not running(int(pid.read_text())), "the process lives on")
     hyperfine.kill()  # with nothing under way it does nothing
-
-
-def test_the_harness_sleeps_while_a_command_runs(hyperfine: Hyperfine, tmp_path: Path) -> None:
-    # A polling wait would take CPU time beside what is measured.
-    command = python("import time; time.sleep(1)")
-    before = time.thread_time()
-    hyperfine.execute(command, ENVIRONMENT, tmp_path / "log", 30)
-    assert time.thread_time() - before < 0.1
