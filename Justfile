@@ -110,7 +110,7 @@ test *NAMES:
 
 # The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
 test-fast *ARGS:
-    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --cov --cov-report= "$@"
+    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast --cov --cov-report= "$@"
     @echo "Percent of harness/sqlitmus covered by these tests (file by file with --cov-report term):"
     @python -m coverage report --format=total
 
