@@ -47,6 +47,7 @@ def summary(reasons: Iterable[str]) -> list[str]:
         if match := re.fullmatch(rf"(?:Skipped: )?{REASON}(\S+): (.*)", reason, re.DOTALL):
             tests[match[2]].append(match[1])
     return [
-        f"{len(names):,} tests left out, since {', '.join(sorted(set(names)))} is absent: {hint}"
+        f"{len(names):,} test{'s' * (len(names) > 1)} left out, for want of "
+        f"{', '.join(sorted(set(names)))}: {hint}"
         for hint, names in tests.items()
     ]

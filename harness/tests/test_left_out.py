@@ -33,7 +33,7 @@ def outside(toolchain: Path) -> str:
 
 
 def test_without_tools_it_says_what_it_left_out(tmp_path: Path) -> None:
-    assert "1 tests left out, since hyperfine is absent: run ./just setup\n" in outside(tmp_path)
+    assert "1 test left out, for want of hyperfine: run ./just setup\n" in outside(tmp_path)
 
 
 def test_tools_that_are_set_up_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,6 +70,6 @@ def test_the_summary_counts_tests_by_what_is_to_be_done() -> None:
         "Skipped: no named pipes on this system",
     ]
     assert summary(reasons) == [
-        "3 tests left out, since hyperfine, node is absent: run ./just setup",
-        "1 tests left out, since dotnet is absent: .NET SDK 10 not found",
+        "3 tests left out, for want of hyperfine, node: run ./just setup",
+        "1 test left out, for want of dotnet: .NET SDK 10 not found",
     ]
