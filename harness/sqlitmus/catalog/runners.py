@@ -91,7 +91,7 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
     command = expand(spec.command, tools)
     fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
     try:
-        description = _describe(command, env, fingerprint)
+        description = describe(command, env, fingerprint)
     except ValueError as error:
         return Installed(spec, command, env, f"`describe` failed: {error}", None, fingerprint)
     return Installed(spec, command, env, None, description, fingerprint)
@@ -116,7 +116,7 @@ def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
+def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
     kept = paths.cache("descriptions") / f"{fingerprint}.json"
     if kept.exists():
         try:

@@ -1,6 +1,7 @@
 """`./just schema`."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ def schema(
     write(json.dumps(known[name], indent=1, ensure_ascii=False) + "\n", output)
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
     from sqlitmus.catalog.plan import Plan

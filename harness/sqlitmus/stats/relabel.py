@@ -146,9 +146,14 @@ def selftest(
 def _graded(found: Outcomes, canaries: TrimmedMeans) -> Graded:
     """Each experiment graded as a run of a single case is, by its own row of `canaries`."""
     grades = [
-        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]))
-        for mean, error, freedom, count in zip(
-            canaries.mean, canaries.error, canaries.freedom, canaries.count, strict=True
+        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]), p[None])
+        for mean, error, freedom, count, p in zip(
+            canaries.mean,
+            canaries.error,
+            canaries.freedom,
+            canaries.count,
+            p_values(canaries),
+            strict=True,
         )
     ]
     good = np.array([one.run != "C" for one in grades])

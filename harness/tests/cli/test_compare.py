@@ -20,10 +20,10 @@ OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("base", "new"):
-        clone.runner(name)
-    made = Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["new"] = even(1210, "new")
     return made
 

@@ -61,10 +61,10 @@ def test_ctrl_c_in_the_pilot_leaves_nothing(clone: Clone) -> None:
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("a", "b"):
-        clone.runner(name)
-    return Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)
 
 
 def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says(

@@ -26,10 +26,10 @@ ALL = 2  # operations of the case `all`
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("base", "new"):
-        clone.runner(name)
-    return Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)
 
 
 def compare(desk: Desk, gate: float | None = None, **options: Any) -> Compared:

@@ -17,6 +17,7 @@ from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
+from tests import left_out
 from tests.fakes.registry import Npm
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
@@ -234,12 +235,14 @@ def test_a_driver_without_a_compiled_binding_is_told(
     assert resolve([f"node-better-sqlite3={tmp_path / 'src'}"], known, tools).labels
 
 
+@pytest.mark.runner
 def test_a_real_version_of_a_driver_is_fetched_and_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    left_out.tool("node")
     tools, npm = paths.tools(), shutil.which("npm")
-    if "node" not in tools.paths or npm is None:
-        pytest.skip("node and npm are not both set up")
+    if npm is None:
+        pytest.skip("npm is not on PATH")
     ping = [npm, "ping", "--fetch-retries=0", "--fetch-timeout=5000"]
     if subprocess.run(ping, capture_output=True, check=False).returncode:
         pytest.skip("npm cannot reach its registry")

@@ -43,10 +43,10 @@ SLOTS = LABELS + SPARE + 1
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    clone.runner("a")
-    clone.write("scenarios/many.toml", MANY)
-    made = Desk.make(clone, monkeypatch)
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    catalogue.runner("a")
+    catalogue.write("scenarios/many.toml", MANY)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = noise
     clock = SimpleNamespace(monotonic=lambda: made.instant.now_ns / 1e9)
     monkeypatch.setattr(selftest, "time", clock)
