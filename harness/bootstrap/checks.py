@@ -98,8 +98,14 @@ def set_up(context: Context, states: Mapping[str, State], recipe: str) -> list[O
 
 def tools(context: Context, states: Mapping[str, State]) -> dict[str, dict[str, str]]:
     """Every `{tool}` of a command, as `{"path": ...}` or `{"missing": reason}`."""
+    explained = {
+        name: replace(state, missing=f"set-up failed; see {log_of(context, name)}")
+        if not state.ready and not state.missing and log_of(context, name).exists()
+        else state
+        for name, state in states.items()
+    }
     sources = {**ENTRIES, **OWN_ENTRIES}
-    known = {name: entry(states, *source) for name, source in sources.items()}
+    known = {name: entry(explained, *source) for name, source in sources.items()}
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
