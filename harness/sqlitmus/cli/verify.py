@@ -27,8 +27,8 @@ def verify(
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
     from sqlitmus.catalog import choose, definitions
-    from sqlitmus.run import context
     from sqlitmus.run.blocks import exit_of
+    from sqlitmus.run.context import opened
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.verify import verify_cells
     from sqlitmus.vocabulary import paths
@@ -38,18 +38,18 @@ def verify(
     chosen, cells = choose.choose(
         known, suite, mode, cases or [], runners or [], filters or [], None
     )
-    opened = context.opened(
+    session = opened(
         known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
     )
-    with opened as at:
-        present = at.present(cells)
-        answers = verify_cells(at, chosen, present)
-        stopped = bool(at.stop.requested)
-        at.progress.clear()
+    with session as context:
+        present = context.present(cells)
+        answers = verify_cells(context, chosen, present)
+        stopped = bool(context.stop.requested)
+        context.progress.clear()
         evidence = paths.cache("evidence")
         shutil.rmtree(evidence)
         evidence.mkdir()
-        at.workbench.keep_logs(evidence)
+        context.invocations.keep_logs(evidence)
     records = list(answers.records.values())
     if json_:
         print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))

@@ -1,4 +1,4 @@
-"""What a session works with: runners described, a workbench, the memory of earlier runs."""
+"""What the steps of a session share: runners, invocations, the memory of earlier runs."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import memory
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
-from sqlitmus.run.invocations import Workbench, make_scratch
+from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
@@ -22,11 +22,11 @@ from sqlitmus.vocabulary.errors import NotFit
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """All that the steps of a session share; `installed` includes the oracle."""
+class Context:
+    """Everything that the steps of a session share; `installed` includes the oracle."""
 
     catalog: Catalog
-    workbench: Workbench
+    invocations: Invocations
     installed: dict[str, Installed]
     oracle: Installed
     memory: memory.Memory
@@ -60,8 +60,8 @@ def opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None = None,
-) -> Generator[Bench]:
-    """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
+) -> Generator[Context]:
+    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit."""
     hyperfine = tools.need("hyperfine")
     wanted = {name for names in cells.values() for name in names}
     oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
@@ -80,7 +80,7 @@ def opened(
     stop = Stop(executor, launcher)
     logs = scratch / "logs"
     logs.mkdir()
-    workbench = Workbench(
+    invocations = Invocations(
         catalog,
         executor,
         size=size,
@@ -93,8 +93,8 @@ def opened(
     kept = memory.Memory(fresh=fresh)
     try:
         with stop.listening():
-            yield Bench(
-                catalog, workbench, installed, installed[oracle], kept, progress, stop, size
+            yield Context(
+                catalog, invocations, installed, installed[oracle], kept, progress, stop, size
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -43,7 +43,7 @@ class _Ready:
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
-class Workbench:
+class Invocations:
     """Files of one session: a scratch folder that goes at the end, logs that stay with the run."""
 
     def __init__(

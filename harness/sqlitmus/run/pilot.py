@@ -4,7 +4,7 @@ import time
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
-from sqlitmus.run.context import Bench
+from sqlitmus.run.context import Context
 from sqlitmus.run.counts import TIMED, Observed, Process, allocate, observe
 from sqlitmus.run.verify import Answers
 
@@ -15,7 +15,7 @@ LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
 
 
 def plan_counts(
-    bench: Bench,
+    context: Context,
     cases: list[Case],
     cells: Cells,
     answers: Answers,
@@ -27,7 +27,7 @@ def plan_counts(
 
     A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
     """
-    least_ms = {name: found.spec.warmup_ms for name, found in bench.installed.items()}
+    least_ms = {name: found.spec.warmup_ms for name, found in context.installed.items()}
     planned: PlannedCounts = {}
     for case in cases:
         observed: dict[str, Observed | None] = {}
@@ -38,7 +38,7 @@ def plan_counts(
             wanted = mode.pilot
             if wanted and name == reference:
                 wanted = max(wanted, REFERENCE_PROCESSES)
-            found = _observed(bench, case, name, answers, mode, wanted)
+            found = _observed(context, case, name, answers, mode, wanted)
             if answers.records[case.id, name].outcome == "ok":
                 observed[name] = found
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
@@ -47,12 +47,12 @@ def plan_counts(
 
 
 def _observed(
-    bench: Bench, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
+    context: Context, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
 ) -> Observed | None:
     """What is known of a cell once `wanted` processes were tried; None if one went wrong."""
-    key = bench.key(case, name)
+    key = context.key(case, name)
     longest_ms = int(BEYOND * mode.warmup_ms[1])
-    known = bench.memory.observed(key)
+    known = context.memory.observed(key)
     enough = known and known.processes >= wanted and known.window_ms >= _needed(known, longest_ms)
     if enough or not wanted:
         return known
@@ -60,17 +60,17 @@ def _observed(
     window_ms = min(FIRST_WINDOW_MS, longest_ms)
     found: Observed | None = None
     for number in range(wanted):
-        if bench.stop.requested:
+        if context.stop.requested:
             return found
-        bench.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{wanted}")
-        process = _try(bench, case, name, answers, window_ms)
+        context.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{wanted}")
+        process = _try(context, case, name, answers, window_ms)
         if process is None:
             return None
         processes.append(process)
         found = observe(processes, case, window_ms)
         window_ms = max(window_ms, _needed(found, longest_ms))
     if found:
-        bench.memory.keep_observed(key, found)
+        context.memory.keep_observed(key, found)
     return found
 
 
@@ -83,7 +83,9 @@ def _needed(found: Observed, longest_ms: int) -> int:
     return min(int(2 * found.steady_from_ms), longest_ms)
 
 
-def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) -> Process | None:
+def _try(
+    context: Context, case: Case, name: str, answers: Answers, window_ms: int
+) -> Process | None:
     """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
     trial = case
     if case.metric == "steady" and not case.fixed:
@@ -95,7 +97,7 @@ def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) 
         trial = case.model_copy(update=counts)
     begin = time.monotonic()
     expected = answers.expected[case.id, case.operations]
-    attempt = bench.workbench.attempt(trial, bench.installed[name], "measure", expected)
+    attempt = context.invocations.attempt(trial, context.installed[name], "measure", expected)
     seconds = time.monotonic() - begin
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
@@ -106,6 +108,6 @@ def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) 
                 "log": attempt.log,
             }
         )
-        bench.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
+        context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     return Process(seconds, [*result.warmup_ns, *result.iterations_ns])

@@ -15,7 +15,7 @@ from sqlitmus.catalog.cases import make_case, parse_case
 from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case
 from sqlitmus.machine import lock
-from sqlitmus.run.context import Bench, opened
+from sqlitmus.run.context import Context, opened
 from sqlitmus.run.judge import Expected
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
@@ -68,10 +68,10 @@ def record(
     cells = {case.id: [runner]}
     with (
         lock.hold("selftest", wait=wait, say=progress.insist),
-        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as bench,
+        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as context,
     ):
-        work = _work(bench, case, runner, mode)
-        blocks = list(_blocks(bench, work, budget_s, seed))
+        work = _work(context, case, runner, mode)
+        blocks = list(_blocks(context, work, budget_s, seed))
     if len(blocks) < BLOCKS:
         raise NotFit(
             f"only {counted(len(blocks), 'block')} fitted, {BLOCKS} are needed; give more "
@@ -90,12 +90,12 @@ class _Work:
     want: dict[int, Expected | None]  # by number of operations
 
 
-def _work(bench: Bench, case: Case, runner: str, mode: Mode) -> _Work:
+def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
     """The case verified and with the counts of a pilot; raises NotFit when it goes wrong."""
     cells = {case.id: [runner]}
-    answers = verify_cells(bench, [case], cells)
+    answers = verify_cells(context, [case], cells)
     fit = answers.fit(cells)
-    planned = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id].get(runner)
+    planned = plan_counts(context, [case], fit, answers, mode, runner, {})[case.id].get(runner)
     if planned is None:
         found = answers.records[case.id, runner]
         raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
@@ -103,13 +103,13 @@ def _work(bench: Bench, case: Case, runner: str, mode: Mode) -> _Work:
     slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
     if slower.operations == equal.operations:
         raise UsageError(f"{case.id} has too few operations to repeat 3 % of them")
-    want = {c.operations: expected(bench, c, answers) for c in (equal, slower)}
-    bench.memory.save()
+    want = {c.operations: expected(context, c, answers) for c in (equal, slower)}
+    context.memory.save()
     return _Work(runner, equal, slower, want)
 
 
 def _blocks(
-    bench: Bench, work: _Work, budget_s: float, seed: int
+    context: Context, work: _Work, budget_s: float, seed: int
 ) -> Iterator[tuple[list[float], float]]:
     """Blocks while another one fits: times of the equal processes, and that of the slower one."""
     rng = random.Random(seed)
@@ -118,22 +118,22 @@ def _blocks(
         spent = time.monotonic() - begin
         if number and spent + spent / number > budget_s:
             return
-        if bench.stop.requested:
+        if context.stop.requested:
             raise NotFit("interrupted; nothing is kept of an unfinished self-test")
-        bench.progress.step(
+        context.progress.step(
             f"block {number + 1}  {clock(budget_s - spent)} left  {work.equal.id}  {work.runner}",
             milestone=number % 20 == 0,
         )
         slots = [work.equal] * (LABELS + SPARE) + [work.slower]
         rng.shuffle(slots)
-        times = [(slot, _time(bench, work, slot)) for slot in slots]
+        times = [(slot, _time(context, work, slot)) for slot in slots]
         equal = [value for slot, value in times if slot is work.equal]
         yield equal, next(value for slot, value in times if slot is work.slower)
 
 
-def _time(bench: Bench, work: _Work, case: Case) -> float:
+def _time(context: Context, work: _Work, case: Case) -> float:
     runner, want = work.runner, work.want[case.operations]
-    attempt = bench.workbench.attempt(case, bench.installed[runner], "measure", want)
+    attempt = context.invocations.attempt(case, context.installed[runner], "measure", want)
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
         raise NotFit(f"{case.id}/{runner}: {attempt.outcome}: {attempt.reason}")

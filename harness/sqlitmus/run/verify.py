@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sqlitmus.catalog.plan import Case, Cells
-from sqlitmus.run.context import Bench
+from sqlitmus.run.context import Context
 from sqlitmus.run.judge import Expected, Verified
 from sqlitmus.run.processes import launch
 
@@ -23,7 +23,7 @@ class Answers:
         }
 
 
-def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
+def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     """Verify `cells`, taking from memory what was verified before with the very same things.
 
     Stops early, with the records so far, when the user asks for it.
@@ -32,39 +32,39 @@ def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
     total = sum(len(names) for names in cells.values())
     for case in cases:
         for name in cells[case.id]:
-            if bench.stop.requested:
+            if context.stop.requested:
                 return answers
             done = len(answers.records)
-            bench.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            key, want = bench.key(case, name), expected(bench, case, answers)
-            record = bench.memory.verified(key)
+            context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
+            key, want = context.key(case, name), expected(context, case, answers)
+            record = context.memory.verified(key)
             if record is None:
-                record = _verify(bench, case, name, want)
-                bench.memory.keep_verified(key, record)
+                record = _verify(context, case, name, want)
+                context.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
     return answers
 
 
-def expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
+def expected(context: Context, case: Case, answers: Answers) -> Expected | None:
     """What the oracle answers to `case` with its present number of operations; None without steps.
 
     It is asked once, and not at all where it was asked before.
     """
     at = (case.id, case.operations)
     if at not in answers.expected:
-        key = bench.key(case, bench.oracle.spec.name)
-        answer = bench.memory.expected(key)
-        if answer is None and bench.catalog.scenarios[case.scenario].steps:
-            answer = bench.workbench.ask_oracle(case, bench.oracle)
-            bench.memory.keep_expected(key, answer)
+        key = context.key(case, context.oracle.spec.name)
+        answer = context.memory.expected(key)
+        if answer is None and context.catalog.scenarios[case.scenario].steps:
+            answer = context.invocations.ask_oracle(case, context.oracle)
+            context.memory.keep_expected(key, answer)
         answers.expected[at] = answer
     return answers.expected[at]
 
 
-def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
+def _verify(context: Context, case: Case, name: str, want: Expected | None) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
+    attempt = context.invocations.attempt(case, context.installed[name], "verify", want)
     record = Verified(
         case=case.id,
         runner=name,
