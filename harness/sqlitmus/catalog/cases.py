@@ -43,7 +43,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
-    own = {name for name, _ in variant.pragmas}
+    set_by_variant = {name for name, _ in variant.pragmas}
     cold = spec.metric == "cold"
     unwarmed = cold or spec.fixed
     warmup_iterations = spec.warmup_iterations
@@ -70,7 +70,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
         sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
-        pragmas=[(n, v) for n, v in set_by_profile if n not in own] + variant.pragmas,
+        pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
         notes=spec.notes,
     )
@@ -98,15 +98,15 @@ def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
 
 def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[Case]:
     """The suite's cases, each once, in the catalogue's order of scenarios."""
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     for selection in suite.cases:
-        wanted = str(selection["scenario"])
-        names = list(catalog.scenarios) if wanted == "*" else [wanted]
+        scenario = str(selection["scenario"])
+        names = list(catalog.scenarios) if scenario == "*" else [scenario]
         for name in names:
             for axes in _combinations(catalog.scenarios[name], selection):
                 case = make_case(name, axes, catalog, mode)
-                found.setdefault(case.id, case)
-    return list(found.values())
+                cases.setdefault(case.id, case)
+    return list(cases.values())
 
 
 def _combinations(

@@ -58,14 +58,14 @@ class Filter:
         )
 
 
-def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list[str]) -> Cells:
-    """Runner names per case id that `wanted` leaves; raises UsageError when nothing is left."""
-    left = {c.id: [r.name for r in runners if wanted.matches(c, r)] for c in cases}
+def narrow(cases: list[Case], runners: list[Runner], filter_: Filter, texts: list[str]) -> Cells:
+    """Runner names per case id that `filter_` leaves; raises UsageError when nothing is left."""
+    left = {c.id: [r.name for r in runners if filter_.matches(c, r)] for c in cases}
     left = {case: names for case, names in left.items() if names}
     if not left:
-        known = [c.id for c in cases] + [r.name for r in runners]
+        candidates = [c.id for c in cases] + [r.name for r in runners]
         words = [t.lstrip("-").partition(":")[2] or t for text in texts for t in text.split()]
-        near = nearest(words[-1] if words else "", known)
+        near = nearest(words[-1] if words else "", candidates)
         raise UsageError(
             f"nothing in this suite matches {' | '.join(texts)!r}."
             + (f" Did you mean {near}?" if near else "")
@@ -132,8 +132,8 @@ def choose(
             raise UsageError(unknown("runner", name, catalog.runners))
     cases = cases_of(suite, catalog, mode)
     if case_ids:
-        asked = [parse_case(text, catalog) for text in case_ids]
-        made = [make_case(name, axes, catalog, mode) for name, axes in asked]
+        parsed = [parse_case(text, catalog) for text in case_ids]
+        made = [make_case(name, axes, catalog, mode) for name, axes in parsed]
         cases = list({case.id: case for case in made}.values())
     unasked = {"variant"} if suite.oracle else {"variant", "oracle"}
     specs = [

@@ -167,20 +167,20 @@ class Claim(Model):
                     yield case, runner
 
 
-def canaries(asked: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def canaries(claims: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Per case, of the runners in `cells`, the one that published figures are about: most key rows,
     else most rows.
 
     What a figure may be noise is told by that runner's own repetition: one that is a thousand times
     faster varies a thousand times as much, in longest latencies above all.
     """
-    found: dict[str, Counter[str]] = {}
-    for claim in asked:
+    weights: dict[str, Counter[str]] = {}
+    for claim in claims:
         for group in claim.groups:
             for row in group.rows:
                 if row.published is None or row.untestable:
                     continue
                 for case, runner in (cell for pair in group.pairs(row) for cell in pair):
                     if runner in cells.get(case, ()):
-                        found.setdefault(case, Counter())[runner] += KEY if row.key else 1
-    return {case: runners.most_common(1)[0][0] for case, runners in found.items()}
+                        weights.setdefault(case, Counter())[runner] += KEY if row.key else 1
+    return {case: runners.most_common(1)[0][0] for case, runners in weights.items()}

@@ -296,13 +296,13 @@ def load() -> Catalog:
 
 def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
-    found: dict[str, Scenario] = {}
+    by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
         if file.name not in ("profiles.toml", "suites.toml", "modes.toml"):
             for name, value in _toml(file).items():
-                if name in found:
+                if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
-                found[name] = _model(Scenario, value, file, name)
+                by_name[name] = _model(Scenario, value, file, name)
     profiles = _tables(Profile, scenarios / "profiles.toml")
     suites = _tables(Suite, scenarios / "suites.toml")
     modes = _tables(Mode, scenarios / "modes.toml")
@@ -315,9 +315,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
                 raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             starters[runner.name] = runner
             folders[runner.name] = file.parent
-    _cross_check(found, profiles, suites, modes, sets, scenarios)
+    _cross_check(by_name, profiles, suites, modes, sets, scenarios)
     return Catalog(
-        scenarios=found,
+        scenarios=by_name,
         profiles=profiles,
         suites=suites,
         modes=modes,
@@ -367,15 +367,15 @@ def _cross_check(
                     f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
                     f"{_any_of(scenarios)}"
                 )
-            known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
-            _check_selection(case, known, where)
+            axes = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+            _check_selection(case, axes, where)
 
 
 def _check_selection(
-    case: dict[str, str | list[str]], known: dict[str, list[str]], where: str
+    case: dict[str, str | list[str]], axes: dict[str, list[str]], where: str
 ) -> None:
     for axis, values in case.items():
-        expected = known.get(axis, [])
+        expected = axes.get(axis, [])
         if axis != "scenario" and (isinstance(values, str) or not set(values) <= set(expected)):
             raise UsageError(
                 f"{where}.{axis}: {values}; expected a list of some of {_any_of(expected)}"
@@ -405,8 +405,8 @@ def _model(model: type[M], value: object, file: Path, at: str) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        told = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
-        raise UsageError(told) from error
+        problems = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
+        raise UsageError(problems) from error
 
 
 def place(at: str, location: tuple[int | str, ...]) -> str:

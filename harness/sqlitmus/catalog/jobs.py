@@ -107,9 +107,9 @@ def question(job: Job) -> Job:
     return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
 
 
-def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
+def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
     steps: list[Step] = []
-    for number, step in enumerate(wanted):
+    for number, step in enumerate(specs):
         steps.append(
             Step.model_validate(
                 {
@@ -131,9 +131,9 @@ def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list
 def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
         return None
-    own = [p for p in step.parameters if p.generator != "same"]
+    generated = [p for p in step.parameters if p.generator != "same"]
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
-    drawn = generate.pool(own, step.pool, size, seed) if own else []
+    drawn = generate.pool(generated, step.pool, size, seed) if generated else []
     rows: list[list[Value]] = []
     for i in range(len(drawn) or step.pool):
         values = iter(drawn[i] if drawn else [])

@@ -75,8 +75,8 @@ class Counts(Model):
 
     def of(self, case: Case) -> Case:
         """`case` done that often."""
-        wanted = ("operations", "iterations", "warmup_iterations", "warmup_ms")
-        return case.model_copy(update={name: getattr(self, name) for name in wanted})
+        fields = ("operations", "iterations", "warmup_iterations", "warmup_ms")
+        return case.model_copy(update={name: getattr(self, name) for name in fields})
 
 
 PlannedCounts = dict[str, dict[str, Counts]]  # by case id, then runner

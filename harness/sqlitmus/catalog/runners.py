@@ -74,9 +74,9 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
     try:
         return [argument.format(**names) for argument in arguments]
     except (KeyError, IndexError, ValueError) as error:
-        known = ", ".join(f"{{{name}}}" for name in sorted(names))
+        placeholders = ", ".join(f"{{{name}}}" for name in sorted(names))
         raise UsageError(
-            f"runner command {arguments}: cannot fill in {error}; expected one of {known}"
+            f"runner command {arguments}: cannot fill in {error}; expected one of {placeholders}"
         ) from error
 
 
@@ -114,12 +114,12 @@ def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
 
 
 def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
-    kept = paths.cache("descriptions") / f"{fingerprint}.json"
-    if kept.exists():
+    cached = paths.cache("descriptions") / f"{fingerprint}.json"
+    if cached.exists():
         try:
-            return Description.model_validate_json(kept.read_bytes())
+            return Description.model_validate_json(cached.read_bytes())
         except ValidationError:
-            kept.unlink(missing_ok=True)
+            cached.unlink(missing_ok=True)
     try:
         done = subprocess.run(
             [*command, "describe"],
@@ -133,11 +133,11 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
     except subprocess.TimeoutExpired as error:
         raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
     if done.returncode:
-        log = kept.with_suffix(".log")
+        log = cached.with_suffix(".log")
         with suppress(OSError):
             log.write_bytes(done.stderr)
-        said = ending(done.stderr.decode(errors="replace"), str(log))
-        raise ValueError(f"exit code {done.returncode}: {said or 'no message'}")
+        message = ending(done.stderr.decode(errors="replace"), str(log))
+        raise ValueError(f"exit code {done.returncode}: {message or 'no message'}")
     try:
         description = Description.model_validate_json(done.stdout)
     except ValidationError as error:
@@ -146,8 +146,8 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
         raise ValueError(
             f"its answer does not fit the contract: {where}: {first['msg']}"
         ) from error
-    partial = kept.with_suffix(f".{os.getpid()}.part")
+    partial = cached.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):  # a full disk here costs nothing but the memory
         partial.write_bytes(description.model_dump_json().encode())
-        partial.replace(kept)
+        partial.replace(cached)
     return description

@@ -71,15 +71,15 @@ def take(
     cases: list[Case],
     cells: Cells,
     catalog: Catalog,
-    asked: object,
+    settings: object,
 ) -> tuple[list[Case], Cells, Shard]:
-    """The part of a run that is the shard's, and what `merge` needs to know of it.
+    """The cases and cells of this shard, and the record by which `merge` knows its siblings.
 
-    `asked` is whatever else the shards of one whole must agree in.
+    `settings` is everything else in which the shards of one whole must agree.
     """
     number, count = shard
     scenarios = divide(cases, cells, catalog, count)
-    whole = json.dumps([asked, count, scenarios, cells], sort_keys=True)
+    whole = json.dumps([settings, count, scenarios, cells], sort_keys=True)
     mine = [case for case in cases if case.scenario in scenarios[number - 1]]
     key = hashlib.sha256(whole.encode()).hexdigest()[:16]
     return mine, {c.id: cells[c.id] for c in mine}, Shard(number=number, of=count, whole=key)
