@@ -60,12 +60,12 @@ class Activity:
 
 def look(root: Path = system.ROOT) -> Look:
     """The counters now."""
-    processes = system.told(lambda: dict(_processes())) or {}
+    processes = system.safely(lambda: dict(_processes())) or {}
     return Look(
         conditions=conditions.read(root=root),
-        cpu_s=system.told(_cpu_s),
-        disk_bytes=system.told(_disk_bytes),
-        swapped_bytes=system.told(_swapped_bytes),
+        cpu_s=system.safely(_cpu_s),
+        disk_bytes=system.safely(_disk_bytes),
+        swapped_bytes=system.safely(_swapped_bytes),
         processes=processes,
     )
 
@@ -132,15 +132,15 @@ def _swapped_bytes() -> int:
 
 def _processes() -> Iterator[tuple[tuple[int, float], Process]]:
     counts = hasattr(psutil.Process, "io_counters")
-    wanted = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
-    for process in psutil.process_iter(wanted):
-        told = process.info
-        cpu, written, start = told["cpu_times"], told.get("io_counters"), told["create_time"]
+    attributes = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
+    for process in psutil.process_iter(attributes):
+        info = process.info
+        cpu, written, start = info["cpu_times"], info.get("io_counters"), info["create_time"]
         if process.pid != os.getpid() and cpu is not None and start is not None:
             yield (
                 (process.pid, start),
                 Process(
-                    name=told["name"] or "unknown",
+                    name=info["name"] or "unknown",
                     cpu_s=cpu.user + cpu.system,
                     written=written.write_bytes if written else None,
                 ),

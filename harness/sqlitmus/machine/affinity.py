@@ -32,10 +32,10 @@ def check(pins: list[int]) -> None:
         return
     if reason := unsupported():
         raise NotFit(f"pins {', '.join(map(str, pins))}: {reason}. Leave the pins out.")
-    there = allowed()
+    processors = allowed()
     for pin in pins:
-        if pin not in there:
-            usable = ", ".join(map(str, there))
+        if pin not in processors:
+            usable = ", ".join(map(str, processors))
             raise UsageError(
                 f"pin {pin}: there is no such processor, or this process may not use it; "
                 f"usable are {usable}"

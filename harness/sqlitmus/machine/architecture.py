@@ -39,7 +39,7 @@ def named(text: str) -> str:
 
 def native(root: Path = system.ROOT) -> str:
     """The machine's own architecture, whatever this Python is built for."""
-    return _told(root) or named(platform.machine())
+    return _system_answer(root) or named(platform.machine())
 
 
 def of_program(file: Path) -> str | None:
@@ -58,20 +58,20 @@ def of_program(file: Path) -> str | None:
 
 def sysctl(name: str) -> str:
     """A fact of macOS's kernel; empty where it has none of that name."""
-    asked = ["/usr/sbin/sysctl", "-n", name]
+    command = ["/usr/sbin/sysctl", "-n", name]
     with suppress(OSError):
-        return subprocess.run(asked, capture_output=True, check=False).stdout.decode().strip()
+        return subprocess.run(command, capture_output=True, check=False).stdout.decode().strip()
     return ""
 
 
-def _told(root: Path) -> str | None:
+def _system_answer(root: Path) -> str | None:
     """The system's answer, where it tells more than `uname` does to an emulated process."""
     if sys.platform == "win32":
         process, machine = ctypes.c_ushort(), ctypes.c_ushort()
         ask = ctypes.WinDLL("kernel32").IsWow64Process2
         this = ctypes.c_void_p(-1)
-        known = ask(this, ctypes.byref(process), ctypes.byref(machine))
-        return _WINDOWS.get(machine.value) if known else None
+        answered = ask(this, ctypes.byref(process), ctypes.byref(machine))
+        return _WINDOWS.get(machine.value) if answered else None
     if sys.platform == "darwin":
         return "arm64" if sysctl("hw.optional.arm64") == "1" else None
     return named(system.text(root, "proc/sys/kernel/arch"))

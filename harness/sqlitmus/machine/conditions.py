@@ -79,7 +79,7 @@ def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
     return Conditions(
         monotonic_ns=time.monotonic_ns(),
         probe_ns=probe_ns,
-        load_average=system.told(lambda: os.getloadavg()[0]),
+        load_average=system.safely(lambda: os.getloadavg()[0]),
         cpu_pressure_us=kernel.pressure_us(root, "cpu"),
         io_pressure_us=kernel.pressure_us(root, "io"),
         memory_pressure_us=kernel.pressure_us(root, "memory"),
@@ -88,7 +88,7 @@ def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
         context_switches=kernel.context_switches(root),
         throttle_count=kernel.throttle_count(root),
         frequency_khz=kernel.frequency_khz(root),
-        on_battery=system.told(_on_battery),
+        on_battery=system.safely(_on_battery),
     )
 
 

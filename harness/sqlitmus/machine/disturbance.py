@@ -59,7 +59,7 @@ def temperature(activity: Activity, root: Path) -> Check:
 
 def swap(activity: Activity) -> Check:
     """Whether memory is short now; pages swapped out long ago disturb nobody."""
-    used = system.told(lambda: psutil.swap_memory().used)
+    used = system.safely(lambda: psutil.swap_memory().used)
     moved, pressure = activity.swapped_bytes, activity.rates.memory_pressure
     if moved is None and pressure is None:
         return Check("swap", "ok", UNKNOWN)
@@ -94,8 +94,8 @@ def _per_s(rate: float) -> str:
     return f"{rate / 2**20:.1f} MiB/s"
 
 
-def _close(processes: list[Share], told: Callable[[float], str]) -> str:
-    named = [f"{_plain(p.name)} (pid {p.pid}) {told(p.rate)}" for p in processes]
+def _close(processes: list[Share], describe: Callable[[float], str]) -> str:
+    named = [f"{_plain(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
     return f"close what is busy: {', '.join(named)}" if named else ""
 
 

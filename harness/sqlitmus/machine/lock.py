@@ -107,11 +107,11 @@ def holder() -> Holder | None:
         if not place().is_file():
             return None
         with place().open("rb") as file:
-            said = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
-        lives = abs(psutil.Process(said.pid).create_time() - said.started) < START_TOLERANCE_S
+            record = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
+        lives = abs(psutil.Process(record.pid).create_time() - record.started) < START_TOLERANCE_S
     except (OSError, ValidationError, psutil.Error, ValueError, OverflowError):
         return None
-    return said if lives else None
+    return record if lives else None
 
 
 @contextmanager

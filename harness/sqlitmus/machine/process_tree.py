@@ -59,9 +59,9 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     # Children are looked up first: once their parent is gone, nothing leads to them.
     with suppress(psutil.NoSuchProcess):
         leader = psutil.Process(process.pid)
-        for one in [leader, *leader.children(recursive=True)]:
+        for member in [leader, *leader.children(recursive=True)]:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                one.kill()
+                member.kill()
 
 
 def _signal(leader: int, number: signal.Signals) -> None:

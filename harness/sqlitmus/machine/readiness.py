@@ -45,11 +45,11 @@ def checks(root: Path = system.ROOT) -> list[Check]:
 
 def tools() -> Check:
     """What the set-up could not provide."""
-    found = paths.tools()
-    if found.missing:
-        told = "; ".join(f"{name}: {hint}" for name, hint in found.missing.items())
-        return Check("tools", "warning", f"missing {', '.join(found.missing)}", told)
-    return Check("tools", "ok", f"{len(found.paths)} present")
+    provided = paths.tools()
+    if provided.missing:
+        hints = "; ".join(f"{name}: {hint}" for name, hint in provided.missing.items())
+        return Check("tools", "warning", f"missing {', '.join(provided.missing)}", hints)
+    return Check("tools", "ok", f"{len(provided.paths)} present")
 
 
 def hyperfine() -> Check:
@@ -75,7 +75,7 @@ def other_run() -> Check:
 
 def memory() -> Check:
     """Memory for databases to stay in."""
-    free = system.told(lambda: psutil.virtual_memory().available)
+    free = system.safely(lambda: psutil.virtual_memory().available)
     if free is None:
         return Check("memory", "ok", UNKNOWN)
     finding = f"{free / 2**30:.1f} GiB available"
@@ -87,7 +87,7 @@ def memory() -> Check:
 
 def disk(folder: Path) -> Check:
     """Room for databases and their copies."""
-    free = system.told(lambda: psutil.disk_usage(str(folder)).free)
+    free = system.safely(lambda: psutil.disk_usage(str(folder)).free)
     if free is None:
         return Check("disk", "ok", UNKNOWN)
     finding = f"{free / 2**30:.1f} GiB free"

@@ -14,20 +14,20 @@ SLOW_CLOCKS = {"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}
 
 def governor(root: Path) -> Check:
     """The frequency governors of all cores."""
-    found = kernel.governors(root)
-    if not found or found == ["performance"]:
-        return Check("governor", "ok", found[0] if found else UNKNOWN)
+    governors = kernel.governors(root)
+    if not governors or governors == ["performance"]:
+        return Check("governor", "ok", governors[0] if governors else UNKNOWN)
     advice = "sudo cpupower frequency-set -g performance"
-    return Check("governor", "warning", ", ".join(found), advice)
+    return Check("governor", "warning", ", ".join(governors), advice)
 
 
 def boost(root: Path) -> Check:
     """Turbo: a frequency that depends on heat and on what other cores do."""
-    found = kernel.boost(root)
-    if found is None or not found.on:
-        return Check("boost", "ok", UNKNOWN if found is None else "off")
+    turbo = kernel.boost(root)
+    if turbo is None or not turbo.on:
+        return Check("boost", "ok", UNKNOWN if turbo is None else "off")
     finding = "on: the frequency depends on heat and on the other cores"
-    return Check("boost", "warning", finding, found.forbid)
+    return Check("boost", "warning", finding, turbo.forbid)
 
 
 def power(on_battery: bool | None) -> Check:
@@ -39,10 +39,10 @@ def power(on_battery: bool | None) -> Check:
 
 def threads(root: Path) -> Check:
     """A note for parallel cases: hardware threads share a core."""
-    found = kernel.cores(root)
-    if found is None:
+    counts = kernel.cores(root)
+    if counts is None:
         return Check("threads", "ok", UNKNOWN)
-    cores, threads = found
+    cores, threads = counts
     if cores == threads:
         return Check("threads", "ok", f"{cores} cores, one thread each")
     finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"

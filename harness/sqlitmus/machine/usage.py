@@ -12,15 +12,15 @@ Ticks = dict[str, tuple[int, int]]
 
 def ticks(root: Path = ROOT) -> Ticks:
     """Clock ticks since start-up by processor number: (in use, all); empty where not told."""
-    found: Ticks = {}
+    by_processor: Ticks = {}
     for line in text(root, "proc/stat").splitlines():
         name, *words = line.split()
         counts = [natural(word) for word in words[:TICKS_BEFORE_GUEST]]
-        known = [count for count in counts if count is not None]
+        parsed = [count for count in counts if count is not None]
         number = name.removeprefix("cpu")
-        if name != number and number.isdigit() and len(known) == TICKS_BEFORE_GUEST:
-            found[number] = (sum(known) - sum(known[i] for i in _IDLE), sum(known))
-    return found
+        if name != number and number.isdigit() and len(parsed) == TICKS_BEFORE_GUEST:
+            by_processor[number] = (sum(parsed) - sum(parsed[i] for i in _IDLE), sum(parsed))
+    return by_processor
 
 
 def shares(before: Ticks, after: Ticks) -> dict[str, float]:
