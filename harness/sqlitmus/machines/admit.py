@@ -138,26 +138,26 @@ def _check_sizes(plan: Plan) -> None:
 
 
 def _judge(folder: Path, plan: dict[str, Any], facts: dict[str, Any]) -> RunData:
-    def every(name: str) -> Iterator[Any]:
+    def records(name: str) -> Iterator[Any]:
         file = folder / name
-        found = lines(file) if file.exists() else ()
-        return chain.from_iterable(chunk for _, chunk in found)
+        chunks = lines(file) if file.exists() else ()
+        return chain.from_iterable(chunk for _, chunk in chunks)
 
-    def one(name: str) -> dict[str, Any] | None:
+    def optional(name: str) -> dict[str, Any] | None:
         return document(folder / name) if (folder / name).exists() else None
 
-    for number, line in enumerate(every("details.jsonl"), start=1):
+    for number, line in enumerate(records("details.jsonl"), start=1):
         if not isinstance(line, dict):
             raise Unacceptable(f"details.jsonl line {number}: expected a JSON object")
     try:
         return from_records(
             plan,
-            every("verify.jsonl"),
+            records("verify.jsonl"),
             _edges(folder / "samples.jsonl"),
             facts,
-            blocks=every("blocks.jsonl"),
-            selftest=one("selftest.json"),
-            gate=one("gate.json"),
+            blocks=records("blocks.jsonl"),
+            selftest=optional("selftest.json"),
+            gate=optional("gate.json"),
         )
     except RunDataError as error:
         raise Unacceptable(str(error)) from error

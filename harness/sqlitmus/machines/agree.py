@@ -15,9 +15,9 @@ def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Re
     Of two values the one in more runs holds, then that of the earliest. `among` says in the message
     whose facts these are.
     """
-    kept, refused = sorted(runs, key=age), list[Refused]()
-    for name in sorted({name for run in kept for name in facts(run)}):
-        having = [run for run in kept if name in facts(run)]
+    agreeing, refused = sorted(runs, key=age), list[Refused]()
+    for name in sorted({name for run in agreeing for name in facts(run)}):
+        having = [run for run in agreeing if name in facts(run)]
         if not having:
             continue
         holds = Counter(facts(run)[name] for run in having).most_common(1)[0][0]
@@ -29,5 +29,5 @@ def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Re
             )
             for run in odd
         ]
-        kept = [run for run in kept if run not in odd]
-    return kept, refused
+        agreeing = [run for run in agreeing if run not in odd]
+    return agreeing, refused

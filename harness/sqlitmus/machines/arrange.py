@@ -13,9 +13,9 @@ SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 
 def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
     """The machines by name, and the runs that do not fit to the others; in any order the same."""
-    kept, refused = agree(runs, lambda run: run.work, SAME_WORK)
+    comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
     labelled: dict[str, list[list[Run]]] = defaultdict(list)
-    for alike in _by(kept, lambda run: (run.label, run.kind)):
+    for alike in _by(comparable, lambda run: (run.label, run.kind)):
         whole, foreign = _one_whole(alike)
         refused += foreign
         for group in _by_hardware(whole):
@@ -38,7 +38,7 @@ def _one_whole(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
         return runs, []
     most = max(wholes, key=lambda shards: len({run.shard and run.shard.number for run in shards}))
     foreign = [run for shards in wholes if shards is not most for run in shards]
-    told = [
+    refused = [
         Refused(
             path=run.path,
             reason=f"plan.json: $.shard: {_numbered(run)} of another whole than {most[0].path}, "
@@ -46,7 +46,7 @@ def _one_whole(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
         )
         for run in foreign
     ]
-    return [run for run in runs if run not in foreign], told
+    return [run for run in runs if run not in foreign], refused
 
 
 def _by_hardware(runs: list[Run]) -> list[list[Run]]:
@@ -60,22 +60,22 @@ def _by_hardware(runs: list[Run]) -> list[list[Run]]:
 
 def _apart(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
     """Without the runs of what an earlier one has measured."""
-    kept, refused = list[Run](), list[Refused]()
+    separate, refused = list[Run](), list[Refused]()
     for run in sorted(runs, key=age):
-        for earlier in kept:
+        for earlier in separate:
             both = run.cases & earlier.cases
             if _number(run) is not None and _number(run) == _number(earlier):
-                told = f"$.shard: {_numbered(run)} is there already"
+                problem = f"$.shard: {_numbered(run)} is there already"
             elif both:
-                told = f"$.cases: {min(both)} was measured already"
+                problem = f"$.cases: {min(both)} was measured already"
             else:
                 continue
-            reason = f"plan.json: {told}, in {earlier.path}; merge one of the two"
+            reason = f"plan.json: {problem}, in {earlier.path}; merge one of the two"
             refused.append(Refused(path=run.path, reason=reason))
             break
         else:
-            kept.append(run)
-    return kept, refused
+            separate.append(run)
+    return separate, refused
 
 
 def _machine(name: str, members: list[Run]) -> Machine:

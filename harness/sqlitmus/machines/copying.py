@@ -57,18 +57,18 @@ def copy(origin: Path, target: Path) -> str:
 def _size(file: Path) -> int | None:
     """Bytes of a file; None where there is none."""
     try:
-        found = file.lstat()
+        status = file.lstat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unacceptable(f"{file.name}: cannot be read: {error.strerror}") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise Unacceptable(f"{file.name} is a link or no file; give a folder that holds it")
-    return found.st_size
+    return status.st_size
 
 
-def _copy_file(file: Path, size: int, into: BinaryIO, told: Callable[[bytes], None]) -> None:
-    """Copy `size` bytes, and give each chunk to `told`."""
+def _copy_file(file: Path, size: int, into: BinaryIO, receive: Callable[[bytes], None]) -> None:
+    """Copy `size` bytes, and call `receive` with each chunk."""
     copied, line, length = 0, 1, 0
     for chunk in _chunks(file):
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
@@ -82,7 +82,7 @@ def _copy_file(file: Path, size: int, into: BinaryIO, told: Callable[[bytes], No
         copied += len(chunk)
         if copied > size:
             break
-        told(chunk)
+        receive(chunk)
         into.write(chunk)
     if copied != size:
         raise Unacceptable(f"{file.name}: changed while it was read; merge when the run has ended")

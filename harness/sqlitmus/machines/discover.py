@@ -55,8 +55,8 @@ def find(given: list[Given], *, partial: bool) -> Found:
 
     Raises UsageError for one that is not there.
     """
-    found = Found([], [], [])
-    folders = [one.folder for one in given]
+    inventory = Found([], [], [])
+    folders = [entry.folder for entry in given]
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(
@@ -64,18 +64,20 @@ def find(given: list[Given], *, partial: bool) -> Found:
                 "NAME=DIR"
             )
     top = _top(folders)
-    for folder, label in ((one.folder, one.label) for one in given):
-        before = len(found.origins) + len(found.refused)
+    for folder, label in ((entry.folder, entry.label) for entry in given):
+        before = len(inventory.origins) + len(inventory.refused)
         for place in _holders(folder.resolve(), DEPTH):
             path = _shown(folder, place, top)
             if model.is_merged(place):
-                _merged(place, path, label, found)
+                _merged(place, path, label, inventory)
             else:
-                found.origins.append(Origin(place, path, partial, label=label))
-        if len(found.origins) + len(found.refused) == before:
+                inventory.origins.append(Origin(place, path, partial, label=label))
+        if len(inventory.origins) + len(inventory.refused) == before:
             reason = "holds no run directory, nor does a folder up to two levels below"
-            found.refused.append(Refused(path=_shown(folder, folder.resolve(), top), reason=reason))
-    return found
+            inventory.refused.append(
+                Refused(path=_shown(folder, folder.resolve(), top), reason=reason)
+            )
+    return inventory
 
 
 def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | Refused]]:
@@ -140,19 +142,19 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
         return []
 
 
-def _merged(directory: Path, path: str, label: str, found: Found) -> None:
+def _merged(directory: Path, path: str, label: str, inventory: Found) -> None:
     """Add the sources of a merged directory, and what it had to refuse."""
     try:
         merged = model.read(directory)
     except UsageError as error:
-        told = str(error).replace(f"{directory}{os.sep}", "")
-        found.refused.append(Refused(path=path, reason=plain(told)))
+        message = str(error).replace(f"{directory}{os.sep}", "")
+        inventory.refused.append(Refused(path=path, reason=plain(message)))
         return
-    found.refused.extend(
+    inventory.refused.extend(
         Refused(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
     )
-    found.expected.extend(map(plain, merged.expected))
-    found.origins.extend(_sources(merged, directory, path, label))
+    inventory.expected.extend(map(plain, merged.expected))
+    inventory.origins.extend(_sources(merged, directory, path, label))
 
 
 def _sources(merged: Merged, directory: Path, path: str, label: str) -> Iterator[Origin]:

@@ -87,9 +87,9 @@ def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
     emulated = [name for name, a in pairs if a.emulated and a.verdict is not None]
     silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if a.verdict is None]
     parts = [
-        f"{what} on: {', '.join(found)}"
-        for what, found in (("no answer", silent), ("emulated, not counted", emulated))
-        if found
+        f"{what} on: {', '.join(machines)}"
+        for what, machines in (("no answer", silent), ("emulated, not counted", emulated))
+        if machines
     ]
     return "; ".join(parts)
 
@@ -101,18 +101,18 @@ def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> lis
     """
     pooled: list[list[Pooled]] = [[] for _ in mean]
     for kind in dict.fromkeys(kinds):
-        mine = np.array([one == kind for one in kinds], dtype=np.bool_)
+        mine = np.array([machine_kind == kind for machine_kind in kinds], dtype=np.bool_)
         if mine.sum() < LEAST_POOLED:
             continue
-        found = combine(mean[:, mine], error[:, mine], freedom[:, mine])
-        ends = (found.mean, found.low, found.high, found.next_low, found.next_high)
+        combined = combine(mean[:, mine], error[:, mine], freedom[:, mine])
+        ends = (combined.mean, combined.low, combined.high, combined.next_low, combined.next_high)
         ratios = np.exp(np.array(ends)).T
-        for row in np.flatnonzero(found.count >= LEAST_POOLED).tolist():
+        for row in np.flatnonzero(combined.count >= LEAST_POOLED).tolist():
             value, low, high, below, above = ratios[row].tolist()
             pooled[row].append(
                 Pooled(
                     kind,
-                    int(found.count[row]),
+                    int(combined.count[row]),
                     Interval(value, low, high),
                     Interval(value, below, above),
                 )

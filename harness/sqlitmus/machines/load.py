@@ -52,11 +52,11 @@ def machine_report(
     if not runs:
         return None
     run = join(runs)
-    there = {r.name for r in run.plan.runners if r.missing is None}
-    report = analyse(run, reference if reference in there else None)
+    present = {r.name for r in run.plan.runners if r.missing is None}
+    report = analyse(run, reference if reference in present else None)
     notices = [*_missing(machine), *differences(runs), *report.notices]
     absent = _absent(runs)
-    cases = [_told(case, absent) for case in report.cases] if absent else report.cases
+    cases = [_with_reasons(case, absent) for case in report.cases] if absent else report.cases
     report = replace(report, notices=notices, cases=cases)
     return Joined(runs, run, report)
 
@@ -81,13 +81,13 @@ def _check(run: RunData, runs: list[RunData]) -> None:
             raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
 
 
-def reference_of(directory: Path, merged: merging.Merged, wanted: str | None) -> str:
-    """The runner that all machines are compared with: `wanted`, else what most plans name.
+def reference_of(directory: Path, merged: merging.Merged, requested: str | None) -> str:
+    """The runner that all machines are compared with: `requested`, or the one most plans name.
 
-    Raises UsageError where `wanted` took part in no run.
+    Raises UsageError when `requested` took part in no run.
     """
     named: dict[str, int] = {}
-    there: dict[str, None] = {}
+    present: dict[str, None] = {}
     for machine in merged.machines:
         for source in machine.sources:
             plan = _plan(directory, source)
@@ -98,23 +98,23 @@ def reference_of(directory: Path, merged: merging.Merged, wanted: str | None) ->
             for runner in cast("list[Any]", runners) if isinstance(runners, list) else []:
                 of = cast("dict[str, Any]", runner) if isinstance(runner, dict) else {"missing": ""}
                 if of.get("missing") is None:
-                    there[str(of.get("name"))] = None
-    if wanted is None:
+                    present[str(of.get("name"))] = None
+    if requested is None:
         return max(named, key=lambda name: named[name], default="")
-    if wanted not in there:
+    if requested not in present:
         raise UsageError(
-            f"{wanted!r} cannot be the reference: it took no part in any of these runs. "
-            f"Choose one of {', '.join(there) or 'none (no runner was present)'}."
+            f"{requested!r} cannot be the reference: it took no part in any of these runs. "
+            f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
-    return wanted
+    return requested
 
 
 def _plan(directory: Path, source: merging.Source) -> dict[str, Any]:
     """A plan as far as it can be read: whoever loads the run says what is wrong with it."""
-    found: object = None
+    value: object = None
     with suppress(OSError, ValueError, UsageError):
-        found = from_json((_folder(directory, source) / "plan.json").read_bytes())
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        value = from_json((_folder(directory, source) / "plan.json").read_bytes())
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _missing(machine: merging.Machine) -> list[str]:
@@ -138,7 +138,7 @@ def _absent(runs: list[RunData]) -> dict[Place, str]:
     }
 
 
-def _told(case: Case, absent: dict[Place, str]) -> Case:
+def _with_reasons(case: Case, absent: dict[Place, str]) -> Case:
     """The case with the reason for each runner that was missing in its own run."""
     cells = [
         replace(cell, reason=absent.get((case.id, cell.runner), cell.reason))

@@ -55,11 +55,11 @@ def _merge(
 ) -> Done:
     if target.exists():
         raise UsageError(f"{target} exists already; choose another --label or --out")
-    found = find(given, partial=partial)
+    inventory = find(given, partial=partial)
     runs: dict[str, list[Run]] = {}
     copies: dict[str, Path] = {}
-    refused = list(found.refused)
-    for folder, taken in take_all(found.origins, staging):
+    refused = list(inventory.refused)
+    for folder, taken in take_all(inventory.origins, staging):
         if isinstance(taken, Run):
             runs.setdefault(taken.hash, []).append(taken)
             copies[taken.hash] = folder
@@ -78,7 +78,7 @@ def _merge(
         sqlitmus=__version__,
         machines=machines,
         refused=refused,
-        expected=_absent([*expect, *found.expected], machines),
+        expected=_absent([*expect, *inventory.expected], machines),
     )
     _write(merged, copies, staging / "merged", target)
     twice = [sorted({run.path for run in same}) for same in runs.values() if len(same) > 1]
@@ -103,5 +103,5 @@ def _absent(names: list[str], machines: list[Machine]) -> list[str]:
 
 
 def _each_once(refused: list[Refused]) -> list[Refused]:
-    pairs = {(one.path, one.reason): one for one in refused}
+    pairs = {(refusal.path, refusal.reason): refusal for refusal in refused}
     return [pairs[key] for key in sorted(pairs)]

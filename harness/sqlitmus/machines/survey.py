@@ -80,24 +80,24 @@ def survey(
 ) -> Survey[T]:
     """One machine; what cannot be read is refused, the rest is taken."""
     refused: list[mergedmodel.Refused] = []
-    found = machine_report(directory, machine, reference, refused)
-    if found is None:
+    joined = machine_report(directory, machine, reference, refused)
+    if joined is None:
         return Survey(refused)
-    report = found.report
+    report = joined.report
     about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
     return Survey(
         refused,
-        _machine(machine, found),
+        _machine(machine, joined),
         frozenset(runner.name for runner in report.runners if runner.role == "runner"),
         about,
-        _answers(found, reference),
-        _estimates(found.run, reference),
+        _answers(joined, reference),
+        _estimates(joined.run, reference),
         make(report),
     )
 
 
-def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
-    report = found.report
+def _machine(machine: merging.Machine, joined: Joined) -> mergedmodel.Machine:
+    report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:
         if runner.sqlite_version is not None:
@@ -109,36 +109,38 @@ def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
         cpus=machine.cpus,
         facts=report.machine,
         sqlite=versions,
-        runs=[run.plan.run for run in found.runs],
-        created=min(run.plan.created for run in found.runs),
+        runs=[run.plan.run for run in joined.runs],
+        created=min(run.plan.created for run in joined.runs),
         blocks=report.blocks_complete,
         blocks_planned=report.blocks_planned,
         grade=report.noise.grade,
         cases=len(report.cases),
         missing=machine.missing,
-        emulated=list(emulated(found.run)),
+        emulated=list(emulated(joined.run)),
         headline=report.headline,
         notices=report.notices,
     )
 
 
-def _answers(found: Joined, reference: str) -> dict[Place, Answer]:
+def _answers(joined: Joined, reference: str) -> dict[Place, Answer]:
     """What the machine says of each pair; a pair with an emulated process is marked."""
-    foreign = set(emulated(found.run))
+    foreign = set(emulated(joined.run))
     answers: dict[Place, Answer] = {}
-    for case in found.report.cases:
+    for case in joined.report.cases:
         outcomes = {cell.runner: cell.outcome for cell in case.cells}
         against = case.comparisons.against(reference)
         for runner, outcome in outcomes.items():
             if runner == reference:
                 continue
             marked = bool({runner, reference} & foreign)
-            one = against.get(runner)
-            if one is not None:
-                answers[case.id, runner] = Answer(one.ratio, one.verdict, emulated=marked)
+            comparison = against.get(runner)
+            if comparison is not None:
+                answers[case.id, runner] = Answer(
+                    comparison.ratio, comparison.verdict, emulated=marked
+                )
                 continue
-            said = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
-            answers[case.id, runner] = Answer(said=said, emulated=marked)
+            reason = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
+            answers[case.id, runner] = Answer(said=reason, emulated=marked)
     return answers
 
 

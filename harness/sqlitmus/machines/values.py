@@ -21,10 +21,10 @@ def document(file: Path) -> dict[str, Any]:
     value = _parse(file.read_bytes(), file.name)
     if not isinstance(value, dict):
         raise Unacceptable(f"{file.name}: expected a JSON object")
-    found = cast("dict[str, Any]", value)
-    if not _sound(found):
-        _check(found, f"{file.name}: $")
-    return found
+    fields = cast("dict[str, Any]", value)
+    if not _sound(fields):
+        _check(fields, f"{file.name}: $")
+    return fields
 
 
 def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]]:
@@ -40,21 +40,21 @@ def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]
 
 def plain(text: str, limit: int = 500) -> str:
     """`text` for a terminal: one line of printable characters, the rest cut."""
-    kept = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
-    return kept if len(kept) <= limit else kept[:limit] + "…"
+    printable = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    return printable if len(printable) <= limit else printable[:limit] + "…"
 
 
 def _values(chunk: list[bytes], name: str, first: int, *, numbers: bool) -> list[Any]:
     try:
-        found = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
+        values = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
     except ValueError:
-        found = []
-    if len(found) != len(chunk):
-        found = [_parse(line, f"{name} line {n}") for n, line in enumerate(chunk, first)]
-    if numbers and not _sound(found):
-        for number, value in enumerate(found, first):
+        values = []
+    if len(values) != len(chunk):
+        values = [_parse(line, f"{name} line {n}") for n, line in enumerate(chunk, first)]
+    if numbers and not _sound(values):
+        for number, value in enumerate(values, first):
             _check(value, f"{name} line {number}: $")
-    return found
+    return values
 
 
 def _parse(data: bytes, where: str) -> object:
