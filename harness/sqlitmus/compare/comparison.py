@@ -47,12 +47,12 @@ class Compared:
 
 def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Compared:
     """Measure both, and where a gate is asked for and raises an alarm, measure again."""
-    found = resolve([request.base, request.new], catalog, tools)
-    options = _with_subjects(request.options, found)
-    ended = session.run(options, found.catalog, found.tools, progress, settled)
+    resolved = resolve([request.base, request.new], catalog, tools)
+    options = _with_subjects(request.options, resolved)
+    ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
         return Compared(ended.exit, ended.directory, None)
-    return _conclude(RunDirectory.open(ended.directory), options, found, progress)
+    return _conclude(RunDirectory.open(ended.directory), options, resolved, progress)
 
 
 def resume(
@@ -68,16 +68,16 @@ def resume(
     directory = RunDirectory.open(path)
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
-    found = resolve(plan.subjects, catalog, tools)
-    options = _with_subjects(options, found)
+    resolved = resolve(plan.subjects, catalog, tools)
+    options = _with_subjects(options, resolved)
     concluded = plan.gate is None or (first.path / GATE).exists()
     if concluded or not directory.complete():
         ended = session.resume(
-            path, options, found.catalog, found.tools, progress, settled, force=force
+            path, options, resolved.catalog, resolved.tools, progress, settled, force=force
         )
         if ended.exit == Exit.INTERRUPTED:
             return Compared(ended.exit, ended.directory, None)
-    return _conclude(first, options, found, progress)
+    return _conclude(first, options, resolved, progress)
 
 
 def settled(directory: Path) -> bool:
@@ -96,14 +96,14 @@ def of_runs(base: Path, new: Path, runner: str | None) -> Report:
     return compare_runs(load(base), load(new), runner)
 
 
-def _with_subjects(options: Options, found: Resolved) -> Options:
+def _with_subjects(options: Options, resolved: Resolved) -> Options:
     return replace(
-        options, runners=found.labels, reference=found.labels[0], subjects=found.subjects
+        options, runners=resolved.labels, reference=resolved.labels[0], subjects=resolved.subjects
     )
 
 
 def _conclude(
-    first: RunDirectory, options: Options, found: Resolved, progress: Progress
+    first: RunDirectory, options: Options, resolved: Resolved, progress: Progress
 ) -> Compared:
     """The report of a complete comparison, with the answer of its gate if it has one.
 
@@ -119,13 +119,15 @@ def _conclude(
     exits, second = [exit_of(bad.values())], None
     percent = f"gate {100 * plan.gate:g} %"
     judged = gate(load(first.path))
-    said = [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
-    said += _told(plan, bad)
+    findings = (
+        [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
+    )
+    findings += _failures(plan, bad)
     if judged.alarmed:
         progress.say(
             f"{percent}: {', '.join(judged.alarmed)} slower by more; measuring again to confirm"
         )
-        ended = _again(first, plan, judged.alarmed, options, found, progress)
+        ended = _again(first, plan, judged.alarmed, options, resolved, progress)
         if ended.directory is None or ended.exit == Exit.INTERRUPTED:
             return Compared(Exit.INTERRUPTED, ended.directory or first.path, None)
         second = RunDirectory.open(ended.directory)
@@ -133,16 +135,18 @@ def _conclude(
         withdrawn = [case for case in judged.alarmed if case not in confirmed]
         answers = {"not confirmed by the second run": withdrawn}
         answers["slower by more in both runs"] = confirmed
-        said = [f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c] + said
-        said += _told(second.plan(), _bad(second))
+        findings = [
+            f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c
+        ] + findings
+        findings += _failures(second.plan(), _bad(second))
         exits += [ended.exit, Exit.GATE_FAILED if confirmed else Exit.DONE]
-    lines = [*said, f"second run: {second.path.name}"] if second else said
+    lines = [*findings, f"second run: {second.path.name}"] if second else findings
     sentences = [f"{line[0].upper()}{line[1:]}." for line in lines]
     first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
     worst = next(code for code in _WEIGHT if code in exits)
     if second:
-        said.append(f"second run: {second.path}")
-    return Compared(worst, first.path, analyse(load(first.path)), said)
+        findings.append(f"second run: {second.path}")
+    return Compared(worst, first.path, analyse(load(first.path)), findings)
 
 
 def _again(
@@ -150,7 +154,7 @@ def _again(
     plan: Plan,
     cases: list[str],
     options: Options,
-    found: Resolved,
+    resolved: Resolved,
     progress: Progress,
 ) -> session.Ended:
     """The second measurement of `cases`: a new one, or the one that was begun."""
@@ -174,11 +178,11 @@ def _again(
             gate=plan.gate,
             confirms=first.path.name,
         )
-        return session.run(again, found.catalog, found.tools, progress, settled)
+        return session.run(again, resolved.catalog, resolved.tools, progress, settled)
     if begun.complete():
         return session.Ended(exit_of(_bad(begun).values()), begun.path)
     return session.resume(
-        begun.path, options, found.catalog, found.tools, progress, settled, force=False
+        begun.path, options, resolved.catalog, resolved.tools, progress, settled, force=False
     )
 
 
@@ -194,11 +198,15 @@ def _confirmation(first: RunDirectory) -> RunDirectory | None:
 def _bad(directory: RunDirectory) -> dict[str, Outcome]:
     """The cells without a time, and why."""
     records = [*directory.verified(), *directory.samples()]
-    found = {f"{one.case}/{one.runner}": one.outcome for one in records if one.outcome != "ok"}
-    return {cell: outcome for cell, outcome in found.items() if outcome in ("wrong", "failed")}
+    outcomes = {
+        f"{record.case}/{record.runner}": record.outcome
+        for record in records
+        if record.outcome != "ok"
+    }
+    return {cell: outcome for cell, outcome in outcomes.items() if outcome in ("wrong", "failed")}
 
 
-def _told(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
+def _failures(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
     if not bad:
         return []
     cells = ", ".join(f"{cell} ({why})" for cell, why in bad.items())

@@ -52,8 +52,8 @@ def view(context: Context, spec: str, key: str) -> list[str]:
     try:
         answer = _Answer.validate_json(done.stdout)
     except ValidationError as error:
-        said = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")[:200]
-        raise NotFit(f"`npm view {spec} {key}` answered no version but {said!r}") from error
+        output = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")[:200]
+        raise NotFit(f"`npm view {spec} {key}` answered no version but {output!r}") from error
     if isinstance(answer, _Refused):
         raise RefusedError(answer.error.code, answer.error.summary)
     listed = [answer] if isinstance(answer, str) else answer

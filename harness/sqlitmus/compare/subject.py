@@ -48,12 +48,12 @@ def parse(text: str, runners: Iterable[str]) -> Subject:
     """The subject of `text`; raises UsageError with the nearest names and examples."""
     head, *options = _OPTION.split(text)
     name, kind, rest = re.fullmatch(r"([^@=]*)([@=]?)(.*)", head, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess] — it matches every text
-    known = list(runners)
+    names = list(runners)
     bare, plus, option = name.partition("+")
-    if plus and bare in known:
+    if plus and bare in names:
         raise UsageError(f"{text!r}: +{option} has no value; {EXPECTED}")
-    if name not in known:
-        raise UsageError(f"{text!r}: {unknown('runner', name, known)}; {EXPECTED}")
+    if name not in names:
+        raise UsageError(f"{text!r}: {unknown('runner', name, names)}; {EXPECTED}")
     if kind and not rest:
         what = "version" if kind == "@" else "path"
         raise UsageError(f"{text!r}: no {what} after {name}{kind}; {EXPECTED}")
