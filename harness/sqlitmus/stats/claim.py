@@ -84,8 +84,8 @@ def decide(
         column.tolist() for column in (logs.count, low, high, p, adjust(p, correction), guard)
     ]
     return [
-        _decide(_Row(int(count), *figures), one)
-        for one, count, *figures in zip(published, *columns, strict=True)
+        _decide(_Row(int(count), *figures), publication)
+        for publication, count, *figures in zip(published, *columns, strict=True)
     ]
 
 

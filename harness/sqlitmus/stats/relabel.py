@@ -58,10 +58,10 @@ class Outcomes:
 
         With a `guard`, only where its whole interval lies beyond that, as in a report.
         """
-        found = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
+        detected = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
         if guard is not None:
-            found &= (guard == 0) | (self.low[:, 0] > guard)
-        return found.astype(np.float64)
+            detected &= (guard == 0) | (self.low[:, 0] > guard)
+        return detected.astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def selftest(
     )
 
 
-def _graded(found: Outcomes, canaries: TrimmedMeans) -> Graded:
+def _graded(outcomes: Outcomes, canaries: TrimmedMeans) -> Graded:
     """Each experiment graded as a run of a single case is, by its own row of `canaries`."""
     grades = [
         grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]))
@@ -151,8 +151,8 @@ def _graded(found: Outcomes, canaries: TrimmedMeans) -> Graded:
             canaries.mean, canaries.error, canaries.freedom, canaries.count, strict=True
         )
     ]
-    good = np.array([one.run != "C" for one in grades])
-    detected = found.detections(np.concatenate([one.guard for one in grades]))
+    good = np.array([graded.run != "C" for graded in grades])
+    detected = outcomes.detections(np.concatenate([graded.guard for graded in grades]))
     by_grade = (
         rate(detected[which], int(which.sum())) if which.any() else None for which in (good, ~good)
     )

@@ -34,9 +34,9 @@ def combine(mean: Array, error: Array, freedom: Counts | Array, level: float = L
     k - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter, J. R. Statist. Soc. A 172, 2009,
     137-159).
     """
-    there = ~np.isnan(mean) & ~np.isnan(error)
-    count = np.count_nonzero(there, axis=1).astype(np.int64)
-    values, variances = np.where(there, mean, 0.0), np.where(there, np.square(error), np.inf)
+    present = ~np.isnan(mean) & ~np.isnan(error)
+    count = np.count_nonzero(present, axis=1).astype(np.int64)
+    values, variances = np.where(present, mean, 0.0), np.where(present, np.square(error), np.inf)
     tau2 = paule_mandel(values, variances)
 
     weights = 1 / (variances + tau2[:, None])

@@ -104,8 +104,8 @@ def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
         | (middle.value < low)
         | (middle.value > high)
     )
-    known = ~np.isnan(low) & ~np.isnan(middle.low)
-    return known & (_side(low, high) != _side(middle.low, middle.high)) & outside
+    defined = ~np.isnan(low) & ~np.isnan(middle.low)
+    return defined & (_side(low, high) != _side(middle.low, middle.high)) & outside
 
 
 def _side(low: Array, high: Array) -> Codes:

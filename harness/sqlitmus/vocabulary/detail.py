@@ -60,7 +60,7 @@ def detail(position: int, take: int, result: Result, launch: Launch | None) -> D
     """What `result` tells beyond its times."""
     workers = [w for w in result.workers if w.role == "worker"]
     writers = [w for w in result.workers if w.role == "writer"]
-    own = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
+    medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
     paced = histogram.merged(w.pacing.buckets for w in result.workers if w.pacing)
     return Detail(
         position=position,
@@ -72,7 +72,7 @@ def detail(position: int, take: int, result: Result, launch: Launch | None) -> D
         busy=sum(w.busy for w in workers),
         writer_busy=sum(w.busy for w in writers),
         pacing_p99_ns=histogram.quantile(paced, 0.99),
-        spread=max(own) / min(own) if len(own) > 1 and min(own) else None,
+        spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
         voluntary=result.switches.voluntary if result.switches else None,
         involuntary=result.switches.involuntary if result.switches else None,
         launch=launch,

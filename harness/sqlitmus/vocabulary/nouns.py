@@ -14,7 +14,7 @@ def ending(text: str, whole: str, limit: int = 400) -> str:
     text = text.strip()
     if len(text) <= limit:
         return text
-    kept = text[-limit:]
-    first, _, rest = kept.partition("\n")
-    kept = rest or first  # a single line longer than that has no other place to be cut
-    return f"(the end; all of it is in {whole})\n{kept}"
+    tail = text[-limit:]
+    first, _, rest = tail.partition("\n")
+    tail = rest or first  # a single line longer than that has no other place to be cut
+    return f"(the end; all of it is in {whole})\n{tail}"

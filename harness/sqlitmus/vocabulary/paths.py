@@ -67,10 +67,10 @@ def tools() -> Tools:
     if not name:
         return Tools(paths, missing)
     try:
-        found = json.loads(Path(name).read_text(encoding="utf-8"))
+        entries = json.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NotFit(f"{name}: {error}. Run ./just setup.") from error
-    for tool, entry in found.items():
+    for tool, entry in entries.items():
         if "path" in entry:
             paths[tool] = entry["path"]
         else:
