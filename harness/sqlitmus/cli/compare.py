@@ -103,8 +103,8 @@ def compare(
             raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
         if gate:
             raise UsageError("--gate needs a measurement of its own; two finished runs have none")
-        found = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
-        write(text_of(found, format_, all_rows=all_rows), None)
+        report = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
+        write(text_of(report, format_, all_rows=all_rows), None)
         return
     if runner:
         raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")

@@ -60,7 +60,7 @@ def merge(
     done = merge_runs(given, out or paths.RESULTS, label, expect or [], now, partial=partial)
     progress = Progress(quiet=quiet)
     for machine in done.merged.machines:
-        progress.say(_told(machine))
+        progress.say(_summary(machine))
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
     for name in done.merged.expected:
@@ -84,7 +84,7 @@ def _named(text: str) -> tuple[Path, str]:
     return paths.given(folder), name
 
 
-def _told(machine: "Machine") -> str:
+def _summary(machine: "Machine") -> str:
     """A machine in one line."""
     shards = [source.shard for source in machine.sources if source.shard]
     others = len(machine.sources) - len(shards)

@@ -34,10 +34,10 @@ def save(text: str, output: Path) -> None:
         ) from error
 
 
-def check_format(name: str, known: Sequence[str] = FORMATS) -> None:
-    """Raise UsageError for a format that is not among those known, which are a report's."""
-    if name not in known:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(known)}")
+def check_format(name: str, formats: Sequence[str] = FORMATS) -> None:
+    """Raise UsageError for a name that is not among `formats`, by default those of a report."""
+    if name not in formats:
+        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(formats)}")
 
 
 def interrupted(directory: Path | None, progress: "Progress") -> None:

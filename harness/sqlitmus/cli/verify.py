@@ -33,13 +33,13 @@ def verify(
     from sqlitmus.run.verify import verify_cells
     from sqlitmus.vocabulary import paths
 
-    known = definitions.load()
-    _, mode = choose.mode_of(known, suite, None)
+    catalog = definitions.load()
+    _, mode = choose.mode_of(catalog, suite, None)
     chosen, cells = choose.choose(
-        known, suite, mode, cases or [], runners or [], filters or [], None
+        catalog, suite, mode, cases or [], runners or [], filters or [], None
     )
     session = opened(
-        known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
+        catalog, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
     )
     with session as context:
         present = context.present(cells)
@@ -59,5 +59,5 @@ def verify(
             print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
         if any(record.log for record in records):
             print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)
-    found = exit_of({record.outcome for record in records})
-    raise typer.Exit(Exit.INTERRUPTED if stopped else found)
+    exit_code = exit_of({record.outcome for record in records})
+    raise typer.Exit(Exit.INTERRUPTED if stopped else exit_code)

@@ -40,8 +40,8 @@ class Context:
 
     def present(self, cells: Cells) -> Cells:
         """`cells` without runners that are missing."""
-        there = {name for name, found in self.installed.items() if not found.missing}
-        return {case: [n for n in names if n in there] for case, names in cells.items()}
+        usable = {name for name, runner in self.installed.items() if not runner.missing}
+        return {case: [n for n in names if n in usable] for case, names in cells.items()}
 
     def fingerprint(self) -> str:
         """A hash of the runners and the machine, which stay the same while samples are added."""
@@ -63,16 +63,16 @@ def opened(
 ) -> Generator[Context]:
     """The context for `cells`; its scratch folder is removed at the end. Raises NotFit."""
     hyperfine = tools.need("hyperfine")
-    wanted = {name for names in cells.values() for name in names}
+    requested = {name for names in cells.values() for name in names}
     oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
-    names = [name for name in catalog.runners if name in wanted or name == oracle]
+    names = [name for name in catalog.runners if name in requested or name == oracle]
     installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
     if installed[oracle].missing:
         raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
     missing = {name: i.missing for name, i in installed.items() if i.missing}
     for name, reason in missing.items():
         progress.say(f"{name}: missing: {reason}")
-    if wanted <= missing.keys():
+    if requested <= missing.keys():
         raise NotFit("no runner is present; run ./just setup and read what it reports")
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
@@ -90,11 +90,11 @@ def opened(
         launcher=launcher,
         pins=pins,
     )
-    kept = memory.Memory(fresh=fresh)
+    earlier = memory.Memory(fresh=fresh)
     try:
         with stop.listening():
             yield Context(
-                catalog, invocations, installed, installed[oracle], kept, progress, stop, size
+                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -47,7 +47,7 @@ class Observed(Model):
 
 def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observed:
     """What the processes of one cell tell together; at least one of them."""
-    own = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
+    overheads = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
     count = len(processes)
     if case.metric == "cold" or case.fixed:
         whole = np.array([[p.seconds] for p in processes])
@@ -59,7 +59,7 @@ def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observe
     within, between = allocation.components(last)
     steady = warmup.classify(series).overall
     return Observed(
-        seconds=float(np.median(own)),
+        seconds=float(np.median(overheads)),
         processes=count,
         window_ms=window_ms,
         operation_ns=float(np.median(last)) / case.operations,
@@ -78,46 +78,50 @@ def allocate(
 
     A runner that the pilot learned nothing of keeps the scenario's counts.
     """
-    known = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
+    timed = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
     operations: dict[str, int] = {}
-    if known and mode.pilot:
-        wanted = allocation.operations(
-            [o.operation_ns or 0.0 for o in known.values()],
-            [float(o.grain_ns) for o in known.values()],
+    if timed and mode.pilot:
+        ideal = allocation.operations(
+            [o.operation_ns or 0.0 for o in timed.values()],
+            [float(o.grain_ns) for o in timed.values()],
         )
         most = case.most_operations or np.inf
-        operations = {n: int(min(w, most)) for n, w in zip(known, wanted.tolist(), strict=True)}
+        operations = {n: int(min(k, most)) for n, k in zip(timed, ideal.tolist(), strict=True)}
     return {
-        name: _counts(case, found, mode, least_ms.get(name, 0), operations.get(name))
-        for name, found in observed.items()
+        name: _counts(case, observation, mode, least_ms.get(name, 0), operations.get(name))
+        for name, observation in observed.items()
     }
 
 
 def _counts(
-    case: Case, found: Observed | None, mode: Mode, least_ms: int, operations: int | None
+    case: Case, observation: Observed | None, mode: Mode, least_ms: int, operations: int | None
 ) -> Counts:
-    if found is None or found.operation_ns is None or operations is None:
-        seconds = found.seconds if found else HARNESS_S
+    if observation is None or observation.operation_ns is None or operations is None:
+        seconds = observation.seconds if observation else HARNESS_S
         return Counts(
             operations=case.operations,
             iterations=case.iterations,
             warmup_iterations=case.warmup_iterations,
             warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms else 0,
             seconds=seconds,
-            deviation=found.between if found else None,
+            deviation=observation.between if observation else None,
         )
-    iteration_ns = found.operation_ns * operations
-    needed = mode.warmup_ms[1] if found.steady_from_ms is None else SLACK * found.steady_from_ms
+    iteration_ns = observation.operation_ns * operations
+    needed = (
+        mode.warmup_ms[1]
+        if observation.steady_from_ms is None
+        else SLACK * observation.steady_from_ms
+    )
     warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
     lowest = min(case.iterations, mode.iterations[1])
     iterations = lowest
-    if found.between is not None:
+    if observation.between is not None:
         iterations = allocation.iterations(
-            found.seconds * 1e9,
+            observation.seconds * 1e9,
             warmup_ms * 1e6,
             iteration_ns,
-            found.within,
-            found.between,
+            observation.within,
+            observation.between,
             lowest,
             mode.iterations[1],
         )
@@ -128,12 +132,12 @@ def _counts(
         warmup_iterations=mode.warmup_iterations,
         warmup_ms=warmup_ms,
         # the last warm-up iteration overshoots by half of itself
-        seconds=found.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
-        steadiness=found.steadiness,
-        steady_from_ms=found.steady_from_ms,
+        seconds=observation.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
+        steadiness=observation.steadiness,
+        steady_from_ms=observation.steady_from_ms,
         deviation=None
-        if found.between is None
-        else sqrt(found.between**2 + pi / 2 * found.within**2 / iterations),
+        if observation.between is None
+        else sqrt(observation.between**2 + pi / 2 * observation.within**2 / iterations),
     )
 
 
@@ -163,13 +167,13 @@ def forecast(
     """
     deviations: list[float] = []
     for case, names in cells.items():
-        own = counts[case][reference].deviation if reference in names else None
-        if own is None:
+        base = counts[case][reference].deviation if reference in names else None
+        if base is None:
             continue
         for name in names:
             other = counts[case][name].deviation
             if name != reference:
-                deviations.append(hypot(own, own if other is None else other))
+                deviations.append(hypot(base, base if other is None else other))
     if not deviations or blocks < MINIMUM_BLOCKS:
         return None
     divisors = {"none": 1, "bh": min(2, len(deviations)), "holm": len(deviations)}

@@ -25,8 +25,8 @@ class Stop:
         """Signal handler."""
         self.requested += 1
         if self.requested > 1:
-            for one in self._under_way:
-                one.kill()
+            for executor in self._under_way:
+                executor.kill()
 
     @contextmanager
     def listening(self) -> Generator[None]:

@@ -95,7 +95,7 @@ class Invocations:
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise NotFit(
                 f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
-                f"{attempt.reason}\n{self._said(attempt)}".rstrip()
+                f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
             )
         return judge.expected(result)
 
@@ -170,7 +170,7 @@ class Invocations:
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
-        asked = Asked(
+        requirements = Asked(
             job.mode,
             job.measure.iterations,
             job.inspect,
@@ -178,10 +178,10 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _Ready(file, output, asked, copy)
+        self._ready[key] = _Ready(file, output, requirements, copy)
         return self._ready[key]
 
-    def _said(self, attempt: Attempt) -> str:
+    def _log_ending(self, attempt: Attempt) -> str:
         """The end of what a failed attempt wrote to its log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""

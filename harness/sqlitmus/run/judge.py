@@ -68,7 +68,7 @@ def expected(result: Result) -> Expected:
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
-def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome, str | None]:
+def judge(result: Result, want: Expected | None, required: Asked) -> tuple[Outcome, str | None]:
     """Outcome of a result, and the reason where it is not ok.
 
     `want` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
@@ -79,40 +79,40 @@ def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome,
     if result.status == "failed":
         assert result.error is not None
         code = result.error.sqlite_code
-        known = f" (SQLite code {code})" if code is not None else ""
+        code_text = f" (SQLite code {code})" if code is not None else ""
         sql = f" in: {result.error.sql}" if result.error.sql else ""
-        return "failed", f"{result.error.message}{known}{sql}"
+        return "failed", f"{result.error.message}{code_text}{sql}"
     if want is None:
         return "ok", None
-    short = asked.tolerate_busy and any(worker.busy for worker in result.workers)
+    short = required.tolerate_busy and any(worker.busy for worker in result.workers)
     for name in () if short else COMPARED:
         got, right = getattr(result, name), getattr(want, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
-    unproven = next(_unproven(result, asked), None)
+    unproven = next(_unproven(result, required), None)
     return ("failed", unproven) if unproven else ("ok", None)
 
 
-def _unproven(result: Result, asked: Asked) -> Iterator[str]:
+def _unproven(result: Result, required: Asked) -> Iterator[str]:
     """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
-    if asked.mode == "verify" and result.digest is None:
+    if required.mode == "verify" and result.digest is None:
         yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)
-    if asked.mode == "measure" and times != asked.iterations:
-        yield f"its result has {times} timed iterations; {asked.iterations} were asked for"
+    if required.mode == "measure" and times != required.iterations:
+        yield f"its result has {times} timed iterations; {required.iterations} were asked for"
     if 0 in result.iterations_ns:
         yield "its result has an iteration of 0 ns: its clock stood still"
     read = result.effective.pragmas
-    for name, value in asked.pragmas:
+    for name, value in required.pragmas:
         if name in read and normal(name, read[name]) != normal(name, value):
             yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
-        if asked.inspect and name in PRAGMAS_READ_BACK and name not in read:
+        if required.inspect and name in PRAGMAS_READ_BACK and name not in read:
             yield f"PRAGMA {name} was set but not read back"
     in_effect = result.effective.engine
-    for name, value in asked.engine.items():
+    for name, value in required.engine.items():
         if name in in_effect and str(in_effect[name]) != str(value):
             yield f"engine {name}={value} did not take: it reads back {in_effect[name]}"
-        if asked.inspect and name not in in_effect:
+        if required.inspect and name not in in_effect:
             yield f"engine {name} was set but not read back"
 
 

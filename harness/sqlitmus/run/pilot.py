@@ -27,7 +27,7 @@ def plan_counts(
 
     A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
     """
-    least_ms = {name: found.spec.warmup_ms for name, found in context.installed.items()}
+    least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
     for case in cases:
         observed: dict[str, Observed | None] = {}
@@ -35,52 +35,56 @@ def plan_counts(
         for name in cells[case.id]:
             if name in ready:
                 continue
-            wanted = mode.pilot
-            if wanted and name == reference:
-                wanted = max(wanted, REFERENCE_PROCESSES)
-            found = _observed(context, case, name, answers, mode, wanted)
+            target = mode.pilot
+            if target and name == reference:
+                target = max(target, REFERENCE_PROCESSES)
+            observation = _observed(context, case, name, answers, mode, target)
             if answers.records[case.id, name].outcome == "ok":
-                observed[name] = found
+                observed[name] = observation
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
         planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
     return planned
 
 
 def _observed(
-    context: Context, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
+    context: Context, case: Case, name: str, answers: Answers, mode: Mode, target: int
 ) -> Observed | None:
-    """What is known of a cell once `wanted` processes were tried; None if one went wrong."""
+    """The observation of a cell over `target` processes; None if one of them went wrong."""
     key = context.key(case, name)
     longest_ms = int(BEYOND * mode.warmup_ms[1])
-    known = context.memory.observed(key)
-    enough = known and known.processes >= wanted and known.window_ms >= _needed(known, longest_ms)
-    if enough or not wanted:
-        return known
+    remembered = context.memory.observed(key)
+    enough = (
+        remembered
+        and remembered.processes >= target
+        and remembered.window_ms >= _needed(remembered, longest_ms)
+    )
+    if enough or not target:
+        return remembered
     processes: list[Process] = []
     window_ms = min(FIRST_WINDOW_MS, longest_ms)
-    found: Observed | None = None
-    for number in range(wanted):
+    observation: Observed | None = None
+    for number in range(target):
         if context.stop.requested:
-            return found
-        context.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{wanted}")
+            return observation
+        context.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{target}")
         process = _try(context, case, name, answers, window_ms)
         if process is None:
             return None
         processes.append(process)
-        found = observe(processes, case, window_ms)
-        window_ms = max(window_ms, _needed(found, longest_ms))
-    if found:
-        context.memory.keep_observed(key, found)
-    return found
+        observation = observe(processes, case, window_ms)
+        window_ms = max(window_ms, _needed(observation, longest_ms))
+    if observation:
+        context.memory.keep_observed(key, observation)
+    return observation
 
 
-def _needed(found: Observed, longest_ms: int) -> int:
+def _needed(observation: Observed, longest_ms: int) -> int:
     """A window that surely shows the last level: twice its start, or as long as may be."""
-    if found.steadiness is None:
+    if observation.steadiness is None:
         return 0
-    if found.steady_from_ms is None or found.steadiness == "slowdown":
+    if observation.steady_from_ms is None or observation.steadiness == "slowdown":
         return longest_ms
-    return min(int(2 * found.steady_from_ms), longest_ms)
+    return min(int(2 * observation.steady_from_ms), longest_ms)
 
 
 def _try(

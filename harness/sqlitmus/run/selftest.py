@@ -97,8 +97,8 @@ def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
     fit = answers.fit(cells)
     planned = plan_counts(context, [case], fit, answers, mode, runner, {})[case.id].get(runner)
     if planned is None:
-        found = answers.records[case.id, runner]
-        raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
+        verified = answers.records[case.id, runner]
+        raise NotFit(f"{case.id}/{runner}: {verified.outcome}: {verified.reason}")
     equal = planned.of(case)
     slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
     if slower.operations == equal.operations:
@@ -147,19 +147,19 @@ def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
     from sqlitmus.stats.relabel import selftest
 
     logs = np.log(np.array(recording.equal))
-    found = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
-    assert found.slow_runner is not None
-    passed = found.false_alarms.value <= LIMIT
-    alarms, sequential = found.false_alarms, found.sequential
-    assert found.graded is not None
+    rates = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
+    assert rates.slow_runner is not None
+    passed = rates.false_alarms.value <= LIMIT
+    alarms, sequential = rates.false_alarms, rates.sequential
+    assert rates.graded is not None
     text = f"""
 {len(recording.equal)} blocks of {LABELS + SPARE} equal processes: {runner}, {case_id}.
 False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LABELS - 1} comparisons
  some equal pair was called different (5 % aimed at, at most {LIMIT:.0%} allowed).
-Coverage: {found.coverage.value:.1%} of the 95 % intervals held the true ratio.
-Detection: a runner that really repeats 3 % of its work was found in {found.slow_runner.value:.0%}
- of experiments, a computed 3 % in {found.detection.value:.0%}.
-{_graded(found.graded)}
+Coverage: {rates.coverage.value:.1%} of the 95 % intervals held the true ratio.
+Detection: a runner that really repeats 3 % of its work was found in {rates.slow_runner.value:.0%}
+ of experiments, a computed 3 % in {rates.detection.value:.0%}.
+{_graded(rates.graded)}
 One after the other, as hyperfine alone runs them: {sequential.value:.0%} false alarms
  [{sequential.low:.0%}, {sequential.high:.0%}].
 """
@@ -169,26 +169,26 @@ One after the other, as hyperfine alone runs them: {sequential.value:.0%} false 
         "runner": runner,
         "case": case_id,
         "blocks": len(recording.equal),
-        "false_alarms": found.false_alarms.value,
-        "coverage": found.coverage.value,
-        "detection": found.slow_runner.value,
-        "computed_detection": found.detection.value,
-        "graded_a_or_b": found.graded.share,
-        "graded_detection": found.graded.detection and found.graded.detection.value,
-        "noisy_detection": found.graded.noisy and found.graded.noisy.value,
-        "sequential_false_alarms": found.sequential.value,
+        "false_alarms": rates.false_alarms.value,
+        "coverage": rates.coverage.value,
+        "detection": rates.slow_runner.value,
+        "computed_detection": rates.detection.value,
+        "graded_a_or_b": rates.graded.share,
+        "graded_detection": rates.graded.detection and rates.graded.detection.value,
+        "noisy_detection": rates.graded.noisy and rates.graded.noisy.value,
+        "sequential_false_alarms": rates.sequential.value,
         "lines": lines,
         "passed": passed,
     }
 
 
-def _graded(found: "Graded") -> str:
-    """What is found of the 3 % where an experiment's own canary grades it so."""
+def _graded(graded: "Graded") -> str:
+    """How often the 3 % are detected, by the grade that an experiment's own canary gives it."""
     good, noisy = (
         None if rate is None else f"found in {rate.value:.0%}"
-        for rate in (found.detection, found.noisy)
+        for rate in (graded.detection, graded.noisy)
     )
-    parts = [f"{found.share:.0%} of experiments are graded A or B by a canary of their own"]
+    parts = [f"{graded.share:.0%} of experiments are graded A or B by a canary of their own"]
     if good:
         parts.append(f"in these it is {good}")
     if noisy:
@@ -196,14 +196,14 @@ def _graded(found: "Graded") -> str:
     return "; ".join(parts) + "."
 
 
-def kept() -> Path:
-    """Where the last result on this machine lies."""
+def record_file() -> Path:
+    """The file of this machine's last result."""
     return paths.cache("memory") / FILE
 
 
 def save(result: dict[str, Any], recording: Recording, folder: Path) -> Path:
     """Keep the result for later reports, and the recording for whoever doubts it."""
-    kept().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
+    record_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     both = {**result, "equal_ns": recording.equal, "slower_ns": recording.slower}

@@ -48,17 +48,17 @@ def run(
     progress: Progress,
     settled: Settled | None = None,
 ) -> Ended:
-    """A new run. Raises SqlitmusError for what cannot be asked or done.
+    """Start a new run. Raises SqlitmusError for options that make no sense or cannot be met.
 
-    It may end at one of the mode's planned looks, and only there, if `settled` says so of the run
-    directory.
+    `settled` is called with the run directory at each of the mode's planned looks, and only there
+    it may end the run early.
     """
     name, mode = options.mode_in(catalog)
     cases, cells = _chosen(options, catalog, mode)
     shard = None
     if options.shard:
-        asked = [options.whole, name, options.size, options.blocks, options.reference]
-        cases, cells, shard = take(options.shard, cases, cells, catalog, asked)
+        settings = [options.whole, name, options.size, options.blocks, options.reference]
+        cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
     _check_disk(options.out or paths.RESULTS)
     with _exclusive(options, catalog, tools, progress, cells) as context:
@@ -166,7 +166,7 @@ def _prepare(
         answers.records.values(),
     )
     with suppress(OSError):  # none yet
-        directory.write("selftest.json", selftest.kept().read_text(encoding="utf-8"))
+        directory.write("selftest.json", selftest.record_file().read_text(encoding="utf-8"))
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)
@@ -225,11 +225,12 @@ def _exclusive(
 
 def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
     """The runner asked for, or node; of claims the one in most cells, where it is the canary."""
-    there = among(context, fit)
-    if options.claims and there:
-        return max(there, key=lambda name: sum(name in names for names in fit.values()))
+    present = among(context, fit)
+    if options.claims and present:
+        return max(present, key=lambda name: sum(name in names for names in fit.values()))
     return options.reference or next(
-        (name for name in [PREFERRED_REFERENCE, *there] if name in there), among(context, cells)[0]
+        (name for name in [PREFERRED_REFERENCE, *present] if name in present),
+        among(context, cells)[0],
     )
 
 

@@ -54,7 +54,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(selftest.kept().read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(selftest.record_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recording: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)

@@ -184,10 +184,10 @@ class Group:
     def _end(self, child: Child) -> None:
         now = time.perf_counter_ns()
         self._selector.unregister(child.handle)
-        told = os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
-        assert told
-        status = told.si_status
-        child.ended = now, status if told.si_code == os.CLD_EXITED else 128 + status
+        exited = os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
+        assert exited
+        status = exited.si_status
+        child.ended = now, status if exited.si_code == os.CLD_EXITED else 128 + status
         if child.stdout in self._selector.get_map():
             self._read(child)
         if self.left or child.ended[1]:

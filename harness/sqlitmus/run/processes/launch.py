@@ -69,9 +69,9 @@ class Launcher:
 
     def _share(self, job: Job, processes: int) -> Shared:
         """The parts of `job`, written the first time that it is launched."""
-        kept = self._shared.get(job.output)
-        if kept and kept.job is job and len(kept.parts) == processes:
-            return kept
+        existing = self._shared.get(job.output)
+        if existing and existing.job is job and len(existing.parts) == processes:
+            return existing
         made = self._shared[job.output] = parts.share(job, processes, self._scratch)
         return made
 
@@ -99,8 +99,8 @@ class Launcher:
             self._group = None
         timing = Timing(
             wall_ns=group.wall_ns(),
-            user_ns=sum(one.user_ns for one in group.timings),
-            system_ns=sum(one.system_ns for one in group.timings),
+            user_ns=sum(each.user_ns for each in group.timings),
+            system_ns=sum(each.system_ns for each in group.timings),
             exit_code=0,
         )
         merged = _merged(timing, shared, group.timings)
@@ -129,11 +129,13 @@ def _through(group: Group) -> tuple[list[float], dict[str, float]]:
 
 def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation:
     results: list[Result] = []
-    for number, (part, own) in enumerate(zip(shared.parts, timings, strict=True)):
-        one = collect(own, part.output)
-        if one.result is None or one.result.status != "ok":
-            return replace(one, problem=one.problem and f"process {number}: {one.problem}")
-        results.append(one.result)
+    for number, (part, own_timing) in enumerate(zip(shared.parts, timings, strict=True)):
+        invocation = collect(own_timing, part.output)
+        if invocation.result is None or invocation.result.status != "ok":
+            return replace(
+                invocation, problem=invocation.problem and f"process {number}: {invocation.problem}"
+            )
+        results.append(invocation.result)
     try:
         return Invocation(timing, combine.merge(results, shared.measure), None)
     except combine.Unlike as error:
@@ -141,13 +143,13 @@ def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation
 
 
 def _broken(broken: Broken, shared: Shared, timings: list[Timing]) -> Invocation:
-    """What became of processes that did not all keep to the barrier.
+    """The invocation of processes of which one did not keep to the barrier.
 
-    One that ended early may have said why: a result that is not `ok` is the answer of all.
+    If that process wrote a result that is not `ok`, it is the result of all.
     """
     number = broken.child.number
-    one = collect(timings[number], shared.parts[number].output)
-    if one.result and one.result.status != "ok":
-        return one
-    said = parts.text(shared.parts[number].log).strip().splitlines()[-1:]
-    return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in said)]))
+    invocation = collect(timings[number], shared.parts[number].output)
+    if invocation.result and invocation.result.status != "ok":
+        return invocation
+    last_lines = parts.text(shared.parts[number].log).strip().splitlines()[-1:]
+    return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in last_lines)]))

@@ -32,12 +32,12 @@ class Shared:
             part.log.unlink(missing_ok=True)
 
     def join_logs(self, log: Path) -> None:
-        """Write all that processes said into one file, each behind its number."""
-        said = [
+        """Join the logs of all processes in one file, each under its process's number."""
+        sections = [
             f"process {number}:\n{text(part.log).strip()}\n"
             for number, part in enumerate(self.parts)
         ]
-        log.write_bytes("".join(said).encode())
+        log.write_bytes("".join(sections).encode())
 
 
 def share(job: Job, processes: int, folder: Path) -> Shared:
@@ -60,12 +60,12 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         first = Share(first=number * workers, of=job.measure.workers)
         name = f"{Path(job.output).stem}.{number}"
         part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
-        own = {
+        changes = {
             "measure": measure.model_copy(update={"share": first}),
             "output": str(part.output),
         }
         try:
-            part.job.write_bytes(job.model_copy(update=own).text().encode())
+            part.job.write_bytes(job.model_copy(update=changes).text().encode())
         except OSError as error:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)
