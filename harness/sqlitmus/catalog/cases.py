@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, Step, Suite, Variant
+from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, ScenarioStep, Suite, Variant
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
@@ -85,7 +85,7 @@ def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
     return together
 
 
-def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
+def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:
     """The scenario's steps that apply to these axis values."""
     return [
         step

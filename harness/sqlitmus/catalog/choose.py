@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from sqlitmus.catalog.cases import cases_of, make_case, parse_case
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.definitions import Catalog, Mode, Runner
+from sqlitmus.catalog.definitions import Catalog, Mode, RunnerSpec
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import nearest, unknown
@@ -34,7 +34,7 @@ class Filter:
             return exclude, key, value
         return exclude, None, text.removeprefix("-")
 
-    def matches(self, case: Case, runner: Runner) -> bool:
+    def matches(self, case: Case, runner: RunnerSpec) -> bool:
         """Whether the cell of `case` and `runner` is wanted."""
         if not self._alternatives:
             return True
@@ -58,7 +58,9 @@ class Filter:
         )
 
 
-def narrow(cases: list[Case], runners: list[Runner], filter_: Filter, texts: list[str]) -> Cells:
+def narrow(
+    cases: list[Case], runners: list[RunnerSpec], filter_: Filter, texts: list[str]
+) -> Cells:
     """Runner names per case id that `filter_` leaves; raises UsageError when nothing is left."""
     left = {c.id: [r.name for r in runners if filter_.matches(c, r)] for c in cases}
     left = {case: names for case, names in left.items() if names}

@@ -24,14 +24,14 @@ def _finite(value: float) -> float:
 Ratio = Annotated[float, AfterValidator(_finite)]
 
 
-class Cell(Model):
+class CellTemplate(Model):
     """A case id, and the runner where the row names one."""
 
     case: str
     runner: str | None = None
 
 
-class Row(Model):
+class ClaimRow(Model):
     """One published figure. `said` is it in the publication's own words; `values` fill the braces
     of the group's cells. Without `published` the row is shown beside the others, without a verdict.
     The claim's word comes from its `key` rows; from all rows if there are none.
@@ -45,7 +45,7 @@ class Row(Model):
     key: bool = False
 
 
-class Group(Model):
+class ClaimGroup(Model):
     """Rows of one kind: which cells are compared by which metric, on which runners.
 
     Times are those of an operation, or with `per` "row" of a row that it returns; `wall` is that of
@@ -56,14 +56,14 @@ class Group(Model):
 
     title: str
     metric: ClaimMetric
-    base: Cell
-    new: Cell
+    base: CellTemplate
+    new: CellTemplate
     runners: list[str] = []
     expects: Literal["effect", "no effect"] = "effect"
     tolerance: Annotated[float, Field(gt=1)] = 1.5
     per: Literal["operation", "row"] = "operation"
     cores: int = 1
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[ClaimRow], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _whose(self) -> Self:
@@ -87,7 +87,7 @@ class Group(Model):
                 raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
         return self
 
-    def pairs(self, row: Row) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    def pairs(self, row: ClaimRow) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """(case id, runner) of base and new, once for each runner."""
         base, new = (cell.case.format(**row.values) for cell in (self.base, self.new))
         named = [str(cell.runner).format(**row.values) for cell in (self.base, self.new)]
@@ -105,7 +105,7 @@ class Lessons(Model):
     untestable: str
 
 
-class Table(Model):
+class ClaimTable(Model):
     """Cells shown beside each other by `metric`; every case on every runner.
 
     A ranking is fastest first; a scaling has the threads of all processes on its axis and a line
@@ -132,8 +132,8 @@ class Claim(Model):
     differences: list[str] = []
     untestable: list[str] = []
     lessons: Lessons
-    groups: Annotated[list[Group], Field(min_length=1)]
-    tables: list[Table] = []
+    groups: Annotated[list[ClaimGroup], Field(min_length=1)]
+    tables: list[ClaimTable] = []
 
     @model_validator(mode="after")
     def _says(self) -> Self:

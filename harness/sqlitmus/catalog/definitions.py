@@ -59,7 +59,7 @@ def _power_of_two(length: int) -> int:
     return length
 
 
-class Step(Model):
+class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values."""
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
@@ -117,7 +117,7 @@ class Variant(Model):
 class Writing(Model):
     """A writer beside the readers: what it does per iteration, at how many operations a second."""
 
-    steps: Annotated[list[Step], Field(min_length=1)]
+    steps: Annotated[list[ScenarioStep], Field(min_length=1)]
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int = Field(ge=1)
     rate: float | None = None
@@ -153,7 +153,7 @@ class Scenario(Model):
     writer: Writing | None = None
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
-    steps: list[Step] = []
+    steps: list[ScenarioStep] = []
     reset: list[str] = []
     readback: list[Query] = []
     overrides: list[Override] = []
@@ -176,7 +176,7 @@ class Scenario(Model):
         return self
 
 
-def _check_step(step: Step, first: dict[str, str], at: str) -> None:
+def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
     unknown = step.only.keys() - first.keys()
     if unknown:
         raise ValueError(f"{at}.only: {', '.join(unknown)} is no axis of this")
@@ -250,7 +250,7 @@ class Fixture(Model):
     fill: dict[str, dict[str, Generator | str]]
 
 
-class Runner(Model):
+class RunnerSpec(Model):
     """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
 
     `steady_environment` is added where steady state is timed, never where the start is; `engine`
@@ -273,7 +273,7 @@ class Runner(Model):
 
 
 class _Runners(Model):
-    runner: list[Runner]
+    runner: list[RunnerSpec]
 
 
 class Catalog(Model):
@@ -284,7 +284,7 @@ class Catalog(Model):
     suites: dict[str, Suite]
     modes: dict[str, Mode]
     fixtures: dict[str, Fixture]
-    runners: dict[str, Runner]
+    runners: dict[str, RunnerSpec]
     folders: dict[str, Path]
 
 
@@ -307,7 +307,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     suites = _tables(Suite, scenarios / "suites.toml")
     modes = _tables(Mode, scenarios / "modes.toml")
     sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
-    starters: dict[str, Runner] = {}
+    starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
         for runner in _model(_Runners, _toml(file), file, "").runner:

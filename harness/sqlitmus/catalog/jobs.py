@@ -5,8 +5,7 @@ from typing import Literal
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, Scenario, Variant
-from sqlitmus.catalog.definitions import Step as ScenarioStep
+from sqlitmus.catalog.definitions import Catalog, Scenario, ScenarioStep, Variant
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.contract import (
     Column,

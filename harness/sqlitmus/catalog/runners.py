@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.catalog.plan import PlannedRunner
 from sqlitmus.machine import affinity
 from sqlitmus.vocabulary import paths
@@ -31,7 +31,7 @@ class Installed:
     `fingerprint` changes with anything that could change its answers or its speed.
     """
 
-    spec: Runner
+    spec: RunnerSpec
     command: list[str]
     environment: dict[str, str]
     missing: str | None
@@ -59,7 +59,7 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
         return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
 
 
-def environment(spec: Runner) -> dict[str, str]:
+def environment(spec: RunnerSpec) -> dict[str, str]:
     """What a runner's process sees: nothing that a user's shell happened to set."""
     keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
     scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
@@ -80,7 +80,7 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
         ) from error
 
 
-def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
+def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
     env = environment(spec)
     if spec.tool not in tools.paths:
         hint = tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
@@ -94,7 +94,7 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
     return Installed(spec, command, env, None, description, fingerprint)
 
 
-def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
+def _fingerprint(spec: RunnerSpec, command: list[str], folders: list[Path]) -> str:
     # Of the inherited environment only what a runtime is found by; PATH varies by shell.
     found_by = os.environ.get("DOTNET_ROOT", "")
     settings = [spec.environment, spec.steady_environment, spec.engine]

@@ -32,7 +32,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.compare.comparison import Compared
+    from sqlitmus.compare.comparison import Conclusion
     from sqlitmus.run.progress import Progress
 
 DEFAULT_MARGIN = 2.0
@@ -133,7 +133,7 @@ def compare(
 
 
 def finish(
-    done: "Compared", progress: "Progress", format_: str = "text", *, all_rows: bool = False
+    done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
 ) -> NoReturn:
     """Write the reports of a comparison, say what its gate came to, and end with its exit code."""
     from sqlitmus.cli.report import save_reports, text_of

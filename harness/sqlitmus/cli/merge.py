@@ -11,7 +11,7 @@ from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.nouns import counted
 
 if TYPE_CHECKING:
-    from sqlitmus.machines.manifest import Machine
+    from sqlitmus.machines.manifest import MergedMachine
 
 
 def register(app: typer.Typer) -> None:
@@ -84,7 +84,7 @@ def _named(text: str) -> tuple[Path, str]:
     return paths.given(folder), name
 
 
-def _summary(machine: "Machine") -> str:
+def _summary(machine: "MergedMachine") -> str:
     """A machine in one line."""
     shards = [source.shard for source in machine.sources if source.shard]
     others = len(machine.sources) - len(shards)

@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Conclusion:
     """How it ended; `report` is None where nothing was measured to the end.
 
     `directory` is the run to read, or after an interrupt the one to resume.
@@ -45,13 +45,15 @@ class Compared:
     said: list[str] = field(default_factory=list[str])
 
 
-def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Compared:
+def measure(
+    request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress
+) -> Conclusion:
     """Measure both, and where a gate is asked for and raises an alarm, measure again."""
     resolved = resolve([request.base, request.new], catalog, tools)
     options = _with_subjects(request.options, resolved)
     ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-        return Compared(ended.exit, ended.directory, None)
+        return Conclusion(ended.exit, ended.directory, None)
     return _conclude(RunDirectory.open(ended.directory), options, resolved, progress)
 
 
@@ -63,7 +65,7 @@ def resume(
     progress: Progress,
     *,
     force: bool,
-) -> Compared:
+) -> Conclusion:
     """Go on with a comparison or its confirmation; it ends as it would have without a break."""
     directory = RunDirectory.open(path)
     plan = directory.plan()
@@ -76,7 +78,7 @@ def resume(
             path, options, resolved.catalog, resolved.tools, progress, settled, force=force
         )
         if ended.exit == Exit.INTERRUPTED:
-            return Compared(ended.exit, ended.directory, None)
+            return Conclusion(ended.exit, ended.directory, None)
     return _conclude(first, options, resolved, progress)
 
 
@@ -104,7 +106,7 @@ def _with_subjects(options: Options, resolved: Resolved) -> Options:
 
 def _conclude(
     first: RunDirectory, options: Options, resolved: Resolved, progress: Progress
-) -> Compared:
+) -> Conclusion:
     """The report of a complete comparison, with the answer of its gate if it has one.
 
     An alarm counts only if a second measurement of those cases agrees, which is made or gone on
@@ -115,7 +117,7 @@ def _conclude(
 
     plan, bad = first.plan(), _bad(first)
     if plan.gate is None:
-        return Compared(exit_of(bad.values()), first.path, analyse(load(first.path)))
+        return Conclusion(exit_of(bad.values()), first.path, analyse(load(first.path)))
     exits, second = [exit_of(bad.values())], None
     percent = f"gate {100 * plan.gate:g} %"
     judged = gate(load(first.path))
@@ -129,7 +131,7 @@ def _conclude(
         )
         ended = _again(first, plan, judged.alarmed, options, resolved, progress)
         if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-            return Compared(Exit.INTERRUPTED, ended.directory or first.path, None)
+            return Conclusion(Exit.INTERRUPTED, ended.directory or first.path, None)
         second = RunDirectory.open(ended.directory)
         confirmed = gate(load(second.path)).alarmed
         withdrawn = [case for case in judged.alarmed if case not in confirmed]
@@ -146,7 +148,7 @@ def _conclude(
     worst = next(code for code in _WEIGHT if code in exits)
     if second:
         findings.append(f"second run: {second.path}")
-    return Compared(worst, first.path, analyse(load(first.path)), findings)
+    return Conclusion(worst, first.path, analyse(load(first.path)), findings)
 
 
 def _again(

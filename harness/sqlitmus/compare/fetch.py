@@ -19,7 +19,7 @@ from bootstrap.engine import ensure
 from bootstrap.npm_steps import INSTALL, RUNTIMES
 from bootstrap.progress import Progress
 from bootstrap.step import RECORD, Entry, Step, look
-from sqlitmus.catalog.definitions import Runner
+from sqlitmus.catalog.definitions import RunnerSpec
 from sqlitmus.compare import npm
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -50,7 +50,7 @@ class Fetched:
     path: Path
 
 
-def package_of(spec: Runner) -> Package:
+def package_of(spec: RunnerSpec) -> Package:
     """The package that a version of runner `spec` is a version of: its driver's or its runtime's.
 
     Raises UsageError for a runner that does not come from npm, NotFit for a platform without one.

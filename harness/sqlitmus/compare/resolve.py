@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlitmus.catalog import runners
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.compare import fetch, subject
 from sqlitmus.compare.subject import Subject
 from sqlitmus.vocabulary import paths
@@ -67,7 +67,7 @@ class _Located:
     package: Path | None = None
 
 
-def _locate(requested: Subject, spec: Runner, *, quiet: bool) -> _Located:
+def _locate(requested: Subject, spec: RunnerSpec, *, quiet: bool) -> _Located:
     if requested.version:
         package = fetch.package_of(spec)
         fetched = fetch.fetch(package, requested.version, quiet=quiet)
@@ -90,7 +90,7 @@ def _locate(requested: Subject, spec: Runner, *, quiet: bool) -> _Located:
     return _Located(exact, program=path)
 
 
-def _check_package(requested: Subject, spec: Runner, folder: Path) -> None:
+def _check_package(requested: Subject, spec: RunnerSpec, folder: Path) -> None:
     if spec.driver != fetch.DRIVER:
         raise UsageError(f"{requested}: {folder} is a folder; name the executable to start")
     try:

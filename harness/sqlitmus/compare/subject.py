@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from sqlitmus.catalog.definitions import Runner
+from sqlitmus.catalog.definitions import RunnerSpec
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
 from sqlitmus.vocabulary.suggest import unknown
@@ -96,14 +96,14 @@ def _tail(path: str | None, length: int) -> str | None:
 
 
 def derive(
-    runner: Runner,
+    runner: RunnerSpec,
     subject: Subject,
     label: str,
     tools: Tools,
     *,
     program: Path | None = None,
     package: Path | None = None,
-) -> tuple[Runner, Tools]:
+) -> tuple[RunnerSpec, Tools]:
     """`runner` under the name `label`: the same sources, started as the subject says.
 
     `program` is the executable to start instead of the runner's tool, `package` the folder of the

@@ -15,7 +15,7 @@ TOP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessCounters:
     """A process: CPU seconds and bytes written since its start, where it may be asked."""
 
     name: str
@@ -24,7 +24,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Snapshot:
     """Counters since start-up; processes by id and start time. None where not told."""
 
     conditions: Conditions
@@ -34,11 +34,11 @@ class Look:
     """Read and written, all disks."""
     swapped_bytes: int | None
     """Moved between memory and swap."""
-    processes: dict[tuple[int, float], Process]
+    processes: dict[tuple[int, float], ProcessCounters]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ProcessShare:
     """A process and its part of something per second: cores, or bytes."""
 
     name: str
@@ -54,14 +54,14 @@ class Activity:
     busy: float | None
     disk_bytes_per_s: float | None
     swapped_bytes: int | None
-    busiest: list[Share]
-    writers: list[Share]
+    busiest: list[ProcessShare]
+    writers: list[ProcessShare]
 
 
-def look(root: Path = system.ROOT) -> Look:
+def snapshot(root: Path = system.ROOT) -> Snapshot:
     """The counters now."""
     processes = system.safely(lambda: dict(_processes())) or {}
-    return Look(
+    return Snapshot(
         conditions=conditions.read(root=root),
         cpu_s=system.safely(_cpu_s),
         disk_bytes=system.safely(_disk_bytes),
@@ -72,12 +72,12 @@ def look(root: Path = system.ROOT) -> Look:
 
 def watch(seconds: float, root: Path = system.ROOT) -> Activity:
     """What goes on while this process sleeps for `seconds`."""
-    before = look(root)
+    before = snapshot(root)
     time.sleep(seconds)
-    return between(before, look(root))
+    return between(before, snapshot(root))
 
 
-def between(before: Look, after: Look) -> Activity:
+def between(before: Snapshot, after: Snapshot) -> Activity:
     """The difference of two looks. A process that started or ended in between is left out."""
     rates = conditions.difference(before.conditions, after.conditions)
     both = [
@@ -107,9 +107,9 @@ def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else max(0, after - before)
 
 
-def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[Share]:
+def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[ProcessShare]:
     most = sorted((a for a in amounts if a[2] > 0), key=lambda a: -a[2])[:TOP]
-    return [Share(name, pid, amount / seconds) for name, pid, amount in most if seconds]
+    return [ProcessShare(name, pid, amount / seconds) for name, pid, amount in most if seconds]
 
 
 def _cpu_s() -> tuple[float, float]:
@@ -130,7 +130,7 @@ def _swapped_bytes() -> int:
     return swap.sin + swap.sout
 
 
-def _processes() -> Iterator[tuple[tuple[int, float], Process]]:
+def _processes() -> Iterator[tuple[tuple[int, float], ProcessCounters]]:
     counts = hasattr(psutil.Process, "io_counters")
     attributes = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
     for process in psutil.process_iter(attributes):
@@ -139,7 +139,7 @@ def _processes() -> Iterator[tuple[tuple[int, float], Process]]:
         if process.pid != os.getpid() and cpu is not None and start is not None:
             yield (
                 (process.pid, start),
-                Process(
+                ProcessCounters(
                     name=info["name"] or "unknown",
                     cpu_s=cpu.user + cpu.system,
                     written=written.write_bytes if written else None,

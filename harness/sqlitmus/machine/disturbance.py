@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.machine import kernel, system
-from sqlitmus.machine.activity import Activity, Share
+from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.check import Check
 from sqlitmus.machine.facts import UNKNOWN
 
@@ -94,7 +94,7 @@ def _per_s(rate: float) -> str:
     return f"{rate / 2**20:.1f} MiB/s"
 
 
-def _close(processes: list[Share], describe: Callable[[float], str]) -> str:
+def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> str:
     named = [f"{_plain(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
     return f"close what is busy: {', '.join(named)}" if named else ""
 

@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from sqlitmus.machines.candidate import Run, age
-from sqlitmus.machines.manifest import Refused
+from sqlitmus.machines.manifest import RefusedRun
 
 Facts = Callable[[Run], Mapping[str, str]]
 
 
-def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Refused]]:
+def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[RefusedRun]]:
     """Runs whose facts are those of the others, as far as they have the same; the others refused.
 
     Of two values the one in more runs holds, then that of the earliest. `among` says in the message
     whose facts these are.
     """
-    agreeing, refused = sorted(runs, key=age), list[Refused]()
+    agreeing, refused = sorted(runs, key=age), list[RefusedRun]()
     for name in sorted({name for run in agreeing for name in facts(run)}):
         having = [run for run in agreeing if name in facts(run)]
         if not having:
@@ -24,7 +24,7 @@ def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Re
         first = next(run for run in having if facts(run)[name] == holds)
         odd = [run for run in having if facts(run)[name] != holds]
         refused += [
-            Refused(
+            RefusedRun(
                 path=run.path, reason=f"plan.json: {name} differs from that of {first.path}{among}"
             )
             for run in odd

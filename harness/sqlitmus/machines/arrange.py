@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 from sqlitmus.machines.agree import agree
 from sqlitmus.machines.candidate import Run, age
-from sqlitmus.machines.manifest import Machine, Refused
+from sqlitmus.machines.manifest import MergedMachine, RefusedRun
 
 SAME_WORK = "; measure both with the same scenarios and fixtures"
 SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 
 
-def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
+def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
     """The machines by name, and the runs that do not fit to the others; in any order the same."""
     comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
     labelled: dict[str, list[list[Run]]] = defaultdict(list)
@@ -31,7 +31,7 @@ def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
     return machines, sorted(refused, key=lambda r: (r.path, r.reason))
 
 
-def _one_whole(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
+def _one_whole(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
     """All runs but the shards of a whole of which fewer are here than of another."""
     wholes = _by([run for run in runs if run.shard], lambda run: run.shard and _whole(run))
     if len(wholes) < 2:
@@ -39,7 +39,7 @@ def _one_whole(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
     most = max(wholes, key=lambda shards: len({run.shard and run.shard.number for run in shards}))
     foreign = [run for shards in wholes if shards is not most for run in shards]
     refused = [
-        Refused(
+        RefusedRun(
             path=run.path,
             reason=f"plan.json: $.shard: {_numbered(run)} of another whole than {most[0].path}, "
             "of which more shards are here; merge the shards of one command",
@@ -58,9 +58,9 @@ def _by_hardware(runs: list[Run]) -> list[list[Run]]:
     return [*([joined] if joined else []), *_by(others, lambda run: run.hardware)]
 
 
-def _apart(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
+def _apart(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
     """Without the runs of what an earlier one has measured."""
-    separate, refused = list[Run](), list[Refused]()
+    separate, refused = list[Run](), list[RefusedRun]()
     for run in sorted(runs, key=age):
         for earlier in separate:
             both = run.cases & earlier.cases
@@ -71,18 +71,18 @@ def _apart(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
             else:
                 continue
             reason = f"plan.json: {problem}, in {earlier.path}; merge one of the two"
-            refused.append(Refused(path=run.path, reason=reason))
+            refused.append(RefusedRun(path=run.path, reason=reason))
             break
         else:
             separate.append(run)
     return separate, refused
 
 
-def _machine(name: str, members: list[Run]) -> Machine:
+def _machine(name: str, members: list[Run]) -> MergedMachine:
     ordered = sorted(members, key=lambda run: (_number(run) or 0, *age(run)))
     arrived = {run.shard.number for run in members if run.shard}
     of = max((run.shard.of for run in members if run.shard), default=0)
-    return Machine(
+    return MergedMachine(
         name=name,
         kind=members[0].kind,
         label=members[0].label,

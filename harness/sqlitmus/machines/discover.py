@@ -11,10 +11,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from sqlitmus.machine import affinity
-from sqlitmus.machines import manifest as model
+from sqlitmus.machines import manifest
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.copying import LIMITS, copy
-from sqlitmus.machines.manifest import Merged, Refused
+from sqlitmus.machines.manifest import Merged, RefusedRun
 from sqlitmus.machines.values import Unacceptable, plain
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -34,11 +34,11 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Inventory:
     """What lies below the folders given; `expected` are machines that an earlier merge missed."""
 
     origins: list[Origin]
-    refused: list[Refused]
+    refused: list[RefusedRun]
     expected: list[str]
 
 
@@ -50,12 +50,12 @@ class Given:
     label: str = ""
 
 
-def find(given: list[Given], *, partial: bool) -> Found:
+def find(given: list[Given], *, partial: bool) -> Inventory:
     """Run directories, and those in merged ones, at or at most two levels below each folder.
 
     Raises UsageError for one that is not there.
     """
-    inventory = Found([], [], [])
+    inventory = Inventory([], [], [])
     folders = [entry.folder for entry in given]
     for folder in folders:
         if not folder.is_dir():
@@ -68,19 +68,19 @@ def find(given: list[Given], *, partial: bool) -> Found:
         before = len(inventory.origins) + len(inventory.refused)
         for place in _holders(folder.resolve(), DEPTH):
             path = _shown(folder, place, top)
-            if model.is_merged(place):
+            if manifest.is_merged(place):
                 _merged(place, path, label, inventory)
             else:
                 inventory.origins.append(Origin(place, path, partial, label=label))
         if len(inventory.origins) + len(inventory.refused) == before:
             reason = "holds no run directory, nor does a folder up to two levels below"
             inventory.refused.append(
-                Refused(path=_shown(folder, folder.resolve(), top), reason=reason)
+                RefusedRun(path=_shown(folder, folder.resolve(), top), reason=reason)
             )
     return inventory
 
 
-def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | Refused]]:
+def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | RefusedRun]]:
     """Each origin, copied to a folder below `staging`, and what it is; see `take`."""
     targets = [staging / f"{number:04}" for number in range(len(origins))]
     if len(origins) <= FEW:
@@ -99,12 +99,12 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
         ) from error
 
 
-def take(origin: Origin, target: Path) -> Run | Refused:
+def take(origin: Origin, target: Path) -> Run | RefusedRun:
     """Copy a run and judge the copy, so that what was judged is what is kept."""
     try:
         return _taken(origin, target)
     except Unacceptable as error:
-        return Refused(path=origin.path, reason=plain(str(error)))
+        return RefusedRun(path=origin.path, reason=plain(str(error)))
 
 
 def _taken(origin: Origin, target: Path) -> Run:
@@ -115,7 +115,7 @@ def _taken(origin: Origin, target: Path) -> Run:
     digest = copy(origin.folder, target)
     if origin.hash not in (None, digest):
         raise Unacceptable(
-            f"hash {digest} is not the one in {model.NAME}: a file was changed; merge the run "
+            f"hash {digest} is not the one in {manifest.NAME}: a file was changed; merge the run "
             "itself"
         )
     run = examine(target, origin.path, digest, partial=origin.partial)
@@ -125,7 +125,7 @@ def _taken(origin: Origin, target: Path) -> Run:
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
     """Folders that are, or were to be, a run directory or a merged one."""
     inside = {entry.name: entry for entry in _entries(folder)}
-    if inside.keys() & {*LIMITS, model.NAME}:
+    if inside.keys() & {*LIMITS, manifest.NAME}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
@@ -142,16 +142,16 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
         return []
 
 
-def _merged(directory: Path, path: str, label: str, inventory: Found) -> None:
+def _merged(directory: Path, path: str, label: str, inventory: Inventory) -> None:
     """Add the sources of a merged directory, and what it had to refuse."""
     try:
-        merged = model.read(directory)
+        merged = manifest.read(directory)
     except UsageError as error:
         message = str(error).replace(f"{directory}{os.sep}", "")
-        inventory.refused.append(Refused(path=path, reason=plain(message)))
+        inventory.refused.append(RefusedRun(path=path, reason=plain(message)))
         return
     inventory.refused.extend(
-        Refused(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
+        RefusedRun(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
     )
     inventory.expected.extend(map(plain, merged.expected))
     inventory.origins.extend(_sources(merged, directory, path, label))
@@ -160,8 +160,8 @@ def _merged(directory: Path, path: str, label: str, inventory: Found) -> None:
 def _sources(merged: Merged, directory: Path, path: str, label: str) -> Iterator[Origin]:
     for source in (source for machine in merged.machines for source in machine.sources):
         name = source.hash if re.fullmatch("[0-9a-f]{16}", source.hash) else "?"
-        folder = directory / model.SOURCES / name
-        place = f"{path}/{model.SOURCES}/{name}"
+        folder = directory / manifest.SOURCES / name
+        place = f"{path}/{manifest.SOURCES}/{name}"
         yield Origin(folder, place, not source.complete, source.hash, label)
 
 

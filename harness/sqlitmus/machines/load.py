@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.files import load
-from sqlitmus.machines import manifest as merging
+from sqlitmus.machines import manifest
 from sqlitmus.machines.join import differences, join
 from sqlitmus.results.machines import Refused
 from sqlitmus.results.report import Case, Report
@@ -32,7 +32,7 @@ class Joined:
 
 def machine_report(
     directory: Path,
-    machine: merging.Machine,
+    machine: manifest.MergedMachine,
     reference: str | None,
     refused: list[Refused],
 ) -> Joined | None:
@@ -61,11 +61,11 @@ def machine_report(
     return Joined(runs, run, report)
 
 
-def _folder(directory: Path, source: merging.Source) -> Path:
+def _folder(directory: Path, source: manifest.Source) -> Path:
     """Where a source lies; raises UsageError for a hash that is none and could lead elsewhere."""
     if not re.fullmatch("[0-9a-f]+", source.hash):
         raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
-    return directory / merging.SOURCES / source.hash
+    return directory / manifest.SOURCES / source.hash
 
 
 def _check(run: RunData, runs: list[RunData]) -> None:
@@ -81,7 +81,7 @@ def _check(run: RunData, runs: list[RunData]) -> None:
             raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
 
 
-def reference_of(directory: Path, merged: merging.Merged, requested: str | None) -> str:
+def reference_of(directory: Path, merged: manifest.Merged, requested: str | None) -> str:
     """The runner that all machines are compared with: `requested`, or the one most plans name.
 
     Raises UsageError when `requested` took part in no run.
@@ -109,7 +109,7 @@ def reference_of(directory: Path, merged: merging.Merged, requested: str | None)
     return requested
 
 
-def _plan(directory: Path, source: merging.Source) -> dict[str, Any]:
+def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
     """A plan as far as it can be read: whoever loads the run says what is wrong with it."""
     value: object = None
     with suppress(OSError, ValueError, UsageError):
@@ -117,7 +117,7 @@ def _plan(directory: Path, source: merging.Source) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _missing(machine: merging.Machine) -> list[str]:
+def _missing(machine: manifest.MergedMachine) -> list[str]:
     if not machine.missing:
         return []
     numbers = ", ".join(map(str, machine.missing))

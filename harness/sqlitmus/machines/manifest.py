@@ -31,7 +31,7 @@ class Source(Model):
     complete: bool
 
 
-class Machine(Model):
+class MergedMachine(Model):
     """Runs that are read as one: of one machine, or the shards of a kind of machines.
 
     `name` is unique in the file, `kind` system and architecture such as `linux-x64`, `missing` the
@@ -46,7 +46,7 @@ class Machine(Model):
     cpus: list[str]
 
 
-class Refused(Model):
+class RefusedRun(Model):
     """What was not merged; `reason` names the file and the place in it."""
 
     path: str
@@ -60,8 +60,8 @@ class Merged(Model):
     run: str
     created: str
     sqlitmus: str
-    machines: list[Machine]
-    refused: list[Refused]
+    machines: list[MergedMachine]
+    refused: list[RefusedRun]
     expected: list[str] = []
 
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlitmus import __version__
-from sqlitmus.machines import manifest as model
+from sqlitmus.machines import manifest
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Given, find, take_all
-from sqlitmus.machines.manifest import Machine, Merged, Refused
+from sqlitmus.machines.manifest import Merged, MergedMachine, RefusedRun
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -87,21 +87,21 @@ def _merge(
 
 def _write(merged: Merged, copies: dict[str, Path], folder: Path, target: Path) -> None:
     """The directory, which appears when it is whole."""
-    (folder / model.SOURCES).mkdir(parents=True)
+    (folder / manifest.SOURCES).mkdir(parents=True)
     for machine in merged.machines:
         for source in machine.sources:
-            copies[source.hash].rename(folder / model.SOURCES / source.hash)
+            copies[source.hash].rename(folder / manifest.SOURCES / source.hash)
     text = merged.model_dump_json(indent=1)
-    (folder / model.NAME).write_bytes((text + "\n").encode())
+    (folder / manifest.NAME).write_bytes((text + "\n").encode())
     folder.rename(target)
     point_latest(target)
 
 
-def _absent(names: list[str], machines: list[Machine]) -> list[str]:
+def _absent(names: list[str], machines: list[MergedMachine]) -> list[str]:
     arrived = {name for machine in machines for name in (machine.name, machine.label)}
     return sorted(set(names) - arrived)
 
 
-def _each_once(refused: list[Refused]) -> list[Refused]:
+def _each_once(refused: list[RefusedRun]) -> list[RefusedRun]:
     pairs = {(refusal.path, refusal.reason): refusal for refusal in refused}
     return [pairs[key] for key in sorted(pairs)]

@@ -19,7 +19,7 @@ from sqlitmus.analysis.emulation import emulated
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.machine import affinity
-from sqlitmus.machines import manifest as merging
+from sqlitmus.machines import manifest
 from sqlitmus.machines.load import Joined, Place, machine_report
 from sqlitmus.results import machines as mergedmodel
 from sqlitmus.results.machines import Answer
@@ -62,7 +62,7 @@ class Survey(Generic[T]):
 
 
 def surveys(
-    directory: Path, merged: merging.Merged, reference: str, make: Callable[[Report], T]
+    directory: Path, merged: manifest.Merged, reference: str, make: Callable[[Report], T]
 ) -> Iterator[Survey[T]]:
     """Each machine of `merged`, in order; `make` is called with its report, in another process."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
@@ -76,7 +76,7 @@ def surveys(
 
 
 def survey(
-    directory: Path, machine: merging.Machine, reference: str, make: Callable[[Report], T]
+    directory: Path, machine: manifest.MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
     """One machine; what cannot be read is refused, the rest is taken."""
     refused: list[mergedmodel.Refused] = []
@@ -96,7 +96,7 @@ def survey(
     )
 
 
-def _machine(machine: merging.Machine, joined: Joined) -> mergedmodel.Machine:
+def _machine(machine: manifest.MergedMachine, joined: Joined) -> mergedmodel.Machine:
     report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:

@@ -19,7 +19,7 @@ HARNESS_S = 0.3  # an invocation that was never tried
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class PilotProcess:
     """One pilot process: seconds with the harness's share, and its iterations in ns, in order."""
 
     seconds: float
@@ -45,7 +45,7 @@ class Observed(Model):
     between: float | None = None
 
 
-def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observed:
+def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Observed:
     """What the processes of one cell tell together; at least one of them."""
     overheads = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
     count = len(processes)

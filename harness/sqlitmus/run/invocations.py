@@ -12,7 +12,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import hyperfine, judge
-from sqlitmus.run.judge import Asked, Expected, Mode
+from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
@@ -34,12 +34,12 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class _PreparedJob:
     """Jobs stay in their files: those of a large run hold hundreds of megabytes of parameters."""
 
     file: Path
     output: Path
-    asked: Asked
+    required: Requirements
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
@@ -66,7 +66,7 @@ class Invocations:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        self._ready: dict[tuple[object, ...], _Ready] = {}
+        self._ready: dict[tuple[object, ...], _PreparedJob] = {}
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if need be."""
@@ -88,7 +88,7 @@ class Invocations:
             shutil.move(file, folder / file.name)
         self.logs = folder
 
-    def ask_oracle(self, case: Case, oracle: Installed) -> Expected:
+    def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
         """What the oracle answers to `case`; raises NotFit when it cannot."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
@@ -97,14 +97,16 @@ class Invocations:
                 f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
                 f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
             )
-        return judge.expected(result)
+        return judge.answer_of(result)
 
-    def attempt(self, case: Case, runner: Installed, mode: Mode, want: Expected | None) -> Attempt:
+    def attempt(
+        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
+    ) -> Attempt:
         """Run the cell of `case` and `runner` once and judge it."""
-        return self._perform(case, runner, mode, want, plain=False)
+        return self._perform(case, runner, mode, answer, plain=False)
 
     def _perform(
-        self, case: Case, runner: Installed, mode: Mode, want: Expected | None, *, plain: bool
+        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.copy:
@@ -133,14 +135,14 @@ class Invocations:
             outcome: Outcome = "failed"
             reason = invocation.problem
         else:
-            outcome, reason = judge.judge(invocation.result, want, ready.asked)
+            outcome, reason = judge.judge(invocation.result, answer, ready.required)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
-    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _Ready:
+    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
         if key in self._ready:
@@ -170,7 +172,7 @@ class Invocations:
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
-        requirements = Asked(
+        requirements = Requirements(
             job.mode,
             job.measure.iterations,
             job.inspect,
@@ -178,7 +180,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _Ready(file, output, requirements, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, copy)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
@@ -186,7 +188,7 @@ class Invocations:
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
 
-    def _keep_evidence(self, ready: _Ready, log: Path) -> None:
+    def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
         """Put job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
             if file.exists():

@@ -11,7 +11,7 @@ Mode = Literal["verify", "measure"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Requirements:
     """What of a job its result is held against."""
 
     mode: Mode
@@ -22,7 +22,7 @@ class Asked:
     tolerate_busy: bool = False
 
 
-class Expected(Model):
+class OracleAnswer(Model):
     """What the oracle answered to a case."""
 
     operations: int
@@ -52,10 +52,10 @@ class Verified(Model):
     command: str = ""
 
 
-def expected(result: Result) -> Expected:
+def answer_of(result: Result) -> OracleAnswer:
     """The oracle's result as expectation."""
     assert result.digest is not None
-    return Expected(
+    return OracleAnswer(
         operations=result.operations,
         rows=result.rows,
         affected=result.affected,
@@ -68,10 +68,12 @@ def expected(result: Result) -> Expected:
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
-def judge(result: Result, want: Expected | None, required: Asked) -> tuple[Outcome, str | None]:
+def judge(
+    result: Result, answer: OracleAnswer | None, required: Requirements
+) -> tuple[Outcome, str | None]:
     """Outcome of a result, and the reason where it is not ok.
 
-    `want` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
+    `answer` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
     is left of them is not held against the answer: they are counted beside the times.
     """
     if result.status == "unsupported":
@@ -82,18 +84,18 @@ def judge(result: Result, want: Expected | None, required: Asked) -> tuple[Outco
         code_text = f" (SQLite code {code})" if code is not None else ""
         sql = f" in: {result.error.sql}" if result.error.sql else ""
         return "failed", f"{result.error.message}{code_text}{sql}"
-    if want is None:
+    if answer is None:
         return "ok", None
     short = required.tolerate_busy and any(worker.busy for worker in result.workers)
     for name in () if short else COMPARED:
-        got, right = getattr(result, name), getattr(want, name)
+        got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
     unproven = next(_unproven(result, required), None)
     return ("failed", unproven) if unproven else ("ok", None)
 
 
-def _unproven(result: Result, required: Asked) -> Iterator[str]:
+def _unproven(result: Result, required: Requirements) -> Iterator[str]:
     """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
     if required.mode == "verify" and result.digest is None:
         yield "its result has no digest, which verification needs"

@@ -17,7 +17,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.counts import Observed
-from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.vocabulary import paths
 
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
@@ -53,10 +53,10 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
-    def expected(self, key: str) -> Expected | None:
+    def expected(self, key: str) -> OracleAnswer | None:
         """What the oracle answered."""
         try:
-            return Expected.model_validate(self._entries[key]["answer"])
+            return OracleAnswer.model_validate(self._entries[key]["answer"])
         except (KeyError, ValidationError):
             return None
 
@@ -72,7 +72,7 @@ class Memory:
         if record.outcome in ("ok", "unsupported"):
             self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
 
-    def keep_expected(self, key: str, answer: Expected) -> None:
+    def keep_expected(self, key: str, answer: OracleAnswer) -> None:
         """Remember the oracle's answer."""
         self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
 

@@ -5,7 +5,7 @@ import time
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import TIMED, Observed, Process, allocate, observe
+from sqlitmus.run.counts import TIMED, Observed, PilotProcess, allocate, observe
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
@@ -60,7 +60,7 @@ def _observed(
     )
     if enough or not target:
         return remembered
-    processes: list[Process] = []
+    processes: list[PilotProcess] = []
     window_ms = min(FIRST_WINDOW_MS, longest_ms)
     observation: Observed | None = None
     for number in range(target):
@@ -89,7 +89,7 @@ def _needed(observation: Observed, longest_ms: int) -> int:
 
 def _try(
     context: Context, case: Case, name: str, answers: Answers, window_ms: int
-) -> Process | None:
+) -> PilotProcess | None:
     """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
     trial = case
     if case.metric == "steady" and not case.fixed:
@@ -114,4 +114,4 @@ def _try(
         )
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
-    return Process(seconds, [*result.warmup_ns, *result.iterations_ns])
+    return PilotProcess(seconds, [*result.warmup_ns, *result.iterations_ns])

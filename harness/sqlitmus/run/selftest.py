@@ -16,10 +16,10 @@ from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case
 from sqlitmus.machine import lock
 from sqlitmus.run.context import Context, opened
-from sqlitmus.run.judge import Expected
+from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
-from sqlitmus.run.verify import expected, verify_cells
+from sqlitmus.run.verify import oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.nouns import counted
@@ -87,7 +87,7 @@ class _Work:
     runner: str
     equal: Case
     slower: Case
-    want: dict[int, Expected | None]  # by number of operations
+    answers: dict[int, OracleAnswer | None]  # by number of operations
 
 
 def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
@@ -103,9 +103,9 @@ def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
     slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
     if slower.operations == equal.operations:
         raise UsageError(f"{case.id} has too few operations to repeat 3 % of them")
-    want = {c.operations: expected(context, c, answers) for c in (equal, slower)}
+    by_operations = {c.operations: oracle_answer(context, c, answers) for c in (equal, slower)}
     context.memory.save()
-    return _Work(runner, equal, slower, want)
+    return _Work(runner, equal, slower, by_operations)
 
 
 def _blocks(
@@ -132,8 +132,8 @@ def _blocks(
 
 
 def _time(context: Context, work: _Work, case: Case) -> float:
-    runner, want = work.runner, work.want[case.operations]
-    attempt = context.invocations.attempt(case, context.installed[runner], "measure", want)
+    runner, answer = work.runner, work.answers[case.operations]
+    attempt = context.invocations.attempt(case, context.installed[runner], "measure", answer)
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
         raise NotFit(f"{case.id}/{runner}: {attempt.outcome}: {attempt.reason}")

@@ -21,7 +21,7 @@ from sqlitmus.run.freeze import among, freeze
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory, point_latest
-from sqlitmus.run.verify import Answers, expected, verify_cells
+from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 
@@ -199,7 +199,7 @@ def _ask(
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 as_planned = case.model_copy(update={"operations": planned.operations})
-                expected(context, as_planned, answers)
+                oracle_answer(context, as_planned, answers)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.run.context import Context
-from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.processes import launch
 
 
@@ -13,7 +13,7 @@ class Answers:
     """Verifications by (case id, runner), and what the oracle expects by (case id, operations)."""
 
     records: dict[tuple[str, str], Verified]
-    expected: dict[tuple[str, int], Expected | None]
+    expected: dict[tuple[str, int], OracleAnswer | None]
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed: those whose answer was right."""
@@ -36,16 +36,16 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
                 return answers
             done = len(answers.records)
             context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            key, want = context.key(case, name), expected(context, case, answers)
+            key, answer = context.key(case, name), oracle_answer(context, case, answers)
             record = context.memory.verified(key)
             if record is None:
-                record = _verify(context, case, name, want)
+                record = _verify(context, case, name, answer)
                 context.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
     return answers
 
 
-def expected(context: Context, case: Case, answers: Answers) -> Expected | None:
+def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
     """What the oracle answers to `case` with its present number of operations; None without steps.
 
     It is asked once, and not at all where it was asked before.
@@ -61,10 +61,10 @@ def expected(context: Context, case: Case, answers: Answers) -> Expected | None:
     return answers.expected[at]
 
 
-def _verify(context: Context, case: Case, name: str, want: Expected | None) -> Verified:
+def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    attempt = context.invocations.attempt(case, context.installed[name], "verify", want)
+    attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
     record = Verified(
         case=case.id,
         runner=name,
@@ -76,7 +76,7 @@ def _verify(context: Context, case: Case, name: str, want: Expected | None) -> V
     result = attempt.invocation.result
     if result is None:
         return record
-    answer = {
+    fields = {
         "rows": result.rows,
         "affected": result.affected,
         "checksum": result.checksum,
@@ -86,7 +86,7 @@ def _verify(context: Context, case: Case, name: str, want: Expected | None) -> V
         "pragmas": result.effective.pragmas,
         "engine": result.effective.engine,
     }
-    return record.model_copy(update=answer)
+    return record.model_copy(update=fields)
 
 
 def rerun(case: Case, runner: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.compare import comparison
-from sqlitmus.compare.comparison import Compared, Request
+from sqlitmus.compare.comparison import Conclusion, Request
 from sqlitmus.results.report import Report
 from sqlitmus.run import session
 from sqlitmus.run.progress import Progress
@@ -32,7 +32,7 @@ def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk.make(clone, monkeypatch)
 
 
-def compare(desk: Desk, gate: float | None = None, **options: Any) -> Compared:
+def compare(desk: Desk, gate: float | None = None, **options: Any) -> Conclusion:
     asked = session.Options(
         mode="gate" if gate else "standard",
         kind="compare",
@@ -52,7 +52,7 @@ def slow(factor: float, until: int = 10**9) -> Pace:
     return lambda operations, n: (late if n <= until else quick)(operations, n)
 
 
-def report(done: Compared) -> Report:
+def report(done: Conclusion) -> Report:
     assert done.report is not None
     return done.report
 
@@ -232,7 +232,7 @@ def test_an_interrupt_in_either_run_ends_with_130_and_tells_which(desk: Desk, at
 # interrupted, and gone on with --------------------------------------------------------------------
 
 
-def resume(desk: Desk, path: Path) -> Compared:
+def resume(desk: Desk, path: Path) -> Conclusion:
     told = Progress(desk.stderr)
     return comparison.resume(
         path, session.Options(), definitions.load(), paths.tools(), told, force=False

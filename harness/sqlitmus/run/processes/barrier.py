@@ -42,7 +42,7 @@ class Child:
     ended: tuple[int, int] | None = None
 
 
-class Group:
+class ProcessGroup:
     """Processes of one invocation, each in a session of its own; nothing of them outlives it.
 
     `left` releases are to come; `timings` are there once the block is left. Between events it

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlitmus.machine import affinity, usage
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
 from sqlitmus.run.processes import combine, parts
-from sqlitmus.run.processes.barrier import Broken, Group
+from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.parts import Shared
 from sqlitmus.vocabulary.contract import Job, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -29,7 +29,7 @@ class Launcher:
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._group: Group | None = None
+        self._group: ProcessGroup | None = None
         self._shared: dict[str, Shared] = {}
 
     def launch(
@@ -84,7 +84,9 @@ class Launcher:
         timeout_s: float,
     ) -> tuple[Invocation, Launch | None]:
         measure = shared.measure
-        group = self._group = Group(measure.warmup_iterations + measure.iterations, timeout_s)
+        group = self._group = ProcessGroup(
+            measure.warmup_iterations + measure.iterations, timeout_s
+        )
         try:
             with group:
                 for part, pin in zip(shared.parts, pins or [None] * len(shared.parts), strict=True):
@@ -115,7 +117,7 @@ class Launcher:
         )
 
 
-def _through(group: Group) -> tuple[list[float], dict[str, float]]:
+def _through(group: ProcessGroup) -> tuple[list[float], dict[str, float]]:
     """Every iteration to the end of all: the skew of each release, the use of each processor."""
     group.wait_until_ready()
     before = usage.ticks()
