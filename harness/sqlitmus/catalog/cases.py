@@ -1,4 +1,4 @@
-"""Scenarios and axis values → cases. Pure."""
+"""Turns scenarios and axis values into cases. Pure."""
 
 import itertools
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from sqlitmus.vocabulary.suggest import unknown
 
 
 def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
-    """`scenario`, or `scenario@axis=value,…` with the axes that are not at their default."""
+    """A case's id: `scenario`, or `scenario@axis=value,…` with axes not at their default."""
     other = [f"{a}={axes[a]}" for a, values in spec.axes.items() if axes[a] != values[0]]
     return f"{scenario}@{','.join(other)}" if other else scenario
 
 
 def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
-    """Scenario and axes of a case id; raises UsageError with the nearest names."""
+    """The scenario and the axes of a case id; raises UsageError with the nearest names."""
     name, _, rest = text.partition("@")
     spec = catalog.scenarios.get(name)
     if spec is None:
@@ -33,7 +33,7 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
 
 
 def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> Case:
-    """The case of scenario `name` with `axes` fixed and the least counts that `mode` allows."""
+    """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
     operations = spec.operations
     for override in spec.overrides:
@@ -77,7 +77,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
 
 
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
-    """What the axis values together change."""
+    """Everything that the axis values change, put together."""
     together = Variant()
     for axis, values in spec.variants.items():
         if axes[axis] in values:

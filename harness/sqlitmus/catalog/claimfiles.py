@@ -1,4 +1,4 @@
-"""`scenarios/claims/*.toml` → claims that the catalogue can measure."""
+"""Reads `scenarios/claims/*.toml` as claims that the catalogue can measure."""
 
 import tomllib
 from pathlib import Path
@@ -15,8 +15,8 @@ from sqlitmus.vocabulary.suggest import unknown
 def read(folder: Path, catalog: Catalog) -> dict[str, Claim]:
     """The claims by name, in the order of their files.
 
-    A file is named `PREFIX-NAME.toml`, the prefix for their order. Raises UsageError with file and
-    place for what is no claim, and for cells that the catalogue does not have.
+    A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file and
+    place for invalid claims and for cells that the catalogue lacks.
     """
     claims: dict[str, Claim] = {}
     for file in sorted(folder.glob("*.toml")):
@@ -34,7 +34,7 @@ def read(folder: Path, catalog: Catalog) -> dict[str, Claim]:
 
 
 def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
-    """The claims of `names`, all without any; raises UsageError with the nearest name."""
+    """The claims called `names`, or all if it is empty; raises UsageError with the nearest name."""
     for name in names:
         if name not in claims:
             raise UsageError(unknown("claim", name, claims))

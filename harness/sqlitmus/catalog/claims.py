@@ -25,16 +25,18 @@ Ratio = Annotated[float, AfterValidator(_finite)]
 
 
 class CellTemplate(Model):
-    """A case id, and the runner where the row names one."""
+    """A case id, and a runner when the claim compares two runners."""
 
     case: str
     runner: str | None = None
 
 
 class ClaimRow(Model):
-    """One published figure. `said` is it in the publication's own words; `values` fill the braces
-    of the group's cells. Without `published` the row is shown beside the others, without a verdict.
-    The claim's word comes from its `key` rows; from all rows if there are none.
+    """One published figure.
+
+    `said` quotes the publication; `values` fill the braces of the group's cells. A row without
+    `published` is shown without a verdict. The `key` rows decide the claim's word; without key
+    rows, all rows do.
     """
 
     name: str
@@ -46,12 +48,12 @@ class ClaimRow(Model):
 
 
 class ClaimGroup(Model):
-    """Rows of one kind: which cells are compared by which metric, on which runners.
+    """Rows of one kind: which cells are compared, by which metric, on which runners.
 
-    Times are those of an operation, or with `per` "row" of a row that it returns; `wall` is that of
-    the process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of
-    1, "effect" as `stats.claim.Published` tells. `cores` are the least that the claim can show
-    itself on.
+    Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
+    process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of 1;
+    `stats.claim.Published` defines "effect". The machine needs at least `cores` cores to show the
+    claim.
     """
 
     title: str
@@ -96,7 +98,7 @@ class ClaimGroup(Model):
 
 
 class Lessons(Model):
-    """The one line for a service, by what came out."""
+    """The advice for a service, in one line for each possible outcome."""
 
     reproduced: str
     different: str
@@ -106,11 +108,11 @@ class Lessons(Model):
 
 
 class ClaimTable(Model):
-    """Cells shown beside each other by `metric`; every case on every runner.
+    """Cells shown side by side by `metric`: every case on every runner.
 
-    A ranking is fastest first; a scaling has the threads of all processes on its axis and a line
-    for each combination of the other axes; a histogram has a logarithmic axis, with `step_ms` a
-    linear one with a tick at each step.
+    A ranking lists the fastest first. A scaling has the threads of all processes on its axis and a
+    line for each combination of the other axes. A histogram has a logarithmic axis; with `step_ms`
+    it has a linear axis with a tick at each step.
     """
 
     title: str
@@ -146,7 +148,7 @@ class Claim(Model):
     ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """Base and new, as (case id, runner), of all rows that can be tested.
 
-        With `cores`, only those of groups that can show themselves on so many.
+        `cores` leaves out the groups that need more cores.
         """
         for group in self.groups:
             if cores is None or group.cores <= cores:
@@ -157,7 +159,7 @@ class Claim(Model):
     def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
         """Every (case id, runner) that the claim needs, repeats included.
 
-        With `cores`, only what can show itself on so many.
+        `cores` leaves out the groups that need more cores.
         """
         for pair in self.compared(cores):
             yield from pair
@@ -168,11 +170,10 @@ class Claim(Model):
 
 
 def canaries(claims: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Per case, of the runners in `cells`, the one that published figures are about: most key rows,
-    else most rows.
+    """The runner that runs twice in each case, chosen from `cells`: the one with most key rows.
 
-    What a figure may be noise is told by that runner's own repetition: one that is a thousand times
-    faster varies a thousand times as much, in longest latencies above all.
+    Without key rows, the one with most rows. A figure's noise is that of its own runner: one that
+    is a thousand times faster varies a thousand times as much, above all in its longest latencies.
     """
     weights: dict[str, Counter[str]] = {}
     for claim in claims:

@@ -105,7 +105,7 @@ class Variant(Model):
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
 
     def also(self, other: "Variant") -> "Variant":
-        """Both together; where they contradict each other, `other` holds."""
+        """Both variants together; `other` wins where they contradict each other."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
         for name in ("flags", "pragmas", "worker_pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
@@ -126,8 +126,8 @@ class Writing(Model):
 class Scenario(Model):
     """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
 
-    `memory` gives each connection a database of its own, filled by `setup`. With `fixed`, the
-    counts stand as they are, whatever a pilot would find; `rate` is in operations a second.
+    `memory` gives each connection its own database, filled by `setup`. `fixed` keeps the counts
+    whatever a pilot measures; `rate` is in operations a second.
     """
 
     title: str
@@ -198,7 +198,7 @@ class Profile(Model):
 
 
 class Suite(Model):
-    """Which cases, and the mode they are measured in unless another is asked for.
+    """A selection of cases, and the mode that measures them by default.
 
     A case names a scenario (or `*`) and axis values.
     """
@@ -220,11 +220,10 @@ Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
 
 
 class Mode(Model):
-    """How hard to measure. Each of `sessions` has `blocks`, and `pause_s` seconds lie between two
-    of them; bounds are [least, most].
+    """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
-    `pilot` is the number of processes of each cell that the pilot runs, 0 for none. A decision may
-    be taken at `looks` equally spaced looks.
+    Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
+    decision may be taken at each of `looks` equally spaced looks.
     """
 
     title: str
@@ -253,8 +252,8 @@ class Fixture(Model):
 class RunnerSpec(Model):
     """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
 
-    `steady_environment` is added where steady state is timed, never where the start is; `engine`
-    holds options of SQLite itself, as the contract's `connection.engine`.
+    `steady_environment` is added only to steady-state measurements, because it would change the
+    start; `engine` holds options of SQLite itself, as the contract's `connection.engine`.
     """
 
     name: str
@@ -277,7 +276,7 @@ class _Runners(Model):
 
 
 class Catalog(Model):
-    """Everything that can be run, by name."""
+    """Every definition that a run can use, by name."""
 
     scenarios: dict[str, Scenario]
     profiles: dict[str, Profile]

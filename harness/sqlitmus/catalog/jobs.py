@@ -1,4 +1,4 @@
-"""A case and a database file → the contract's job. Pure."""
+"""Turns a case and a database file into the contract's job. Pure."""
 
 from pathlib import Path
 from typing import Literal
@@ -34,9 +34,9 @@ def make_job(
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
 ) -> Job:
-    """The job of `case`; `size` is the fixture's rows.
+    """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms`, the least warm-up, and `engine`, options of SQLite itself, are the runner's own.
+    `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own.
     """
     spec = catalog.scenarios[case.scenario]
     variant = case.variant
@@ -97,7 +97,7 @@ def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
 
 
 def question(job: Job) -> Job:
-    """The same question without runner-specific manner: what the oracle is asked."""
+    """The job that the oracle gets: the same question without the runner's own settings."""
     plain = {"shape": "object", "integers": "number", "statement": "prepared"}
     steps = [step.model_copy(update=plain) for step in job.steps]
     connection = job.connection.model_copy(update={"engine": {}, "per_operation": False})
@@ -149,8 +149,10 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
 
 
 def read_back(job: Job) -> list[tuple[str, str | int]]:
-    """The pragmas that a result of `job` must show: the last value of each, a worker's own where
-    there are several."""
+    """The pragmas that a result of `job` must show, with the last value set for each.
+
+    With several workers, a worker's own pragmas come last.
+    """
     connection = job.connection
     several = job.mode == "measure" and job.measure.workers > 1
     return list(

@@ -1,4 +1,4 @@
-"""Runners on this machine: how to start them, what they say of themselves, why one is missing."""
+"""The runners on this machine: how to start them, their descriptions, and why one is missing."""
 
 import hashlib
 import itertools
@@ -39,7 +39,7 @@ class Installed:
     fingerprint: str
 
     def planned(self) -> PlannedRunner:
-        """What the plan and the report keep of it."""
+        """The runner as the plan and the report record it."""
         return PlannedRunner(
             name=self.spec.name,
             title=self.spec.title,
@@ -60,7 +60,7 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
 
 
 def environment(spec: RunnerSpec) -> dict[str, str]:
-    """What a runner's process sees: nothing that a user's shell happened to set."""
+    """The environment of a runner's process: settings of the user's shell are left out."""
     keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
     scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
     return {**scrubbed, "LANG": "C.UTF-8", **spec.environment}

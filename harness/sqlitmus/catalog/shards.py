@@ -1,7 +1,7 @@
-"""A suite divided among machines by scenario, so that no comparison crosses machines. Pure.
+"""Divides a suite among machines by scenario, so that no comparison crosses machines. Pure.
 
-Each machine divides for itself. So the division rests on definitions alone, never on a pilot: all
-of them must come to the same.
+Each machine divides for itself and all must get the same result, so the division uses definitions
+alone, never a pilot.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def parse(text: str) -> tuple[int, int]:
 
 
 def predicted(case: Case, runners: int, catalog: Catalog) -> float:
-    """Seconds that one block of `case` takes with so many runners, as far as definitions tell."""
+    """Predicted seconds of one block of `case` with that many runners, from definitions alone."""
     each = START_S
     if case.metric == "steady":
         timed = case.iterations + case.warmup_iterations
@@ -44,7 +44,7 @@ def predicted(case: Case, runners: int, catalog: Catalog) -> float:
 
 
 def divide(cases: list[Case], cells: Cells, catalog: Catalog, count: int) -> list[list[str]]:
-    """The scenarios of each of `count` shards: the longest first, each to the emptiest shard.
+    """The scenarios of each of `count` shards: the longest goes first, to the emptiest shard.
 
     Raises UsageError when there are fewer scenarios than shards.
     """

@@ -130,7 +130,7 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
 
 
 def _pins(text: str | None) -> list[int]:
-    """Processors of `0,1`; raises UsageError."""
+    """The processors of `0,1`; raises UsageError."""
     try:
         return [int(part) for part in text.split(",")] if text else []
     except ValueError as error:

@@ -135,7 +135,7 @@ def compare(
 def finish(
     done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
 ) -> NoReturn:
-    """Write the reports of a comparison, say what its gate came to, and end with its exit code."""
+    """Write the reports of a comparison, print its gate's findings, and exit with its code."""
     from sqlitmus.cli.report import save_reports, text_of
 
     if done.report is None or done.directory is None:
@@ -150,7 +150,7 @@ def finish(
 
 
 def _lasting(arguments: list[str]) -> list[str]:
-    """The arguments without where the results went, which another run chooses anew."""
+    """The arguments without those that say where results go, which a rerun chooses anew."""
     before = ["", *arguments]
     pairs = zip(before, arguments, strict=False)
     return [now for last, now in pairs if "--out" not in (last, now) and now[:6] != "--out="]

@@ -53,7 +53,7 @@ def export(
 
 
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
-    """The reports, by machine, in one of the formats; says on stderr which cells it left out."""
+    """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
     from sqlitmus.export import as_csv, as_markdown, bmf, gha_benchmark, tracked
     from sqlitmus.export.rows import export_of
 

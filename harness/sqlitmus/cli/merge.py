@@ -74,7 +74,7 @@ def merge(
 
 
 def _named(text: str) -> tuple[Path, str]:
-    """A folder and the name before it; a folder whose own name holds `=` has none."""
+    """A folder and the machine's name before it; a folder with `=` in its own name has none."""
     name, sign, folder = text.partition("=")
     if not sign or paths.given(text).is_dir():
         return paths.given(text), ""

@@ -1,4 +1,4 @@
-"""Two subjects against each other: measured in one interleaved run, or taken from two runs."""
+"""Compares two subjects: measured in one interleaved run, or taken from two finished runs."""
 
 import json
 from collections.abc import Collection
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """How it ended; `report` is None where nothing was measured to the end.
+    """The outcome of a comparison; `report` is None when the measurement was not completed.
 
     `directory` is the run to read, or after an interrupt the one to resume.
     """
@@ -48,7 +48,7 @@ class Conclusion:
 def measure(
     request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress
 ) -> Conclusion:
-    """Measure both, and where a gate is asked for and raises an alarm, measure again."""
+    """Measure both subjects; if the gate raises an alarm, measure again to confirm it."""
     resolved = resolve([request.base, request.new], catalog, tools)
     options = _with_subjects(request.options, resolved)
     ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
@@ -66,7 +66,7 @@ def resume(
     *,
     force: bool,
 ) -> Conclusion:
-    """Go on with a comparison or its confirmation; it ends as it would have without a break."""
+    """Resume a comparison or its confirmation; it ends as it would have uninterrupted."""
     directory = RunDirectory.open(path)
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
@@ -91,7 +91,7 @@ def settled(directory: Path) -> bool:
 
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:
-    """Two finished runs of the same machine; raises UsageError for what cannot be compared."""
+    """The report on two finished runs; raises UsageError when they cannot be compared."""
     from sqlitmus.analysis import load
     from sqlitmus.compare.two_runs import compare_runs
 
@@ -109,8 +109,8 @@ def _conclude(
 ) -> Conclusion:
     """The report of a complete comparison, with the answer of its gate if it has one.
 
-    An alarm counts only if a second measurement of those cases agrees, which is made or gone on
-    with here.
+    An alarm counts only if a second measurement of the alarmed cases agrees; this starts or resumes
+    that measurement.
     """
     from sqlitmus.analysis import analyse, load
     from sqlitmus.compare.gate import gate
@@ -159,7 +159,7 @@ def _again(
     resolved: Resolved,
     progress: Progress,
 ) -> session.Ended:
-    """The second measurement of `cases`: a new one, or the one that was begun."""
+    """The second measurement of `cases`: resumed if it was begun, new otherwise."""
     begun = _confirmation(first)
     if begun is None:
         again = replace(
@@ -198,7 +198,7 @@ def _confirmation(first: RunDirectory) -> RunDirectory | None:
 
 
 def _bad(directory: RunDirectory) -> dict[str, Outcome]:
-    """The cells without a time, and why."""
+    """The outcome of each cell that has no time."""
     records = [*directory.verified(), *directory.samples()]
     outcomes = {
         f"{record.case}/{record.runner}": record.outcome

@@ -1,7 +1,7 @@
-"""Versions of runtimes and drivers from npm, each in a folder of its own below the set-up's.
+"""Fetches versions of runtimes and drivers from npm, each into its own folder of the toolchain.
 
-A folder is a step of the set-up: it is made whole or not at all, and once there needs no network.
-No install script is run.
+A folder is a step of the set-up: it appears complete or not at all, and then needs no network. No
+install script is run.
 """
 
 import io
@@ -35,7 +35,7 @@ _PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "ar
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An npm package; `holds`, a glob below `node_modules`, is the file or folder wanted of it."""
+    """An npm package; `holds` is a glob below `node_modules` for the file or folder to use."""
 
     title: str
     name: str
@@ -51,9 +51,10 @@ class Fetched:
 
 
 def package_of(spec: RunnerSpec) -> Package:
-    """The package that a version of runner `spec` is a version of: its driver's or its runtime's.
+    """The npm package whose versions are those of runner `spec`: its driver's or its runtime's.
 
-    Raises UsageError for a runner that does not come from npm, NotFit for a platform without one.
+    Raises UsageError for a runner that does not come from npm, NotFit for a platform without a
+    package.
     """
     if spec.driver == DRIVER:
         return Package(DRIVER, DRIVER, DRIVER)
@@ -138,7 +139,7 @@ def _unknown(context: Context, package: Package, version: str) -> UsageError | N
 
 
 def _here(context: Context, package: Package) -> list[str]:
-    """Versions that have been fetched, in order."""
+    """The versions fetched so far, in order."""
     versions: set[str] = set()
     for record in (context.toolchain / STEP).glob(f"*/{RECORD}"):
         facts = json.loads(record.read_bytes())["facts"]

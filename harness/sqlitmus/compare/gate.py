@@ -23,12 +23,12 @@ class Gate:
 
 
 def gate(run: RunData) -> Gate:
-    """The new subject of `run` against its reference, by the gate and the looks of its plan.
+    """Decide the gate for the new subject of `run` against its reference.
 
-    Each look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of lying
-    within the gate, corrected by Holm over all cases, is at most that level, and the whole interval
-    is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at that level
-    lies below the gate. Raises ValueError for a plan without a gate.
+    Each planned look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of
+    lying within the gate, corrected by Holm over all cases, is at most that level, and the whole
+    interval is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at
+    that level lies below the gate. Raises ValueError for a plan without a gate.
     """
     plan = run.plan
     if plan.gate is None:

@@ -1,4 +1,4 @@
-"""Subjects made ready: versions fetched, files found, engine options known, all before a run."""
+"""Resolves subjects before a run: fetches versions, finds files, checks engine options."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from sqlitmus.vocabulary.suggest import unknown
 class Resolved:
     """A catalogue and tools that hold the subjects as runners, named by `labels`, in order.
 
-    `subjects` are the texts by which the very same are found again: exact versions, whole paths.
+    `subjects` are texts that resolve to the same again: exact versions, absolute paths.
     """
 
     catalog: Catalog
@@ -31,7 +31,7 @@ class Resolved:
 def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = False) -> Resolved:
     """The subjects `texts` as runners of `catalog`.
 
-    Raises UsageError for what does not exist and NotFit for what does not start here.
+    Raises UsageError for subjects that do not exist, NotFit for those that do not start here.
     """
     subjects = [subject.parse(text, catalog.runners) for text in texts]
     ready = [
@@ -113,7 +113,7 @@ def _check_binding(requested: Subject, folder: Path) -> None:
 
 
 def _check(installed: runners.Installed) -> None:
-    """Raise when a described subject cannot do what is asked of it."""
+    """Raise when an installed subject is missing, or lacks one of its engine options."""
     if installed.missing or installed.description is None:
         raise NotFit(f"{installed.spec.name}: {installed.missing}")
     options = installed.description.features.engine

@@ -1,4 +1,4 @@
-"""What `compare` names: a runner, as it is or with another version, program or engine. Pure."""
+"""The subjects of `compare`: a runner, perhaps in another version, program or engine. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ _VALUE = re.compile(r"[0-9A-Za-z_.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A runner and what is different about it; `version` is one of npm's, exact or a range.
+    """A runner and its differences; `version` is one of npm's, exact or a range.
 
-    Its text is what the user writes, and `parse` reads it back.
+    Its text is what the user writes; `parse` reads it back.
     """
 
     runner: str
@@ -35,7 +35,7 @@ class Subject:
 
     @property
     def detail(self) -> str:
-        """What is different, as the user writes it; empty for a plain runner."""
+        """The difference as the user writes it; empty for a plain runner."""
         version = f"@{self.version}" if self.version else ""
         path = f"={self.path}" if self.path else ""
         return version + path + "".join(f"+{k}={v}" for k, v in sorted(self.engine.items()))
@@ -80,7 +80,7 @@ def _engine(text: str, options: list[str]) -> dict[str, str | int]:
 
 
 def labels(subjects: list[Subject]) -> list[str]:
-    """Short names of different subjects: of a path its end, as much as tells them apart."""
+    """Short, distinct names of the subjects; a path is cut to the end that distinguishes it."""
     length = 2
     while True:
         short = [str(replace(s, path=_tail(s.path, length))) for s in subjects]
@@ -104,10 +104,10 @@ def derive(
     program: Path | None = None,
     package: Path | None = None,
 ) -> tuple[RunnerSpec, Tools]:
-    """`runner` under the name `label`: the same sources, started as the subject says.
+    """`runner` under the name `label`: the same sources, started as the subject asks.
 
     `program` is the executable to start instead of the runner's tool, `package` the folder of the
-    better-sqlite3 to load. A plain subject leaves everything as it is.
+    better-sqlite3 to load. A plain subject changes nothing.
     """
     if not subject.detail:
         return runner, tools

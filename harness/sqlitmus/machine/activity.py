@@ -1,4 +1,4 @@
-"""What is going on beside us: two looks at the processor, the disks and all processes."""
+"""What else the machine does: two snapshots of the processor, the disks and all processes."""
 
 import os
 import time
@@ -16,7 +16,7 @@ TOP = 3
 
 @dataclass(frozen=True, slots=True)
 class ProcessCounters:
-    """A process: CPU seconds and bytes written since its start, where it may be asked."""
+    """A process: CPU seconds and bytes written since its start; None when they are unreadable."""
 
     name: str
     cpu_s: float
@@ -25,7 +25,7 @@ class ProcessCounters:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Counters since start-up; processes by id and start time. None where not told."""
+    """Counters since start-up; processes by id and start time. None where the system has none."""
 
     conditions: Conditions
     cpu_s: tuple[float, float] | None
@@ -39,7 +39,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ProcessShare:
-    """A process and its part of something per second: cores, or bytes."""
+    """A process and its rate per second: cores in use, or bytes written."""
 
     name: str
     pid: int
@@ -48,7 +48,7 @@ class ProcessShare:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What happened between two looks; rates per second, processes from most to least."""
+    """The difference of two snapshots: rates per second, processes from most to least."""
 
     rates: Rates
     busy: float | None
@@ -59,7 +59,7 @@ class Activity:
 
 
 def snapshot(root: Path = system.ROOT) -> Snapshot:
-    """The counters now."""
+    """Take a snapshot of the counters."""
     processes = system.safely(lambda: dict(_processes())) or {}
     return Snapshot(
         conditions=conditions.read(root=root),
@@ -71,14 +71,14 @@ def snapshot(root: Path = system.ROOT) -> Snapshot:
 
 
 def watch(seconds: float, root: Path = system.ROOT) -> Activity:
-    """What goes on while this process sleeps for `seconds`."""
+    """The activity while this process sleeps for `seconds`."""
     before = snapshot(root)
     time.sleep(seconds)
     return between(before, snapshot(root))
 
 
 def between(before: Snapshot, after: Snapshot) -> Activity:
-    """The difference of two looks. A process that started or ended in between is left out."""
+    """The activity between two snapshots; processes that started or ended in it are left out."""
     rates = conditions.difference(before.conditions, after.conditions)
     both = [
         (k[0], before.processes[k], p) for k, p in after.processes.items() if k in before.processes

@@ -1,4 +1,4 @@
-"""Doctor's checks of what goes on beside a run: load, steal, heat, swapping, disk traffic."""
+"""Doctor's checks for disturbances: load, steal, heat, swapping, disk traffic."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ UNWRITTEN_BYTES = 64 * 2**20
 
 
 def load(activity: Activity) -> Check:
-    """CPU in use, and by whom."""
+    """CPU in use, and the busiest processes."""
     if activity.busy is None:
         return Check("load", "ok", UNKNOWN)
     finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
@@ -29,7 +29,7 @@ def load(activity: Activity) -> Check:
 
 
 def steal(activity: Activity, root: Path) -> Check:
-    """CPU time that the hypervisor gave to others."""
+    """CPU time that the hypervisor gave to other machines."""
     share = activity.rates.steal
     if share is None:
         return Check("steal", "ok", UNKNOWN)
@@ -42,7 +42,7 @@ def steal(activity: Activity, root: Path) -> Check:
 
 
 def temperature(activity: Activity, root: Path) -> Check:
-    """Heat, and whether cores were throttled for it."""
+    """Heat, and whether it throttled cores."""
     hottest = kernel.temperature_c(root)
     count = kernel.throttle_count(root)
     findings = [] if hottest is None else [f"{hottest:.0f} °C"]
@@ -58,7 +58,7 @@ def temperature(activity: Activity, root: Path) -> Check:
 
 
 def swap(activity: Activity) -> Check:
-    """Whether memory is short now; pages swapped out long ago disturb nobody."""
+    """Whether memory is short now; pages that were swapped out long ago disturb nobody."""
     used = system.safely(lambda: psutil.swap_memory().used)
     moved, pressure = activity.swapped_bytes, activity.rates.memory_pressure
     if moved is None and pressure is None:
@@ -74,7 +74,7 @@ def swap(activity: Activity) -> Check:
 
 
 def disk_traffic(activity: Activity, root: Path) -> Check:
-    """Other users of the disks, and what the kernel has still to write."""
+    """Other users of the disks, and data that the kernel still has to write."""
     rate, unwritten = activity.disk_bytes_per_s, kernel.unwritten_bytes(root)
     findings: list[str] = []
     advice: list[str] = []
@@ -100,5 +100,5 @@ def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> s
 
 
 def _plain(name: str) -> str:
-    """A process chooses its name; control characters do not reach the terminal."""
+    """A process name without control characters, because any process chooses its own."""
     return "".join(c if c.isprintable() else "?" for c in name)

@@ -1,4 +1,4 @@
-"""Facts of this computer, for the report. Unknown facts say so."""
+"""Facts of this computer for the report; an unknown fact is "unknown"."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ SYSTEMS = {"darwin": "macos"}
 
 
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
-    """What a report says of the machine; databases are read and written in `database_folder`."""
+    """The machine as a report describes it; databases are read and written in `database_folder`."""
     memory = system.safely(lambda: psutil.virtual_memory().total)
     boost = kernel.boost(root)
     cores = kernel.cores(root)
@@ -44,7 +44,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
 
 
 def identity() -> str:
-    """What must not change within a run: the processor, its cores, the kernel."""
+    """The facts that must not change during a run: the processor, its cores, the kernel."""
     return f"{cpu_model()} × {affinity.usable()}, {platform.platform()}"
 
 
@@ -96,7 +96,7 @@ def load() -> str:
 
 
 def hyperfine_version() -> str | None:
-    """Version of the hyperfine that the set-up gives; None when there is none."""
+    """The version of the installed hyperfine; None when there is none."""
     path = paths.tools().paths.get("hyperfine")
     words = _run([path, "--version"]).split() if path else []
     return words[-1] if words else None

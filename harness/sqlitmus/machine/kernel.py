@@ -1,4 +1,4 @@
-"""Single facts that only Linux tells, from /proc and /sys below a root folder; None for unknown."""
+"""Single facts of Linux's kernel, from /proc and /sys below a root folder; None when unknown."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def throttle_count(root: Path) -> int | None:
 
 
 def frequency_khz(root: Path) -> int | None:
-    """The frequency of the core that is fastest now; an idle one says nothing."""
+    """The frequency of the fastest core; that of an idle core has no meaning."""
     return max(numbers(root, f"{CPUS}/cpufreq", "policy[0-9]*", "scaling_cur_freq"), default=None)
 
 
@@ -74,7 +74,7 @@ def cores(root: Path) -> tuple[int, int] | None:
 
 
 def clock_source(root: Path) -> tuple[str, list[str]] | None:
-    """The kernel's clock, and those it could take instead."""
+    """The kernel's clock, and the available alternatives."""
     now = text(root, f"{CLOCKS}/current_clocksource")
     readable = re.fullmatch(r"[\w-]+", now)
     return (now, text(root, f"{CLOCKS}/available_clocksource").split()) if readable else None
@@ -87,12 +87,12 @@ def temperature_c(root: Path) -> float | None:
 
 
 def unwritten_bytes(root: Path) -> int | None:
-    """Bytes in memory that are still to be written to disks (dirty, or under way)."""
+    """Bytes in memory that the kernel still has to write to disks."""
     parts = [first(row(root, "proc/meminfo", key)) for key in ("Dirty", "Writeback")]
     amounts = [part for part in parts if part is not None]
     return 1024 * sum(amounts) if len(amounts) == len(parts) else None
 
 
 def virtualised(root: Path) -> bool:
-    """Whether the processor says that a hypervisor runs beneath."""
+    """Whether the processor reports a hypervisor."""
     return "hypervisor" in row(root, "proc/cpuinfo", "flags")

@@ -1,4 +1,4 @@
-"""Doctor's checks of how the machine is set: frequency, power, cores, clock."""
+"""Doctor's checks of the machine's settings: frequency, power, cores, clock."""
 
 import itertools
 import time
@@ -22,7 +22,7 @@ def governor(root: Path) -> Check:
 
 
 def boost(root: Path) -> Check:
-    """Turbo: a frequency that depends on heat and on what other cores do."""
+    """Turbo, under which the frequency depends on heat and on the other cores."""
     turbo = kernel.boost(root)
     if turbo is None or not turbo.on:
         return Check("boost", "ok", UNKNOWN if turbo is None else "off")
@@ -38,7 +38,7 @@ def power(on_battery: bool | None) -> Check:
 
 
 def threads(root: Path) -> Check:
-    """A note for parallel cases: hardware threads share a core."""
+    """Whether hardware threads share a core, which matters to parallel cases."""
     counts = kernel.cores(root)
     if counts is None:
         return Check("threads", "ok", UNKNOWN)
@@ -64,6 +64,6 @@ def clock(root: Path, grain_ns: int | None) -> Check:
 
 
 def clock_grain_ns(readings: int = 2_000) -> int | None:
-    """The smallest step seen in so many readings of the clock, None if it never moved."""
+    """The smallest step seen in that many readings of the clock, None if it never moved."""
     seen = [time.perf_counter_ns() for _ in range(readings)]
     return min((b - a for a, b in itertools.pairwise(seen) if b > a), default=None)

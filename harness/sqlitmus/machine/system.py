@@ -27,7 +27,7 @@ def safely(read: Callable[[], T]) -> T | None:
 
 
 def text(root: Path, name: str) -> str:
-    """A file below `root`, without white space around; empty when it cannot be read."""
+    """A file below `root`, stripped of white space; empty when it cannot be read."""
     try:
         # A machine with many cores has hundreds of such files, and pathlib is slow at each.
         with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
@@ -60,7 +60,7 @@ def numbers(root: Path, folder: str, pattern: str, name: str) -> list[int]:
 
 
 def row(root: Path, name: str, key: str) -> list[str]:
-    """The words behind `key` (a first word, or what stands before a colon); empty without it."""
+    """The words after `key`, a line's first word or the text before a colon; empty without it."""
     for line in text(root, name).splitlines():
         before, _, after = line.partition(":")
         if before.strip() == key:

@@ -1,4 +1,4 @@
-"""How much of each processor was in use between two moments, from Linux's counters."""
+"""The share of each processor in use between two moments, from Linux's counters."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ Ticks = dict[str, tuple[int, int]]
 
 
 def ticks(root: Path = ROOT) -> Ticks:
-    """Clock ticks since start-up by processor number: (in use, all); empty where not told."""
+    """Clock ticks since start-up by processor number: (in use, all); empty where unknown."""
     by_processor: Ticks = {}
     for line in text(root, "proc/stat").splitlines():
         name, *words = line.split()
@@ -24,9 +24,9 @@ def ticks(root: Path = ROOT) -> Ticks:
 
 
 def shares(before: Ticks, after: Ticks) -> dict[str, float]:
-    """The share of each processor's time in use, 0 to 1; none of one that no tick passed on.
+    """The share of each processor's time in use, 0 to 1; a processor without a tick is left out.
 
-    A tick is a hundredth of a second: what is shorter than some tenths is told coarsely.
+    A tick is a hundredth of a second, so shares over less than some tenths of a second are coarse.
     """
     both = {n: (before[n], now) for n, now in after.items() if n in before}
     return {

@@ -1,8 +1,8 @@
-"""Whether a folder holds a run that can be merged, and what merging needs to know of it.
+"""Decides whether a folder holds a run that can be merged.
 
-The judge is analysis itself: whatever it cannot read is refused in its words. Bad samples are no
-reason, since analysis marks their cells. What is checked here is what analysis need not expect of
-a run of one's own: names that are paths, numbers and sizes beyond reason.
+Analysis is the judge: what it cannot read is refused, with its message. Bad samples are no reason,
+since analysis marks their cells. This module adds the checks that one's own runs never need: names
+that are paths, and numbers and sizes beyond reason.
 """
 
 import re
@@ -34,7 +34,7 @@ SUITES_ONLY = {
 
 
 def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
-    """The run in `folder`; raises Unacceptable. `partial` takes one that was interrupted, too."""
+    """The run in `folder`; raises Unacceptable. `partial` accepts an interrupted run."""
     facts = {str(k): v for k, v in document(folder / "machine.json").items()}
     for name, value in facts.items():
         if not isinstance(value, str) or len(value) > 1000:
@@ -184,7 +184,7 @@ def _edges(file: Path) -> Iterator[Any]:
 
 
 def _kind(facts: dict[str, str]) -> str:
-    """System and architecture, such as `linux-x64`; a Linux is named by its distribution."""
+    """System and architecture, such as `linux-x64`; unknown systems are distributions of Linux."""
     system = facts.get("os", "").partition(" ")[0].lower()
     if system not in ("darwin", "windows", "freebsd", "openbsd", "netbsd"):
         system = "linux"

@@ -1,4 +1,4 @@
-"""Which runs agree in what all of them must agree in. Pure."""
+"""Splits runs by whether they agree on the facts that all must share. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -10,10 +10,10 @@ Facts = Callable[[Run], Mapping[str, str]]
 
 
 def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[RefusedRun]]:
-    """Runs whose facts are those of the others, as far as they have the same; the others refused.
+    """The runs that agree on all facts they share, and a refusal for each of the others.
 
-    Of two values the one in more runs holds, then that of the earliest. `among` says in the message
-    whose facts these are.
+    Of two values the one in more runs wins, and between equals that of the earliest run. `among`
+    completes the message: it says among which runs the facts must agree.
     """
     agreeing, refused = sorted(runs, key=age), list[RefusedRun]()
     for name in sorted({name for run in agreeing for name in facts(run)}):

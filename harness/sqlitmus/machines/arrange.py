@@ -1,4 +1,4 @@
-"""Which runs are one machine's: shards of one whole, or runs on the same hardware. Pure."""
+"""Groups runs into machines: shards of one whole, or runs on the same hardware. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -12,7 +12,7 @@ SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 
 
 def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
-    """The machines by name, and the runs that do not fit to the others; in any order the same."""
+    """The machines by name, and the refused runs; the order of `runs` does not matter."""
     comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
     labelled: dict[str, list[list[Run]]] = defaultdict(list)
     for alike in _by(comparable, lambda run: (run.label, run.kind)):
@@ -32,7 +32,7 @@ def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
 
 
 def _one_whole(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
-    """All runs but the shards of a whole of which fewer are here than of another."""
+    """The runs without the shards of other wholes than the one with most shards here."""
     wholes = _by([run for run in runs if run.shard], lambda run: run.shard and _whole(run))
     if len(wholes) < 2:
         return runs, []
@@ -50,7 +50,7 @@ def _one_whole(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
 
 
 def _by_hardware(runs: list[Run]) -> list[list[Run]]:
-    """The shards, whatever they ran on, and what else ran there; then others by their hardware."""
+    """Groups of runs: shards with what ran on their hardware, then the others by hardware."""
     shards = [run for run in runs if run.shard]
     shared = {run.hardware for run in shards}
     joined = [run for run in runs if run.shard or run.hardware in shared]
@@ -59,7 +59,7 @@ def _by_hardware(runs: list[Run]) -> list[list[Run]]:
 
 
 def _apart(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
-    """Without the runs of what an earlier one has measured."""
+    """The runs without those that repeat cases or a shard of an earlier run."""
     separate, refused = list[Run](), list[RefusedRun]()
     for run in sorted(runs, key=age):
         for earlier in separate:

@@ -1,7 +1,7 @@
-"""The files of a run directory, copied byte for byte and hashed, within limits.
+"""Copies and hashes the files of a run directory, byte for byte, within limits.
 
-A folder of somebody else's may hold anything. Only files of known names are opened, no link is
-followed, and no more is read at once than a chunk.
+Somebody else's folder may hold anything: only files with known names are opened, no link is
+followed, and one chunk is read at a time.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ LIMITS = {
 
 
 def copy(origin: Path, target: Path) -> str:
-    """Copy the known files of `origin` into the new folder `target`; their hash, in 16 digits.
+    """Copy the known files of `origin` to the new folder `target`; returns their 16-digit hash.
 
-    Raises Unacceptable for what cannot be taken, OSError where `target` cannot be written.
+    Raises Unacceptable for files that it refuses, OSError when `target` cannot be written.
     """
     digest = hashlib.sha256()
     target.mkdir(parents=True)
@@ -55,7 +55,7 @@ def copy(origin: Path, target: Path) -> str:
 
 
 def _size(file: Path) -> int | None:
-    """Bytes of a file; None where there is none."""
+    """The size of a file in bytes; None when it does not exist."""
     try:
         status = file.lstat()
     except FileNotFoundError:

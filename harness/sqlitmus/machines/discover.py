@@ -1,4 +1,4 @@
-"""Where runs are: below what was given, without following links; and each of them taken."""
+"""Finds the runs below the folders given, without following links, and takes each of them."""
 
 import gc
 import os
@@ -24,7 +24,7 @@ FEW = 4  # runs that are read before a second process has started
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A folder that is to hold a run; `path` is for messages, `hash` what it must have."""
+    """A folder that should hold a run; `path` is for messages, `hash` is the expected one."""
 
     folder: Path
     path: str
@@ -44,16 +44,16 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A folder to look in, and a name for the machine of all runs in it; "" keeps their own."""
+    """A folder to search, and the machine's name for all runs in it; "" keeps their own."""
 
     folder: Path
     label: str = ""
 
 
 def find(given: list[Given], *, partial: bool) -> Inventory:
-    """Run directories, and those in merged ones, at or at most two levels below each folder.
+    """The run directories, and those inside merged ones, at or up to two levels below each folder.
 
-    Raises UsageError for one that is not there.
+    Raises UsageError for a folder that does not exist.
     """
     inventory = Inventory([], [], [])
     folders = [entry.folder for entry in given]
@@ -81,7 +81,7 @@ def find(given: list[Given], *, partial: bool) -> Inventory:
 
 
 def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | RefusedRun]]:
-    """Each origin, copied to a folder below `staging`, and what it is; see `take`."""
+    """Each origin as copied to a folder below `staging`, with its run or refusal; see `take`."""
     targets = [staging / f"{number:04}" for number in range(len(origins))]
     if len(origins) <= FEW:
         yield from zip(targets, map(take, origins, targets), strict=True)
@@ -100,7 +100,7 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
 
 
 def take(origin: Origin, target: Path) -> Run | RefusedRun:
-    """Copy a run and judge the copy, so that what was judged is what is kept."""
+    """Copy a run and judge the copy, so that the copy kept is the one judged."""
     try:
         return _taken(origin, target)
     except Unacceptable as error:
@@ -123,7 +123,7 @@ def _taken(origin: Origin, target: Path) -> Run:
 
 
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
-    """Folders that are, or were to be, a run directory or a merged one."""
+    """The folders that hold, or should have held, a run directory or a merged one."""
     inside = {entry.name: entry for entry in _entries(folder)}
     if inside.keys() & {*LIMITS, manifest.NAME}:
         yield folder
@@ -134,7 +134,7 @@ def _holders(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
-    """What is in a folder, without links; nothing where it cannot be read."""
+    """The entries of a folder without links; none when it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.is_symlink()]
@@ -143,7 +143,7 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
 
 
 def _merged(directory: Path, path: str, label: str, inventory: Inventory) -> None:
-    """Add the sources of a merged directory, and what it had to refuse."""
+    """Add the sources of a merged directory, and its refusals."""
     try:
         merged = manifest.read(directory)
     except UsageError as error:
@@ -173,6 +173,6 @@ def _top(given: list[Path]) -> Path | None:
 
 
 def _shown(folder: Path, place: Path, top: Path | None) -> str:
-    """A place below `folder` from where the folders given part."""
+    """`place` for messages: relative to where the folders given diverge."""
     path = folder / place.relative_to(folder.resolve())
     return plain((path.relative_to(top) if top else path).as_posix())

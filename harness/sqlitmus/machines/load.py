@@ -36,9 +36,9 @@ def machine_report(
     reference: str | None,
     refused: list[Refused],
 ) -> Joined | None:
-    """A machine's runs joined and analysed; those that cannot be are added to `refused`.
+    """A machine's runs, joined and analysed; runs that cannot be read are added to `refused`.
 
-    The report is against `reference` where that took part. None when no run can be read.
+    The report is against `reference` if that runner took part. None when no run can be read.
     """
     runs: list[RunData] = []
     for source in machine.sources:
@@ -62,7 +62,7 @@ def machine_report(
 
 
 def _folder(directory: Path, source: manifest.Source) -> Path:
-    """Where a source lies; raises UsageError for a hash that is none and could lead elsewhere."""
+    """The folder of a source; raises UsageError for a malformed hash, which could escape."""
     if not re.fullmatch("[0-9a-f]+", source.hash):
         raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
     return directory / manifest.SOURCES / source.hash
@@ -110,7 +110,7 @@ def reference_of(directory: Path, merged: manifest.Merged, requested: str | None
 
 
 def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
-    """A plan as far as it can be read: whoever loads the run says what is wrong with it."""
+    """The readable part of a plan; the error is reported when the run itself is loaded."""
     value: object = None
     with suppress(OSError, ValueError, UsageError):
         value = from_json((_folder(directory, source) / "plan.json").read_bytes())
@@ -126,7 +126,7 @@ def _missing(machine: manifest.MergedMachine) -> list[str]:
 
 
 def _absent(runs: list[RunData]) -> dict[Place, str]:
-    """Why runners are missing that are not missing in all runs, by case."""
+    """Why runners were missing, by case and runner; empty for a single run."""
     if len(runs) == 1:
         return {}
     return {
@@ -139,7 +139,7 @@ def _absent(runs: list[RunData]) -> dict[Place, str]:
 
 
 def _with_reasons(case: Case, absent: dict[Place, str]) -> Case:
-    """The case with the reason for each runner that was missing in its own run."""
+    """`case` with the reason for each runner that was missing in the case's own run."""
     cells = [
         replace(cell, reason=absent.get((case.id, cell.runner), cell.reason))
         if cell.outcome == "missing"

@@ -1,4 +1,4 @@
-"""Run directories → one merged directory, top to bottom: find, take, arrange, write."""
+"""Merges run directories into one directory, top to bottom: find, take, arrange, write."""
 
 import shutil
 import tempfile
@@ -18,7 +18,7 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A merged directory; `twice` are the paths of runs that were there more than once."""
+    """A merged directory; `twice` are the paths of runs that occurred more than once."""
 
     directory: Path
     merged: Merged
@@ -28,9 +28,9 @@ class Done:
 def merge(
     given: list[Given], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
 ) -> Done:
-    """Merge what lies in the folders `given` into a new folder in `out`.
+    """Merge the runs below the folders `given` into a new folder in `out`.
 
-    Raises UsageError when nothing can be merged, and NotFit where `out` cannot be written.
+    Raises UsageError when nothing can be merged, and NotFit when `out` cannot be written.
     """
     name = f"{now:%Y-%m-%dT%H%M%SZ}-merged" + (f"-{label}" if label else "")
     try:
@@ -86,7 +86,7 @@ def _merge(
 
 
 def _write(merged: Merged, copies: dict[str, Path], folder: Path, target: Path) -> None:
-    """The directory, which appears when it is whole."""
+    """Write the merged directory, which appears only when it is complete."""
     (folder / manifest.SOURCES).mkdir(parents=True)
     for machine in merged.machines:
         for source in machine.sources:

@@ -1,7 +1,6 @@
-"""One machine of a merged run directory: its own report, and what the merged report needs of it.
+"""Summarises one machine of a merged run directory for the merged report.
 
-One machine at a time is in memory, each in a process of its own: `survey` gives back what the
-merged page needs and no samples.
+Each process loads one machine at a time; `survey` returns no samples.
 """
 
 import multiprocessing
@@ -39,7 +38,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the rows of a case are headed by."""
+    """The heading of a case's rows."""
 
     scenario: str
     title: str
@@ -49,8 +48,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Survey(Generic[T]):
-    """One machine. `machine` is None when none of its runs can be read; `choices` are the runners
-    that one may choose, without floor and oracle; `made` is what was made of its own report."""
+    """One machine's contribution to the merged report.
+
+    `machine` is None when none of its runs can be read; `choices` are the runners to choose from,
+    without floor and oracle; `made` is the result of `make` on its own report.
+    """
 
     refused: list[mergedmodel.Refused]
     machine: mergedmodel.Machine | None = None
@@ -64,7 +66,7 @@ class Survey(Generic[T]):
 def surveys(
     directory: Path, merged: manifest.Merged, reference: str, make: Callable[[Report], T]
 ) -> Iterator[Survey[T]]:
-    """Each machine of `merged`, in order; `make` is called with its report, in another process."""
+    """The survey of each machine of `merged`, in order; `make` gets its report, in a process apart."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
     workers = min(affinity.usable(), len(merged.machines))
     if workers < 2:
@@ -78,7 +80,7 @@ def surveys(
 def survey(
     directory: Path, machine: manifest.MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
-    """One machine; what cannot be read is refused, the rest is taken."""
+    """The survey of one machine; unreadable runs are refused and the rest is used."""
     refused: list[mergedmodel.Refused] = []
     joined = machine_report(directory, machine, reference, refused)
     if joined is None:
@@ -123,7 +125,7 @@ def _machine(machine: manifest.MergedMachine, joined: Joined) -> mergedmodel.Mac
 
 
 def _answers(joined: Joined, reference: str) -> dict[Place, Answer]:
-    """What the machine says of each pair; a pair with an emulated process is marked."""
+    """The machine's answer on each pair; pairs with an emulated process are marked."""
     foreign = set(emulated(joined.run))
     answers: dict[Place, Answer] = {}
     for case in joined.report.cases:
@@ -151,7 +153,7 @@ def _why(reference: str, outcome: str | None) -> str:
 
 
 def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
-    """The log ratios behind the report's, of pairs of native processes."""
+    """The report's log ratios between native processes."""
     names = [runner.name for runner in run.plan.runners]
     foreign = set(emulated(run))
     if reference not in names or reference in foreign:

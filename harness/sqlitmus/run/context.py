@@ -23,7 +23,7 @@ from sqlitmus.vocabulary.errors import NotFit
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything that the steps of a session share; `installed` includes the oracle."""
+    """What the steps of a session share; `installed` includes the oracle."""
 
     catalog: Catalog
     invocations: Invocations
@@ -39,7 +39,7 @@ class Context:
         return memory.key(case, self.catalog, self.size, self.installed[runner], self.oracle)
 
     def present(self, cells: Cells) -> Cells:
-        """`cells` without runners that are missing."""
+        """`cells` without the runners that are missing."""
         usable = {name for name, runner in self.installed.items() if not runner.missing}
         return {case: [n for n in names if n in usable] for case, names in cells.items()}
 

@@ -1,4 +1,4 @@
-"""From what a pilot saw to what the plan asks of each cell. Pure."""
+"""Computes the counts of each cell from the pilot's observations. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class PilotProcess:
 
 
 class Observed(Model):
-    """What a pilot learned of a cell from `processes` processes that warmed up for `window_ms`.
+    """The pilot's observation of a cell, from processes that warmed up for `window_ms`.
 
-    `seconds` is an invocation's without its iterations, `operation_ns` an operation's at the last
-    level (None for a cold cell). `within` and `between` are deviations of ln time; `between` is
-    None for fewer than three processes.
+    `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
+    operation at the last level (None for a cold cell). `within` and `between` are standard
+    deviations of ln time; `between` is None for fewer than three processes.
     """
 
     seconds: float
@@ -46,7 +46,7 @@ class Observed(Model):
 
 
 def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Observed:
-    """What the processes of one cell tell together; at least one of them."""
+    """The observation of one cell from its processes, of which there is at least one."""
     overheads = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
     count = len(processes)
     if case.metric == "cold" or case.fixed:
@@ -74,9 +74,9 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
 def allocate(
     case: Case, observed: Mapping[str, Observed | None], mode: Mode, least_ms: Mapping[str, int]
 ) -> dict[str, Counts]:
-    """Counts of each runner of `case`; `least_ms` is the warm-up that each asks for itself.
+    """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
-    A runner that the pilot learned nothing of keeps the scenario's counts.
+    A runner without an observation keeps the scenario's counts.
     """
     timed = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
     operations: dict[str, int] = {}
@@ -159,11 +159,11 @@ class Forecast:
 def forecast(
     counts: PlannedCounts, cells: Cells, reference: str, blocks: int, correction: Correction
 ) -> Forecast | None:
-    """What a run will tell from no difference with 80 % power; None where no pilot could say.
+    """The differences that a run will resolve with 80 % power; None when no pilot measured noise.
 
-    A runner whose processes were too few to see how they differ counts as the reference's. Holm's
-    correction at worst divides the 5 % by the number of comparisons; Benjamini and Hochberg's by 2
-    if half of them differ; without a correction each is asked at 5 %.
+    A runner with too few processes to measure their deviation is assumed to vary like the
+    reference. Holm's correction at worst divides the 5 % by the number of comparisons; Benjamini
+    and Hochberg's by 2 if half of them differ; without a correction each is decided at 5 %.
     """
     deviations: list[float] = []
     for case, names in cells.items():

@@ -1,4 +1,4 @@
-"""What was found out → the plan: blocks, canary, floor, and what the run will be able to tell."""
+"""Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve."""
 
 import datetime
 import random
@@ -83,7 +83,7 @@ def freeze(
 def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
     """Blocks and sessions: those of the mode, of --blocks, or as many as --time-budget allows.
 
-    One session where blocks do not divide, or where a budget leaves too few for each.
+    There is one session when blocks do not divide, or when a budget leaves too few for each.
     """
     sessions = mode.sessions
     if options.blocks or not options.time_budget_s:
@@ -104,7 +104,7 @@ def _sized(context: Context, case: Case) -> Case:
 def _promise(
     options: Options, counts: PlannedCounts, fit: Cells, reference: str, blocks: int
 ) -> str:
-    """What the run will be able to tell, in words, before it starts."""
+    """A sentence on which differences the run will resolve, before it starts."""
     from sqlitmus.run.counts import forecast
 
     if blocks < MINIMUM_BLOCKS:
@@ -122,7 +122,7 @@ def _promise(
 
 
 def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
-    """The command that does the same run again, in another order."""
+    """The command that repeats the run, in another order."""
     words = ["--suite", options.suite, "--mode", mode, "--blocks", str(blocks)]
     words += ["--reference", reference, "--size", options.size]
     if options.margin != MARGIN:

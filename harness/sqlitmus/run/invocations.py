@@ -1,4 +1,4 @@
-"""Where cells run: database files, job files, logs; one invocation of one cell at a time."""
+"""Runs one cell once: database file, job file, log, judgement."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ from sqlitmus.vocabulary.terms import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An invocation and what is to be held of it; `log` is kept only when something went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
 
     invocation: hyperfine.Invocation
     outcome: Outcome
@@ -35,7 +35,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _PreparedJob:
-    """Jobs stay in their files: those of a large run hold hundreds of megabytes of parameters."""
+    """The files of a cell's job, and the requirements on its result.
+
+    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
+    """
 
     file: Path
     output: Path
@@ -44,7 +47,7 @@ class _PreparedJob:
 
 
 class Invocations:
-    """Files of one session: a scratch folder that goes at the end, logs that stay with the run."""
+    """Runs cells of one session, in a scratch folder that is removed and logs that are kept."""
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class Invocations:
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
 
     def database(self, case: Case) -> Path | None:
-        """The fixture file of `case` in its profile's journal mode, built if need be."""
+        """The fixture file of `case` in its profile's journal mode, built if absent."""
         name = case.fixture
         if name is None:
             return None
@@ -83,13 +86,13 @@ class Invocations:
         )
 
     def keep_logs(self, folder: Path) -> None:
-        """Keep evidence in `folder` from here on, with what there is so far."""
+        """Move the logs to `folder`, and write later ones there."""
         for file in self.logs.iterdir():
             shutil.move(file, folder / file.name)
         self.logs = folder
 
     def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
-        """What the oracle answers to `case`; raises NotFit when it cannot."""
+        """The oracle's answer to `case`; raises NotFit when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
@@ -184,21 +187,21 @@ class Invocations:
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
-        """The end of what a failed attempt wrote to its log."""
+        """The last lines of a failed attempt's log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
 
     def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
-        """Put job and result beside the log of a cell that went wrong."""
+        """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
             if file.exists():
                 shutil.copyfile(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:
-    """A folder of this process for jobs and copies, on the fixtures' file system.
+    """This process's folder for jobs and copies, on the fixtures' file system.
 
-    Folders of processes that are no more (killed, so that they could not clean up) go.
+    Folders of processes that were killed, so that they could not clean up, are removed.
     """
     for folder in paths.cache("work").iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):

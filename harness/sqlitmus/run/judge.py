@@ -1,4 +1,4 @@
-"""Answers against the oracle's: equal work before any time is kept. Pure."""
+"""Judges results by the oracle's answers: equal work before any time is kept. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Mode = Literal["verify", "measure"]
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What of a job its result is held against."""
+    """The requirements of a job that its result must meet."""
 
     mode: Mode
     iterations: int
@@ -23,7 +23,7 @@ class Requirements:
 
 
 class OracleAnswer(Model):
-    """What the oracle answered to a case."""
+    """The oracle's answer to a case."""
 
     operations: int
     rows: int
@@ -34,7 +34,7 @@ class OracleAnswer(Model):
 
 
 class Verified(Model):
-    """The verification of one cell: what the runner answered, as far as it did."""
+    """The verification of one cell, with as much of the runner's answer as it gave."""
 
     case: str
     runner: str
@@ -53,7 +53,7 @@ class Verified(Model):
 
 
 def answer_of(result: Result) -> OracleAnswer:
-    """The oracle's result as expectation."""
+    """The oracle's result as the answer that runners must give."""
     assert result.digest is not None
     return OracleAnswer(
         operations=result.operations,
@@ -71,10 +71,10 @@ COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 def judge(
     result: Result, answer: OracleAnswer | None, required: Requirements
 ) -> tuple[Outcome, str | None]:
-    """Outcome of a result, and the reason where it is not ok.
+    """The outcome of a result, and the reason unless it is ok.
 
-    `answer` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
-    is left of them is not held against the answer: they are counted beside the times.
+    `answer` is None for a job without steps. When the job tolerates SQLITE_BUSY and a worker met
+    it, the answer is not compared, since operations are missing; they are counted beside the times.
     """
     if result.status == "unsupported":
         return "unsupported", result.reason
@@ -96,7 +96,7 @@ def judge(
 
 
 def _unproven(result: Result, required: Requirements) -> Iterator[str]:
-    """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
+    """Each proof of the contract that the result lacks or fails."""
     if required.mode == "verify" and result.digest is None:
         yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)

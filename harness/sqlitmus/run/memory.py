@@ -1,7 +1,7 @@
-"""What earlier runs on this machine found out: verified answers and what pilots saw.
+"""Remembers earlier runs on this machine: verified answers and pilots' observations.
 
-Keys hold everything that could change the answer (job, fixture, runner's files), so an entry never
-has to be trusted further than the very thing it was made from.
+Keys cover everything that could change the answer (job, fixture, runner's files), so an entry is
+valid exactly as long as its key is the same.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
-    """A hash over the case, its scenario and fixture, and both runners' fingerprints.
+    """A hash of the case, its scenario and fixture, and both runners' fingerprints.
 
-    Counts that change no answer are left out.
+    Counts that do not affect the answer are left out.
     """
     scenario = catalog.scenarios[case.scenario]
     fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
@@ -54,21 +54,21 @@ class Memory:
             return None
 
     def expected(self, key: str) -> OracleAnswer | None:
-        """What the oracle answered."""
+        """The remembered answer of the oracle."""
         try:
             return OracleAnswer.model_validate(self._entries[key]["answer"])
         except (KeyError, ValidationError):
             return None
 
     def observed(self, key: str) -> Observed | None:
-        """What a pilot learned of the cell."""
+        """The remembered observation of a pilot."""
         try:
             return Observed.model_validate(self._entries[key]["observed"])
         except (KeyError, ValidationError):
             return None
 
     def keep_verified(self, key: str, record: Verified) -> None:
-        """Only ok and unsupported are worth keeping; anything else is tried again."""
+        """Remember a verification that is ok or unsupported; other outcomes are tried again."""
         if record.outcome in ("ok", "unsupported"):
             self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
 
@@ -77,11 +77,11 @@ class Memory:
         self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
 
     def keep_observed(self, key: str, observed: Observed) -> None:
-        """Remember what a pilot learned."""
+        """Remember a pilot's observation."""
         self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
 
     def save(self) -> None:
-        """Write the file; a full disk here costs nothing but the memory."""
+        """Write the file; on a full disk only the memory is lost."""
         partial = self._file.with_suffix(f".{os.getpid()}.part")
         try:
             partial.write_bytes(json.dumps(self._entries).encode())

@@ -1,4 +1,4 @@
-"""A few processes of each cell before the plan is frozen; what they tell is remembered."""
+"""Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
 
@@ -23,9 +23,9 @@ def plan_counts(
     reference: str,
     given: PlannedCounts,
 ) -> PlannedCounts:
-    """Counts of each cell: those `given`, or else from what a pilot tells or once told.
+    """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
 
-    A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
+    A cell that goes wrong in the pilot gets none, and its record in `answers` has the reason.
     """
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
@@ -79,7 +79,7 @@ def _observed(
 
 
 def _needed(observation: Observed, longest_ms: int) -> int:
-    """A window that surely shows the last level: twice its start, or as long as may be."""
+    """A window that surely shows the last level: twice its start, but at most `longest_ms`."""
     if observation.steadiness is None:
         return 0
     if observation.steady_from_ms is None or observation.steadiness == "slowdown":
@@ -90,7 +90,7 @@ def _needed(observation: Observed, longest_ms: int) -> int:
 def _try(
     context: Context, case: Case, name: str, answers: Answers, window_ms: int
 ) -> PilotProcess | None:
-    """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
+    """One process of the cell, warmed up for `window_ms`; records a failure and returns None."""
     trial = case
     if case.metric == "steady" and not case.fixed:
         counts = {

@@ -1,4 +1,4 @@
-"""The tool tested on this machine: false alarms between equals, detection of a real slowdown."""
+"""Tests the method on this machine: false alarms between equals, detection of a real slowdown."""
 
 import datetime
 import json
@@ -55,9 +55,9 @@ def record(
     seed: int,
     wait: bool,
 ) -> Recording:
-    """As many blocks of one runner's equal processes as fit, in random order with a slower one.
+    """Measure as many blocks of equal processes as fit, in random order with a slower one.
 
-    Raises NotFit when something goes wrong or too few blocks fit.
+    Raises NotFit when a cell goes wrong or too few blocks fit.
     """
     if runner not in catalog.runners:
         raise UsageError(unknown("runner", runner, catalog.runners))
@@ -82,7 +82,7 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What the equal processes do, what the slower one does, and what must come out of each."""
+    """The equal case, the slower one, and the expected answers of both."""
 
     runner: str
     equal: Case
@@ -91,7 +91,7 @@ class _Work:
 
 
 def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
-    """The case verified and with the counts of a pilot; raises NotFit when it goes wrong."""
+    """The verified case with a pilot's counts; raises NotFit when it goes wrong."""
     cells = {case.id: [runner]}
     answers = verify_cells(context, [case], cells)
     fit = answers.fit(cells)
@@ -141,7 +141,7 @@ def _time(context: Context, work: _Work, case: Case) -> float:
 
 
 def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
-    """Rates of the recording, as sentences and as numbers; `passed` is what the limit says."""
+    """The rates of the recording, as sentences and as numbers; `passed` says if the limit holds."""
     import numpy as np
 
     from sqlitmus.stats.relabel import selftest
@@ -202,7 +202,7 @@ def record_file() -> Path:
 
 
 def save(result: dict[str, Any], recording: Recording, folder: Path) -> Path:
-    """Keep the result for later reports, and the recording for whoever doubts it."""
+    """Save the result for later reports, and the recording for inspection."""
     record_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"

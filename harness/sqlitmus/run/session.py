@@ -33,7 +33,7 @@ PREFERRED_REFERENCE = "node"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Frozen and ready to be measured."""
+    """A frozen plan that is ready to be measured."""
 
     plan: Plan
     directory: RunDirectory
@@ -92,7 +92,7 @@ def resume(
     *,
     force: bool,
 ) -> Ended:
-    """Go on with the run at `path`, see `run`.
+    """Resume the run at `path`, see `run`.
 
     Raises UsageError when it is complete, or when something changed, unless `force`.
     """
@@ -124,7 +124,7 @@ def resume(
 
 
 def _changed(plan: Plan, context: Context) -> str:
-    """What is no longer as the plan has it; "" for nothing."""
+    """What has changed since the plan was frozen; "" for nothing."""
     now = same_work.definitions(context.catalog, plan.cases)
     names = same_work.differences(same_work.facts(plan), now)
     if names:
@@ -140,7 +140,7 @@ def _prepare(
     mode: Mode,
     shard: Shard | None,
 ) -> Prepared | None:
-    """Verified, piloted and frozen; None if the user asked to stop."""
+    """Verify, pilot and freeze the plan; None if the user asked to stop."""
     from sqlitmus.run.pilot import plan_counts
 
     present = context.present(cells)
@@ -191,7 +191,7 @@ def _measure(ready: Prepared, context: Context, settled: Settled | None) -> Ende
 def _ask(
     context: Context, cases: list[Case], fit: Cells, counts: PlannedCounts, answers: Answers
 ) -> None:
-    """Let the oracle answer each case with the numbers of operations that the plan asks for."""
+    """Ask the oracle for each case with the numbers of operations in the plan."""
     for case in cases:
         for name in fit[case.id]:
             if context.stop.requested:
@@ -224,7 +224,7 @@ def _exclusive(
 
 
 def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
-    """The runner asked for, or node; of claims the one in most cells, where it is the canary."""
+    """The runner asked for, or node; for claims the runner in most cells, also their canary."""
     present = among(context, fit)
     if options.claims and present:
         return max(present, key=lambda name: sum(name in names for names in fit.values()))
@@ -235,7 +235,7 @@ def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> 
 
 
 def _check_disk(results: Path) -> None:
-    """Raise NotFit when the results or the copies of databases would not fit."""
+    """Raise NotFit when the results or the copies of databases would not fit on the disk."""
     for folder, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
         try:
             folder.mkdir(parents=True, exist_ok=True)

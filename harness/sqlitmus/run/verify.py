@@ -1,4 +1,4 @@
-"""Each cell once in verify mode against the oracle, before anything is timed."""
+"""Verifies each cell against the oracle before anything is timed."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ from sqlitmus.run.processes import launch
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and what the oracle expects by (case id, operations)."""
+    """Verifications by (case id, runner), and the oracle's answers by (case id, operations)."""
 
     records: dict[tuple[str, str], Verified]
     expected: dict[tuple[str, int], OracleAnswer | None]
 
     def fit(self, cells: Cells) -> Cells:
-        """The cells that may be timed: those whose answer was right."""
+        """The cells that may be timed, because their answer was right."""
         return {
             case: [n for n in names if self.records[case, n].outcome == "ok"]
             for case, names in cells.items()
@@ -24,9 +24,9 @@ class Answers:
 
 
 def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
-    """Verify `cells`, taking from memory what was verified before with the very same things.
+    """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
-    Stops early, with the records so far, when the user asks for it.
+    Stops early, with the records so far, when the user asks to stop.
     """
     answers = Answers({}, {})
     total = sum(len(names) for names in cells.values())
@@ -46,9 +46,9 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
 
 
 def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
-    """What the oracle answers to `case` with its present number of operations; None without steps.
+    """The oracle's answer to `case` with its number of operations; None without steps.
 
-    It is asked once, and not at all where it was asked before.
+    The oracle is asked only when neither `answers` nor the memory has its answer.
     """
     at = (case.id, case.operations)
     if at not in answers.expected:

@@ -1,4 +1,4 @@
-"""Was the machine disturbed? Asked of a fixed piece of work between blocks, never of the cells."""
+"""Whether the machine was disturbed, judged by the probe between blocks and never by the cells."""
 
 import numpy as np
 from numpy.typing import NDArray

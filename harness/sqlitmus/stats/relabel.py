@@ -1,10 +1,10 @@
-"""What the method does on noise recorded here: false alarms, coverage, detection.
+"""Error rates of the method on recorded noise: false alarms, coverage, detection.
 
-One program was run again and again, so every difference that is found is a false alarm. A
+One program was run again and again, so every difference that comes out is a false alarm. A
 recording is blocks x slots of log times in the order in which they were taken, row by row; the
 slots of a block are neighbours in time. Giving the slots new labels at random makes a new
-experiment of the same noise. All experiments share that one recording: the rates hold for this
-machine in this hour, and are no sample of machines.
+experiment of the same noise. All experiments share that one recording, so the rates hold for this
+machine in this hour; they are no sample of machines.
 """
 
 from collections.abc import Iterator
@@ -230,7 +230,7 @@ def _holm(p: Array) -> Array:
 
 
 def _slowed(values: Array, by: float) -> Array:
-    """The second label, which is the first that is compared, slower by a log ratio."""
+    """The experiments with their second label, the first one compared, slower by a log ratio."""
     slowed = values.copy()
     slowed[:, 1] += by
     return slowed

@@ -1,4 +1,4 @@
-"""Two runs that shared no blocks: trimmed means of two independent samples."""
+"""Compares two runs without common blocks: trimmed means of two independent samples."""
 
 import numpy as np
 

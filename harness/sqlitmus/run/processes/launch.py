@@ -1,4 +1,4 @@
-"""Several processes of one runner as one invocation: shared out, started, released together."""
+"""Launches several processes of one runner as one invocation: split, started, released together."""
 
 import os
 import sys
@@ -18,14 +18,14 @@ TOLD = 300  # characters of a log's last line
 
 
 def unsupported() -> str | None:
-    """Why processes cannot be started together on this system; None where they can be."""
+    """Why processes cannot be started together on this system; None when they can."""
     if hasattr(os, "pidfd_open"):
         return None
     return f"several processes as one invocation need Linux's pidfd_open; {sys.platform} has none"
 
 
 class Launcher:
-    """Starts processes behind a barrier; stands beside Hyperfine, which starts one."""
+    """Starts processes behind a barrier, as Hyperfine starts a single one."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
@@ -45,10 +45,10 @@ class Launcher:
     ) -> tuple[Invocation, Launch | None]:
         """Run `job` in `processes` of `command`; process p is pinned to `pins[p % len(pins)]`.
 
-        The timing's wall time is from the first start to the last end, its CPU time that of all.
-        Whatever goes wrong in a process becomes `problem`, and a result that is not `ok` is the
-        answer of all; there is no Launch then. Raises UsageError and NotFit for pins that cannot
-        be, ValueError as `parts.share` does.
+        The timing's wall time runs from the first start to the last end, its CPU time is the sum. A
+        failure in a process becomes `problem`; a result that is not `ok` becomes the result of all;
+        in both cases there is no Launch. Raises UsageError and NotFit for impossible pins,
+        ValueError as `parts.share` does.
         """
         if reason := unsupported():
             raise NotFit(f"{job.cell}: {reason}")
@@ -63,12 +63,12 @@ class Launcher:
         return invocation, launch
 
     def kill(self) -> None:
-        """End the processes under way, if there are any, with all their children."""
+        """Kill the processes under way, if any, with all their children."""
         if self._group:
             self._group.kill()
 
     def _share(self, job: Job, processes: int) -> Shared:
-        """The parts of `job`, written the first time that it is launched."""
+        """The parts of `job`, which are written at its first launch."""
         existing = self._shared.get(job.output)
         if existing and existing.job is job and len(existing.parts) == processes:
             return existing
@@ -118,7 +118,7 @@ class Launcher:
 
 
 def _through(group: ProcessGroup) -> tuple[list[float], dict[str, float]]:
-    """Every iteration to the end of all: the skew of each release, the use of each processor."""
+    """Run every iteration; returns the skew of each release and the use of each processor."""
     group.wait_until_ready()
     before = usage.ticks()
     skew_us = [group.release()]
