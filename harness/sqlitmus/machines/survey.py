@@ -66,7 +66,7 @@ class Survey(Generic[T]):
 def surveys(
     directory: Path, merged: manifest.Merged, reference: str, make: Callable[[Report], T]
 ) -> Iterator[Survey[T]]:
-    """The survey of each machine of `merged`, in order; `make` gets its report, in a process apart."""
+    """The survey of each machine of `merged`, in order; `make` gets its report in its process."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
     workers = min(affinity.usable(), len(merged.machines))
     if workers < 2:
