@@ -71,7 +71,7 @@ def narrow(
         raise UsageError(
             f"nothing in this suite matches {' | '.join(texts)!r}."
             + (f" Did you mean {near}?" if near else "")
-            + " `sqlitmus list` shows what there is; --suite full has more cases."
+            + " `./just list cases` shows what there is; --suite full has more cases."
         )
     return left
 

@@ -179,13 +179,13 @@ class Scenario(Model):
 def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
     unknown = step.only.keys() - first.keys()
     if unknown:
-        raise ValueError(f"{at}.only: {', '.join(unknown)} is no axis of this")
+        raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
     try:
         step.sql.format(**first)
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(
-            f"{at}.sql: {error} is no axis of this; braces name an axis, "
-            "doubled ones stand for themselves"
+            f"{at}.sql: {error} is not an axis of this; braces name an "
+            "axis, and doubled braces are literal ones"
         ) from error
 
 

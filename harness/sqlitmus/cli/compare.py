@@ -47,11 +47,11 @@ def compare(
     base: Annotated[
         str,
         typer.Argument(
-            help="What the other is held against: RUNNER, RUNNER@VERSION, RUNNER=PATH, each with "
+            help="The baseline: RUNNER, RUNNER@VERSION, RUNNER=PATH, each with "
             "+OPTION=VALUE where wanted; or a finished run's directory."
         ),
     ],
-    new: Annotated[str, typer.Argument(help="The same for what is new.")],
+    new: Annotated[str, typer.Argument(help="The new subject, in the same form.")],
     suite: Suite = "quick",
     mode: Mode = None,
     filters: Filters = None,
@@ -67,8 +67,8 @@ def compare(
         float | None,
         typer.Option(
             help="Exit 1 if a case is slower by more than this many percent, and a second, "
-            "freshly seeded measurement confirms it; cells that failed are told, wrong answers "
-            "remain exit 5.",
+            "freshly seeded measurement confirms it; failed cells are listed, wrong answers still "
+            "exit 5.",
             min=0.1,
             max=100,
         ),
@@ -100,14 +100,17 @@ def compare(
     if _is_run(base) or _is_run(new):
         if not (_is_run(base) and _is_run(new)):
             other = new if _is_run(base) else base
-            raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
+            raise UsageError(
+                f"{other!r} is not a run directory but the other argument is; give two run "
+                "directories or two subjects"
+            )
         if gate:
-            raise UsageError("--gate needs a measurement of its own; two finished runs have none")
+            raise UsageError("--gate needs new measurements; leave it out for two finished runs")
         report = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
         write(text_of(report, format_, all_rows=all_rows), None)
         return
     if runner:
-        raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")
+        raise UsageError("-r is for two finished runs; here BASE and NEW name the runners")
     options = session.Options(
         suite=suite,
         mode=mode or ("gate" if gate else "standard"),

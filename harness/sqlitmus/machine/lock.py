@@ -142,10 +142,10 @@ def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
         raise NotFit(f"{place()}: no ordinary file. Remove it, or name another with SQLITMUS_LOCK.")
     if _lock(handle, wait=False):
         return
-    who = f"another run holds this machine: {holder() or 'it has not said which'}"
+    who = f"another run holds this machine: {holder() or 'its name is not known yet'}"
     if not wait:
         raise NotFit(
-            f"{who}. Two at once would time each other. Wait for it to end, or add --wait."
+            f"{who}. Two runs at once would disturb each other. Wait for it to end, or add --wait."
         )
     say(f"waiting: {who}")
     _lock(handle, wait=True)

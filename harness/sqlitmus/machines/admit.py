@@ -100,8 +100,8 @@ def _plan(raw: dict[str, Any]) -> Plan:
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
             raise Unacceptable(
-                f"plan.json: $.definitions has no scenario {case.scenario}, so that it cannot be "
-                "told whether all runs measured the same; measure again with this version"
+                f"plan.json: $.definitions has no scenario {case.scenario}, so its work cannot "
+                "be compared with that of other runs; measure again with this version"
             )
     return plan
 

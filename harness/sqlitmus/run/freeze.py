@@ -114,7 +114,7 @@ def _promise(
         )
     able = forecast(counts, fit, reference, blocks, options.correction)
     if able is None:
-        return "what differences it can tell is not known before it has run"
+        return "the differences that it can tell are unknown until it has run"
     return (
         f"able to tell differences from {reference} of about {able.half:.1%} in half of the "
         f"comparisons and {able.most:.1%} in nine of ten (80 % power, corrected)"

@@ -156,7 +156,7 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "no such type": (plan(cases=7), "plan.json: $.cases: Input should be a valid list"),
     "unknown definitions": (
         plan(definitions={}),
-        "plan.json: $.definitions has no scenario get-pk, so that it cannot be told whether all",
+        "plan.json: $.definitions has no scenario get-pk, so its work cannot be compared with",
     ),
     "facts that are none": (
         replace("machine.json", '"4"', '["4"]'),
