@@ -146,7 +146,7 @@ def finish(
         raise typer.Exit(Exit.INTERRUPTED)
     save_reports(done.report, done.directory)
     write(text_of(done.report, format_, all_rows=all_rows), None)
-    for line in done.said:
+    for line in done.findings:
         progress.insist(line)
     progress.say(f"report: {done.directory / 'report.html'}")
     raise typer.Exit(done.exit)

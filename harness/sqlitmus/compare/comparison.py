@@ -42,7 +42,7 @@ class Conclusion:
     exit: Exit
     directory: Path | None
     report: Report | None
-    said: list[str] = field(default_factory=list[str])
+    findings: list[str] = field(default_factory=list[str])
 
 
 def measure(
