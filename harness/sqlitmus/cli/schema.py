@@ -25,10 +25,10 @@ def schema(
     ] = None,
 ) -> None:
     """Print a JSON Schema: the contract's, of the files in a run directory, or of an export."""
-    known = schemas()
-    if name not in known:
-        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(known)}")
-    write(json.dumps(known[name], indent=1, ensure_ascii=False) + "\n", output)
+    by_name = schemas()
+    if name not in by_name:
+        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(by_name)}")
+    write(json.dumps(by_name[name], indent=1, ensure_ascii=False) + "\n", output)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""How noisy a run was, told from the canary: a runner measured against itself."""
+"""Grades the noise of a run by the canary: a runner measured against itself."""
 
 from dataclasses import dataclass
 
@@ -78,7 +78,7 @@ def grade(canary: TrimmedMeans, p: Array | None = None) -> Grades:
 
 
 def _run(code: Codes) -> str:
-    """The best grade that nine in ten cases have or surpass; C without cases."""
+    """The best grade that nine in ten cases reach; C without cases."""
     if not len(code):
         return "C"
     reached = (np.count_nonzero(code <= g) for g in range(len(GRADES)))

@@ -1,4 +1,4 @@
-"""P-values of the three questions a verdict asks, and corrections for asking many times."""
+"""P-values of the three questions behind a verdict, and corrections for asking many times."""
 
 from functools import cache
 from math import erfc, sqrt

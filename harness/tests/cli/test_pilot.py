@@ -189,7 +189,7 @@ def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
     assert lines[1].endswith("% in nine of ten (80 % power, corrected)")
     desk.run(blocks=12, label="unpiloted", fresh=True)
     assert desk.said().splitlines()[1] == (
-        "what differences it can tell is not known before it has run"
+        "the differences that it can tell are unknown until it has run"
     )
 
 

@@ -27,7 +27,7 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 @cache
-def rates() -> relabel.SelfTest:
+def rates() -> relabel.ErrorRates:
     """What the recording of equal processes gives, which takes a while."""
     recording = equal()
     equals, slow = np.log(np.array(recording.equal)), np.log(np.array(recording.slower))
@@ -42,7 +42,7 @@ def recorded(desk: Desk) -> None:
 
     result = rates()
 
-    def relabelled(*_: object, **__: object) -> relabel.SelfTest:
+    def relabelled(*_: object, **__: object) -> relabel.ErrorRates:
         return result
 
     desk.monkeypatch.setattr(selftest, "record", record)
@@ -71,7 +71,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(selftest.kept().read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(selftest.record_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recording: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)

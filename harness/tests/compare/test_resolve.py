@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.compare import fetch
 from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.vocabulary import paths
@@ -38,10 +38,10 @@ NODE = fetch._node_package({"platform": sys.platform, "machine": os.uname().mach
 PACKAGE = {"package.json": '{"name": "better-sqlite3"}', "prebuilds/here.node": "binary VERSION"}
 
 
-def runner(name: str, tool: str, driver: str) -> Runner:
+def runner(name: str, tool: str, driver: str) -> RunnerSpec:
     words = [f"{{{tool}}}", "--driver", driver]
     facts = {"name": name, "title": name, "runtime": tool, "driver": driver, "tool": tool}
-    return Runner.model_validate({**facts, "command": words})
+    return RunnerSpec.model_validate({**facts, "command": words})
 
 
 @pytest.fixture

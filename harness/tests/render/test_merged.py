@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.machines.load import reference_of
-from sqlitmus.machines.manifest import Refused
+from sqlitmus.machines.manifest import RefusedRun
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
 from sqlitmus.render.html import machines as mergedview
@@ -51,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ratios={"bun": 0.79, "rust-ffi": 1.001},
         cpus=["M1", "M2"],
     )
-    directory.refused.append(Refused(path="a/b", reason="samples.jsonl line 3: not JSON"))
+    directory.refused.append(RefusedRun(path="a/b", reason="samples.jsonl line 3: not JSON"))
     directory.expected.append("windows-x64")
     merged = directory.write()
     against = reference_of(directory.path, merged, None)

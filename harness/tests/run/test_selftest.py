@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk) -> None:
     desk.instant.before = interrupt
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         record(desk)
-    assert not selftest.kept().exists()
+    assert not selftest.record_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -218,7 +218,7 @@ def test_the_result_is_kept_with_its_recording(desk: Desk, tmp_path: Path) -> No
     recording = record(desk)
     result = selftest.judge(recording, "a", "many")
     file = selftest.save(result, recording, tmp_path / "recordings")
-    assert json.loads(selftest.kept().read_text("utf-8")) == result
+    assert json.loads(selftest.record_file().read_text("utf-8")) == result
     both = json.loads(file.read_text("utf-8"))
     assert both.pop("equal_ns") == recording.equal
     assert both.pop("slower_ns") == recording.slower
