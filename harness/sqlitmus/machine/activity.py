@@ -141,12 +141,12 @@ def _own() -> set[int]:
 
 def _processes() -> Iterator[tuple[tuple[int, float], ProcessCounters]]:
     counts = hasattr(psutil.Process, "io_counters")
-    own = _own()
+    excluded = _own()
     attributes = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
     for process in psutil.process_iter(attributes):
         info = process.info
         cpu, written, start = info["cpu_times"], info.get("io_counters"), info["create_time"]
-        if process.pid not in own and cpu is not None and start is not None:
+        if process.pid not in excluded and cpu is not None and start is not None:
             yield (
                 (process.pid, start),
                 ProcessCounters(

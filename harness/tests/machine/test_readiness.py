@@ -203,10 +203,6 @@ def test_what_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
             "disk traffic",
             "find out who, with sudo iotop",
         ),
-            {"writers": [ProcessShare("log", 7, 2**15)]},
-            "disk traffic",
-            "find out who, with sudo iotop",
-        ),
     ],
 )
 def test_a_cause_that_cannot_be_seen(
