@@ -128,10 +128,10 @@ class Series:
     def _recorded(self, metric: str) -> Array:
         samples, details = self.run.samples, self.run.details
         if metric == "wall":
-            return samples.wall
+            return samples.figures["cold"]
         if metric in ("steady", "cpu time"):
             units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
-            each = samples.time if metric == "steady" else samples.cpu
+            each = samples.time if metric == "steady" else samples.figures["cpu"]
             return each * np.array(units)[:, None, None]
         return details.figures[metric] if details else np.full(samples.time.shape, np.nan)
 
