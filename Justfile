@@ -1,6 +1,8 @@
 # The only door to sqlitmus. Run as ./just RECIPE (Windows: just RECIPE): it sets up what the recipe needs first.
 
 set positional-arguments
+# an exit code of a recipe says what came out; just has nothing to add to it
+set no-exit-message
 # recipes work in this folder: relative paths that the user writes are looked up from there
 export SQLITMUS_CALLED_FROM := invocation_directory_native()
 
@@ -9,6 +11,10 @@ _list:
 
 # Set up every runner and hyperfine, and say what is missing
 setup: doctor
+
+# Set up the other builds of SQLite that claims compare, too
+setup-claims:
+    @python -m sqlitmus claims --list
 
 # Is this machine fit to measure, and which runners are here?
 doctor *ARGS:
@@ -63,7 +69,7 @@ bench-overhead *ARGS:
     @python harness/benchmarks/overhead.py "$@"
 
 # What the harness itself costs: per invocation, per analysis, per report
-bench-harness *ARGS:
+bench-harness *COUNT:
     @python harness/benchmarks/invocation.py "$@"
     @python harness/benchmarks/analysis.py
     @python harness/benchmarks/report.py
@@ -85,10 +91,10 @@ bench-statistics:
     @python harness/benchmarks/method.py
 
 # Open a report in headless Chromium: light, dark, narrow, without script
-check-report FILE *ARGS:
+check-report FILE *OPTIONS:
     @node reports/check/check.mjs "$@"
 
-# Run a job of a workflow here, step by step, such as: rehearse bench --input suite=smoke
+# Run the commands of a workflow's job here, such as: rehearse test test
 rehearse *ARGS:
     @python -m workflows.rehearse "$@"
 
@@ -116,6 +122,10 @@ lint *NAMES:
 format *NAMES:
     @python -m bootstrap.checks format -- "$@"
 
-# The harness's tests with pytest's own options
-pytest *ARGS:
+# The harness's tests, with pytest's own options
+pytest *OPTIONS:
     @python -m pytest "$@"
+
+# Take the README's pictures of the example report in headless Chromium, light and dark
+picture:
+    @node reports/check/picture.mjs reports/example/report.html reports/example

@@ -1,6 +1,6 @@
 """What the launcher of several processes adds: skew of their start, and time from end to end.
 
-`just bench-launcher [-r RUNNER]… [--rounds N]`. Point reads, a fixed total per iteration, split
+`./just bench-launcher [-r RUNNER]… [--rounds N]`. Point reads, a fixed total per iteration, split
 over processes × workers, process p pinned to processor p mod all. `skew` is the time between the
 first and the last release from the barrier, the launcher's own; `start spread` that between the
 first and the last start of a worker, which holds the scheduler's part, too. `own` is what a launch

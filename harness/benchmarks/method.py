@@ -1,6 +1,6 @@
 """What the statistics do on recorded and on synthetic noise; exits 1 when a target is missed.
 
-    just bench-statistics
+    ./just bench-statistics
 
 False alarms are the share of experiments in which any of the comparisons between equal things came
 out as a difference (Holm, 5 %). `in order` is the same for running all of one, then all of the

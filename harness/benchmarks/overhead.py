@@ -1,6 +1,6 @@
 """Each runner's generated loop against the loop written by hand for the same work.
 
-`just bench-overhead [-r RUNNER]… [--rounds N]`. Both programs do the same job on the same file, in
+`./just bench-overhead [-r RUNNER]… [--rounds N]`. Both programs do the same job on one file, in
 fresh processes that take turns in random order; a round gives one ratio. A process stands for its
 fastest iteration of many short ones: what disturbs a loop only adds, and the loops' own cost is
 asked for, not what a user would see. The figure is the 20 %-trimmed mean of the rounds' log-ratios

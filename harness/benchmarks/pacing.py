@@ -1,6 +1,6 @@
 """How late an open loop starts its operations: each runner alone, processes in turns.
 
-`just bench-pacing [-r RUNNER]… [--rounds N]`. One reader performs an operation of
+`./just bench-pacing [-r RUNNER]… [--rounds N]`. One reader performs an operation of
 `writer-and-readers` at each planned time, 1,000 a second; "beside" adds the claim's second reader
 and its writer, which makes three threads. A process's figure is the 99th percentile of how late
 those operations started for which it waited, as the claims page shows it. "the machine" is a bare

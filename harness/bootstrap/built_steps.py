@@ -182,6 +182,21 @@ HYPERFINE = Step(
     _no_cargo,
     _hyperfine_facts,
     _make_hyperfine,
+    tools=("hyperfine",),
 )
-RUST = Step("rust", "compiling the Rust runner and its SQLite", _no_rust, _rust_facts, _make_rust)
-DOTNET = Step("dotnet", "publishing the .NET runner", _no_dotnet, _dotnet_facts, _make_dotnet)
+RUST = Step(
+    "rust",
+    "compiling the Rust runner and its SQLite",
+    _no_rust,
+    _rust_facts,
+    _make_rust,
+    tools=("rust",),
+)
+DOTNET = Step(
+    "dotnet",
+    "publishing the .NET runner",
+    _no_dotnet,
+    _dotnet_facts,
+    _make_dotnet,
+    tools=("dotnet",),
+)

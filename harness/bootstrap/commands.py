@@ -64,11 +64,17 @@ class Commands:
         with self._lock:
             self._stopped = True
             for child in self._running:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    if WINDOWS:
-                        child.terminate()
-                    else:
-                        os.killpg(child.pid, signal.SIGTERM)
+                _end_tree(child.pid)
+
+
+def _end_tree(pid: int) -> None:
+    """End a process with all that it started."""
+    if WINDOWS:
+        words = ["taskkill", "/F", "/T", "/PID", str(pid)]
+        subprocess.run(words, capture_output=True, check=False)
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGTERM)
 
 
 def tail(log: Path) -> list[str]:

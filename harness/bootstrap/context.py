@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import sysconfig
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +26,11 @@ class Settings:
         """Read the settings; a missing table raises `KeyError`."""
         path = Path(__file__).with_name("bootstrap.toml")
         raw = tomllib.loads(path.read_text("utf-8"))
-        recipes = {name: tuple(steps) for name, steps in raw["recipes"].items()}
+        sets: dict[str, list[str]] = raw["sets"]
+        recipes = {
+            recipe: tuple(step for name in names for step in sets.get(name, [name]))
+            for recipe, names in raw["recipes"].items()
+        }
         return Settings(raw["versions"], recipes, raw["hints"])
 
 
@@ -62,6 +67,6 @@ def make_context(clone: Path) -> Context:
 
 def platform_facts() -> dict[str, str]:
     """What a ready-made binary depends on; the `platform` module would be slow to import."""
-    if WINDOWS:
-        return {"platform": sys.platform, "machine": os.environ.get("PROCESSOR_ARCHITECTURE", "")}
+    if WINDOWS:  # the interpreter's own: a variable would change below an emulated program
+        return {"platform": sys.platform, "machine": sysconfig.get_platform()}
     return {"platform": sys.platform, "machine": os.uname().machine}

@@ -16,11 +16,18 @@ def exclusive(path: Path, on_wait: Callable[[str], None]) -> Generator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         if not _try_lock(file.fileno()):
-            on_wait(path.with_suffix(".pid").read_text("utf-8").strip() or "unknown")
+            on_wait(_holder(path))
             while not _try_lock(file.fileno()):
                 time.sleep(POLL_S)
         path.with_suffix(".pid").write_text(str(os.getpid()), "utf-8")
         yield  # closing the file lets the lock go
+
+
+def _holder(path: Path) -> str:
+    try:
+        return path.with_suffix(".pid").read_text("utf-8").strip() or "unknown"
+    except OSError:  # it has the lock and did not come to write yet
+        return "unknown"
 
 
 if sys.platform == "win32":

@@ -34,5 +34,5 @@ ACTIONLINT = Step(
     _no_go,
     _actionlint_facts,
     _make_actionlint,
-    "lint",
+    recipe="lint",
 )

@@ -1,40 +1,55 @@
 """From the arguments of `./just` to the real `just`: ensure what is needed, then hand over."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
+from bootstrap import recipes
 from bootstrap.context import WINDOWS, Context, Settings, make_context
 from bootstrap.engine import ensure
-from bootstrap.go_steps import ACTIONLINT
-from bootstrap.npm_steps import NPM, NPM_DEV
 from bootstrap.paths import just_environ, link_modules, write_paths
 from bootstrap.progress import Progress
-from bootstrap.python_steps import PYTHON, PYTHON_DEV
-from bootstrap.step import State, Step, look
-from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
+from bootstrap.step import State, look
+from bootstrap.steps import STEPS
 
-# in the order of starting: what everything waits for, then the longest
-STEPS: dict[str, Step] = {
-    step.name: step
-    for step in (
-        *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
-    )
-}
+EXIT_USAGE = 2
 EXIT_NOT_FIT = 3
 EXIT_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `just` with `argv`; returns only if it cannot (3), on an interrupt (130), on Windows."""
+    """Run `just` with `argv`; returns only for help, if it cannot run, and on Windows.
+
+    Exit codes of its own: 2 for a recipe that does not exist, 3 where set-up cannot work, 130 on
+    an interrupt.
+    """
     clone = Path(__file__).resolve().parents[2]
-    context = make_context(clone)
+    declared = recipes.read(clone / "Justfile")
+    text = recipes.answer(argv, declared)
+    if text is not None:
+        sys.stdout.write(text)
+        return 0
     progress = Progress()
+    mistake = recipes.unknown(argv, declared)
+    if mistake is not None:
+        progress.say(mistake)
+        return EXIT_USAGE
+    return _set_up_and_run(argv, make_context(clone), progress)
+
+
+def needs(argv: Sequence[str], settings: Settings) -> set[str]:
+    """The steps for the recipe; one that is only asked for help or a list needs Python alone."""
+    recipe, arguments = recipes.split(argv)
+    if recipes.LOOKS.intersection(arguments):
+        return {"python"}
+    return {"python", *settings.recipes.get(recipe, ())}
+
+
+def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -> int:
     needed = needs(argv, context.settings)
     try:
         context.toolchain.mkdir(parents=True, exist_ok=True)
@@ -51,12 +66,6 @@ def main(argv: Sequence[str]) -> int:
         return EXIT_NOT_FIT
 
 
-def needs(argv: Sequence[str], settings: Settings) -> set[str]:
-    """The steps for the recipe: the first word that is neither an option nor an assignment."""
-    recipe = next((word for word in argv if not word.startswith("-") and "=" not in word), "")
-    return {"python", *settings.recipes.get(recipe, ())}
-
-
 def _hand_over(
     argv: Sequence[str],
     needed: set[str],
@@ -65,9 +74,8 @@ def _hand_over(
     progress: Progress,
 ) -> int:
     just = states["python"].path("just")
-    python = states["python-dev" if "python-dev" in needed else "python"].path(
-        "python-dev" if "python-dev" in needed else "python"
-    )
+    environment = "python-dev" if "python-dev" in needed else "python"
+    python = states[environment].path(environment)
     if just is None or python is None:
         progress.say("without its Python environment sqlitmus cannot run; see above for the reason")
         return EXIT_NOT_FIT
@@ -77,14 +85,27 @@ def _hand_over(
         if hindrance:
             progress.say(hindrance)
     environ = just_environ(context, write_paths(context, states), python.parent)
-    words = [str(just), "--justfile", str(context.clone / "Justfile"), *argv]
+    if WINDOWS and shutil.which("sh", path=environ["PATH"]) is None:
+        progress.say(context.hint("sh"))
+        return EXIT_NOT_FIT
+    words = [str(just), "--justfile", str(context.clone / "Justfile"), *recipes.spelt_out(argv)]
     return _replace_process(words, environ)
 
 
 def _replace_process(words: Sequence[str], environ: Mapping[str, str]) -> int:
     if WINDOWS:  # there exec returns to the shell at once
-        return subprocess.call(words, env=environ)
+        with subprocess.Popen(words, env=environ) as child:
+            return outlast(child)
     return _exec(words, environ)
+
+
+def outlast(child: subprocess.Popen[bytes]) -> int:
+    """The exit code of a child that hears Ctrl-C, too: what it leads to is the child's to say."""
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def _exec(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:

@@ -22,7 +22,9 @@ TOOLS = {"biome": f"@biomejs/cli-*/biome{EXE}", "pyright": "pyright/index.js"}
 INSTALL = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false")
 
 
-def _step(name: str, title: str, source: str, wanted: Mapping[str, str]) -> Step:
+def _step(
+    name: str, title: str, source: str, wanted: Mapping[str, str], *, tools: tuple[str, ...] = ()
+) -> Step:
     def blocker(context: Context) -> str | None:
         return None if context.find("npm") else context.hint("npm")
 
@@ -47,7 +49,7 @@ def _step(name: str, title: str, source: str, wanted: Mapping[str, str]) -> Step
                 entries[tool] = _entry(folder, found[0])
         return entries
 
-    return Step(name, title, blocker, facts, make)
+    return Step(name, title, blocker, facts, make, tools=tools)
 
 
 def _entry(folder: Path, file: Path) -> Entry:
@@ -56,5 +58,11 @@ def _entry(folder: Path, file: Path) -> Entry:
     return Entry(file.relative_to(folder).as_posix(), version)
 
 
-NPM = _step("npm", "installing node, bun, deno and better-sqlite3", "runners", RUNTIMES)
+NPM = _step(
+    "npm",
+    "installing node, bun, deno and better-sqlite3",
+    "runners",
+    RUNTIMES,
+    tools=tuple(RUNTIMES),
+)
 NPM_DEV = _step("npm-dev", "installing pyright and biome", "tools", TOOLS)

@@ -10,21 +10,7 @@ from pathlib import Path
 
 from bootstrap.context import WINDOWS, Context
 from bootstrap.step import State
-
-# entry of the paths file -> (step, entry of the step)
-ENTRIES = {
-    "python": ("python", "python"),
-    "node": ("npm", "node"),
-    "bun": ("npm", "bun"),
-    "deno": ("npm", "deno"),
-    "hyperfine": ("hyperfine", "hyperfine"),
-    "rust": ("rust", "rust"),
-    "rust-threadsafe2": ("rust-variants", "rust-threadsafe2"),
-    "rust-no-overflow-stats": ("rust-variants", "rust-no-overflow-stats"),
-    "rust-system": ("rust-system", "rust-system"),
-    "dotnet": ("dotnet", "dotnet"),
-    "npm_modules": ("npm", "npm-modules"),
-}
+from bootstrap.steps import ENTRIES
 
 
 def entry(states: Mapping[str, State], step: str, name: str) -> dict[str, str]:

@@ -33,7 +33,8 @@ class Entry:
 class Step:
     """What to make, from what: `facts` are the inputs, `make` fills the folder.
 
-    `blocker` says what is absent on this machine, or None. `recipe` is the one to run to have it.
+    `blocker` says what is absent on this machine, or None. `tools` are the entries that a runner
+    may ask for. `recipe` is the one to run to have them.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Step:
     blocker: Callable[[Context], str | None]
     facts: Callable[[Context], Mapping[str, str]]
     make: Callable[[Context, Path, Commands], dict[str, Entry]]
+    tools: tuple[str, ...] = ()
     recipe: str = "setup"
 
 

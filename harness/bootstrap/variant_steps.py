@@ -14,7 +14,7 @@ VARIANTS = {
     "rust-threadsafe2": "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=2",
     "rust-no-overflow-stats": "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS",
 }
-RECIPE = "claims --list"
+RECIPE = "setup-claims"
 
 
 def _variant_facts(context: Context) -> Mapping[str, str]:
@@ -61,7 +61,8 @@ RUST_VARIANTS = Step(
     RUST.blocker,
     _variant_facts,
     _make_variants,
-    RECIPE,
+    tools=tuple(VARIANTS),
+    recipe=RECIPE,
 )
 RUST_SYSTEM = Step(
     "rust-system",
@@ -69,5 +70,6 @@ RUST_SYSTEM = Step(
     _no_system,
     _system_facts,
     _make_system,
-    RECIPE,
+    tools=("rust-system",),
+    recipe=RECIPE,
 )

@@ -1,31 +1,71 @@
-"""The README names what there is, and what it names is there."""
+"""The documents name what there is, what they name is there, and each line holds one sentence."""
 
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer.main
 
+from bootstrap import recipes
 from sqlitmus import cli
+from sqlitmus.catalog import claimfiles, definitions
 from sqlitmus.vocabulary import paths
 
-README = paths.ROOT / "README.md"
-RECIPE = re.compile(r"^([a-z][a-z-]*)(?: [*+]?[A-Z]+)*:", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+# The commands of recipes with another name than the command that they start.
+STARTS = {"bench-quick": "run", "bench-all": "run"}
+
+RECIPES = set(recipes.read(paths.ROOT / "Justfile"))
+
+DOCUMENTS = sorted(
+    file.relative_to(paths.ROOT).as_posix()
+    for pattern in ("*.md", "docs/*.md", "runners/*/*.md", "harness/tests/stats/traces/*.md")
+    for file in paths.ROOT.glob(pattern)
+)
+LONGEST = 250
+ABBREVIATION = re.compile(r"\b(al|cf|e\.g|i\.e|vs|No|[A-Z])\.$")
 
 
-def readme() -> str:
-    assert README.exists(), "README.md is not there"
-    return README.read_text("utf-8")
+def document(name: str) -> str:
+    return (paths.ROOT / name).read_text("utf-8")
+
+
+def app() -> typer.Typer:
+    made = typer.Typer()
+    for module in cli.modules():
+        module.register(made)
+    return made
 
 
 def commands() -> list[str]:
     """Names of the command line's commands."""
-    app = cli.typer.Typer()
-    for module in cli.modules():
-        module.register(app)
-    return [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
+    return [c.name or c.callback.__name__ for c in app().registered_commands if c.callback]
+
+
+def options() -> dict[str, set[str]]:
+    """The options of each command."""
+    group = typer.main.get_group(app())
+    return {
+        name: {"--help", *(option for p in command.params for option in p.opts)}
+        for name, command in group.commands.items()
+    }
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines outside of code, tables, formulas and HTML."""
+    fenced = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = re.match(r"\s*(```|\$\$)", line)
+        if fenced:
+            fenced = "" if fenced in line else fenced
+        elif mark:
+            fenced = "" if line.rstrip().endswith("$$") or ",$$" in line else mark[1]
+        elif not re.match(r"\s*(\||<)", line):
+            yield number, line
 
 
 def test_help_lists_every_command_and_the_exit_codes() -> None:
@@ -39,25 +79,107 @@ def test_help_lists_every_command_and_the_exit_codes() -> None:
     )
     listed = re.findall(r"^  ([a-z]+) {2,}", done.stdout.partition("Commands:")[2], re.MULTILINE)
     assert listed == commands()
-    said = " ".join(done.stdout.split())
+    help_text = " ".join(done.stdout.split())
     for code in ("0 done", "2 usage", "4 some cells failed", "5 wrong answers", "130 interrupted"):
-        assert code in said
+        assert code in help_text
+
+
+def test_the_page_of_commands_explains_every_recipe() -> None:
+    row = re.compile(r"^\| `\./just ([a-z-]+)", re.MULTILINE)
+    explained = set(row.findall(document("docs/commands.md")))
+    assert explained == RECIPES, "docs/commands.md: a table has a row for each recipe"
 
 
 @pytest.mark.parametrize("command", commands())
-def test_the_readme_names_every_command(command: str) -> None:
-    named = rf"(just|sqlitmus) {command}\b|`{command}`"
-    assert re.search(named, readme()), f"README: no {command}"
+def test_every_command_has_a_recipe(command: str) -> None:
+    assert command in RECIPES
 
 
-def test_recipes_in_the_readme_are_in_the_justfile() -> None:
-    known = set(RECIPE.findall((paths.ROOT / "Justfile").read_text("utf-8")))
-    named = set(re.findall(r"\./just ([a-z][a-z-]*)", readme()))
-    assert named
-    assert named <= known, f"README names recipes that do not exist: {sorted(named - known)}"
-    assert {"bench-quick", "test"} <= named
+@pytest.mark.parametrize("name", ["README.md", "docs/commands.md", "docs/claims.md"])
+def test_options_beside_a_command_are_its_own(name: str) -> None:
+    """In rows of tables, and in what is typed."""
+    of_command = options()
+    foreign: list[str] = []
+    for number, line in enumerate(document(name).splitlines(), 1):
+        named = re.findall(r"\./just ([a-z-]+)", line)
+        command = STARTS.get(named[0], named[0]) if len(set(named)) == 1 else ""
+        if command not in of_command or line[0] not in "|$":
+            continue
+        pieces = [line[1:]] if line.startswith("$") else re.findall(r"`([^`]+)`", line)
+        given = {option for piece in pieces for option in OPTION.findall(unquoted(piece))}
+        foreign += [f"{name}:{number}: {command} {o}" for o in given - of_command[command]]
+    assert not foreign
 
 
-def test_links_in_the_readme_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", readme()):
-        assert (README.parent / Path(target)).exists(), f"README: {target} is not there"
+def unquoted(text: str) -> str:
+    """The text without what is quoted, which may look like an option."""
+    return re.sub(r"'[^']*'", "", text)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/commands.md"])
+def test_options_by_themselves_belong_to_some_command(name: str) -> None:
+    of_any = {option for of_one in options().values() for option in of_one}
+    alone = set(re.findall(r"`(--?[a-z][a-z-]*)[ `]", document(name)))
+    assert alone <= of_any | {"-profile"}, f"{name} names options that do not exist"
+
+
+def test_the_readme_counts_what_there_is() -> None:
+    catalog = definitions.load()
+    assert f"{len(catalog.scenarios)} scenarios" in document("README.md")
+    claims = claimfiles.read(paths.SCENARIOS / "claims", catalog)
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    assert f"{words[len(claims)]} published experiments" in document("README.md")
+
+
+def test_the_lines_of_a_report_in_the_readme_are_those_of_the_example() -> None:
+    shown = document("README.md").partition("```\nStart-up")[2].partition("```")[0]
+    assert shown
+    example = re.sub(r"\s+", " ", document("reports/example/report.md").replace("\\", ""))
+    for paragraph in f"Start-up{shown}".strip().split("\n\n"):
+        assert " ".join(paragraph.split()) in example, "copy the line of reports/example/report.md"
+
+
+def test_the_readme_fits_on_a_few_screens() -> None:
+    assert len(document("README.md").splitlines()) < 150
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name: str) -> None:
+    folder = (paths.ROOT / name).parent
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", document(name))
+    targets += re.findall(r'(?:src|srcset)="([^"]+)"', document(name))
+    lost = [target for target in targets if not (folder / Path(target)).exists()]
+    assert not lost, f"{name}: not there"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_line_holds_one_sentence(name: str) -> None:
+    crowded = [
+        f"{name}:{number}: {line[:60]}"
+        for number, line in prose(document(name))
+        if len(line) > LONGEST or sentences(line) > 1
+    ]
+    assert not crowded, "write one sentence per line, each of at most 250 characters"
+
+
+def sentences(line: str) -> int:
+    """How many sentences a line seems to hold: ends followed by a capital letter or by code."""
+    plain = re.sub(r"^\s*\d+\. ", "", line)
+    plain = re.sub(r"`[^`]*`|\$[^$]*\$", "X", plain)
+    ends = [plain[: match.start() + 1] for match in re.finditer(r"[.?!](?= +[A-Z])", plain)]
+    return 1 + sum(not ABBREVIATION.search(end) for end in ends)
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("One. Two.", 2),
+        ("One. `two` is code.", 2),
+        ("- **Lead.** One sentence.", 1),
+        ("1. First step.", 1),
+        ("Conover, *Practical Statistics*; Barrett et al. Virtual machines.", 1),
+        ("Versions 3.54 and `a. B` and 1.5 are no ends.", 1),
+    ],
+)
+def test_sentences_are_counted(line: str, count: int) -> None:
+    assert sentences(line) == count

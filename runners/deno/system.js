@@ -1,5 +1,6 @@
 /** What Deno offers of the system, without its Node layer: loading that would double a cold start. */
 
+import { eventsOf, faultsOf } from "../javascript/events.js";
 import { peakFrom, peakOf } from "../javascript/peak.js";
 
 /** Node's names, which the other runners report. */
@@ -10,6 +11,7 @@ export const system = {
   architecture: () => ARCHITECTURES[Deno.build.arch] ?? Deno.build.arch,
   flags: () => [],
   readText: (path) => Deno.readTextFileSync(path),
+  list: (folder) => [...Deno.readDirSync(folder)].map(({ name }) => name),
   replaceText(path, text) {
     const draft = `${path}.${Deno.pid}.tmp`;
     Deno.writeTextFileSync(draft, text);
@@ -17,10 +19,13 @@ export const system = {
   },
   usage() {
     const { user, system } = Deno.cpuUsage();
-    return {
-      cpu_ns: { user: user * 1000, system: system * 1000 },
-      switches: Deno.build.os === "linux" ? switches() : null,
-    };
+    const cpu_ns = { user: user * 1000, system: system * 1000 };
+    if (Deno.build.os === "linux") {
+      const page_faults = faultsOf(Deno.readTextFileSync("/proc/self/stat"));
+      return { cpu_ns, switches: switches(), page_faults };
+    }
+    if (Deno.build.os === "windows") return { cpu_ns, switches: null, page_faults: null };
+    return { cpu_ns, ...eventsOf(process.resourceUsage()) };
   },
   print: (text) => {
     Deno.stdout.writeSync(new TextEncoder().encode(text));

@@ -8,7 +8,7 @@ import { told } from "./histogram.js";
  * @param {import("./parts.js").Part} part
  * @param {ReturnType<typeof import("./iterations.js").iterate>} outcome
  */
-export function entry({ role, ranges, terms }, outcome) {
+export function entry({ role, ranges, manner }, outcome) {
   return {
     role,
     operations: ranges.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -16,8 +16,8 @@ export function entry({ role, ranges, terms }, outcome) {
     checksum: outcome.checksum,
     iterations_ns: outcome.own_ns,
     spans_us: outcome.spans_us,
-    latencies: terms.latencies ? told(outcome.latencies) : null,
-    pacing: terms.rate === null ? null : told(outcome.pacing),
+    latencies: manner.latencies ? told(outcome.latencies) : null,
+    pacing: manner.rate === null ? null : told(outcome.pacing),
     busy: outcome.busy,
   };
 }

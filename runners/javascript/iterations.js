@@ -10,15 +10,15 @@ import { histogram } from "./histogram.js";
  * @param {import("./parts.js").Part} part
  * @param {any} db
  * @param {ReturnType<typeof import("./loops.js").compileLoop>} loop
- * @param {import("./line.js").Line} line
+ * @param {import("./meeting.js").Meeting} meeting
  * @param {import("./system.js").System["usage"]} usage
  */
-export function iterate(job, part, db, loop, line, usage) {
+export function iterate(job, part, db, loop, meeting, usage) {
   const { warmup_iterations, warmup_ns, iterations } = job.mode === "verify" ? ONCE : job.measure;
   const begin = transaction(part, db);
   const only = part.steps.length === 1 ? part.steps[0].sql : null;
-  const warmup = recorder();
-  const measured = recorder();
+  const warmup = recording();
+  const measured = recording();
   const outcome = {
     warmup_ns: [],
     iterations_ns: [],
@@ -26,6 +26,7 @@ export function iterate(job, part, db, loop, line, usage) {
     spans_us: [],
     cpu_ns: { user: 0, system: 0 },
     switches: null,
+    page_faults: null,
     difference: null,
   };
   let total = null;
@@ -33,19 +34,19 @@ export function iterate(job, part, db, loop, line, usage) {
   while (outcome.iterations_ns.length < iterations) {
     const warming = outcome.warmup_ns.length < warmup_iterations || warm < warmup_ns;
     if (job.reset.length > 0) {
-      if (line.thread === 0) for (const sql of job.reset) during(sql, () => db.exec(sql));
-      line.meet();
+      if (meeting.thread === 0) for (const sql of job.reset) during(sql, () => db.exec(sql));
+      meeting.meet();
     }
     const commit = begin();
-    const before = line.thread === 0 && !warming ? usage() : null;
+    const before = meeting.thread === 0 && !warming ? usage() : null;
     const counts = { checksum: 0, rows: 0, affected: 0 };
     const [first, ...others] = part.ranges;
     const records = warming ? warmup : measured;
-    line.start();
-    const start = line.now();
+    meeting.start();
+    const start = meeting.now();
     during(only, () => loop(first.from, first.to, counts, records));
-    const end = line.now();
-    const elapsed = line.finish(start, end);
+    const end = meeting.now();
+    const elapsed = meeting.finish(start, end);
     const sum = { ...counts };
     for (const { from, to } of others) {
       during(only, () => loop(from, to, counts, records));
@@ -59,7 +60,7 @@ export function iterate(job, part, db, loop, line, usage) {
       if (before) spend(outcome, before, usage());
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
-      if (job.measure.barrier) outcome.spans_us.push([line.unix(start), line.unix(end)]);
+      if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
     total ??= sum;
@@ -75,8 +76,8 @@ export function iterate(job, part, db, loop, line, usage) {
 
 const ONCE = { warmup_iterations: 0, warmup_ns: 0, iterations: 1 };
 
-/** @returns {import("./around.js").Recorder} */
-const recorder = () => ({ latencies: histogram(), pacing: histogram(), busy: 0 });
+/** @returns {import("./recording.js").Recording} */
+const recording = () => ({ latencies: histogram(), pacing: histogram(), busy: 0 });
 
 /** A function that begins the read transaction of an iteration and returns the one that ends it. */
 function transaction(part, db) {
@@ -96,9 +97,11 @@ function spend(outcome, before, after) {
     for (const key of Object.keys(sum)) sum[key] += to[key] - from[key];
   };
   add(outcome.cpu_ns, before.cpu_ns, after.cpu_ns);
-  if (after.switches === null) return;
-  outcome.switches ??= { voluntary: 0, involuntary: 0 };
-  add(outcome.switches, before.switches, after.switches);
+  for (const events of ["switches", "page_faults"]) {
+    if (after[events] === null) continue;
+    outcome[events] ??= Object.fromEntries(Object.keys(after[events]).map((key) => [key, 0]));
+    add(outcome[events], before[events], after[events]);
+  }
 }
 
 function difference(first, now, number) {

@@ -10,8 +10,8 @@
  * @property {number} affected
  */
 
-import { around } from "./around.js";
 import { record } from "./histogram.js";
+import { recorded } from "./recording.js";
 import { NULL } from "./values.js";
 
 /**
@@ -24,7 +24,7 @@ import { NULL } from "./values.js";
  * @param {() => unknown} bound.open opens one more connection
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
  * @param {import("./clock.js").Clock} bound.clock
- * @returns {(from: number, to: number, total: Total, recorder: import("./around.js").Recorder) => void}
+ * @returns {(from: number, to: number, total: Total, recording: import("./recording.js").Recording) => void}
  *   performs operations from..to-1
  */
 export function compileLoop(part, driver, { db, statements, pools, open, digest, clock }) {
@@ -35,7 +35,7 @@ export function compileLoop(part, driver, { db, statements, pools, open, digest,
 }
 
 /** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
-export function loopSource({ steps, transaction, terms }, source, pools, verify) {
+export function loopSource({ steps, transaction, manner }, source, pools, verify) {
   const work = steps
     .map((step, index) => stepSource(step, index, pools[index], source, verify))
     .join("");
@@ -46,7 +46,7 @@ export function loopSource({ steps, transaction, terms }, source, pools, verify)
     ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
   ]);
   const bracket = transactionSource(transaction, source);
-  const surroundings = around(terms, source, transaction);
+  const surroundings = recorded(manner, source, transaction);
   const setup = [...constants, source.setup(steps), bracket.setup].join("\n");
   if (bracket.call) {
     // The driver's transaction takes a function: counters live in `total` between operations.
@@ -58,7 +58,7 @@ export function loopSource({ steps, transaction, terms }, source, pools, verify)
     return `"use strict"; ${setup}
 let total;
 const operation = ${operation};
-return (from, to, counts, recorder) => {
+return (from, to, counts, recording) => {
   total = counts; total.checksum = 0; total.rows = 0; total.affected = 0;
   ${surroundings.setup}
   for (let i = from; i < to; i++) {${surroundings.wrap("operation(i);", counters)}}
@@ -66,7 +66,7 @@ return (from, to, counts, recorder) => {
   }
   const operation = bracket.before + work + bracket.after;
   return `"use strict"; ${setup}
-return (from, to, total, recorder) => {
+return (from, to, total, recording) => {
   let h = 0, rows = 0, affected = 0;
   ${surroundings.setup}
   for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["h", "rows", "affected"])}

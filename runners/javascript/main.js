@@ -1,10 +1,16 @@
-/** The commands of a JavaScript runner: `describe` and `--job FILE`. */
+/** The commands of a JavaScript runner. */
 
 import { JobError } from "./checks.js";
-import { DRIVERS } from "./drivers/driver.js";
+import { DRIVERS } from "./drivers/registry.js";
+import { invoke } from "./invocation.js";
 import { readJob } from "./job.js";
 
-const USAGE = "usage: --driver=NAME (describe | --job FILE)";
+const USAGE = "usage: --driver=NAME (describe | --job FILE | --jobs FOLDER | --print-loop FILE)";
+
+/** How `parseArgs` of Node reads the command line. */
+export const OPTIONS = Object.fromEntries(
+  ["driver", "job", "jobs", "print-loop"].map((name) => [name, { type: "string" }]),
+);
 
 /**
  * @typedef {object} Host
@@ -14,88 +20,91 @@ const USAGE = "usage: --driver=NAME (describe | --job FILE)";
  * @property {boolean} startKnown whether `performance.timeOrigin` is the start of the process
  *
  * @param {Host} host
- * @param {{driver?: string, job?: string, command?: string}} asked
+ * @param {{driver?: string, job?: string, jobs?: string, "print-loop"?: string}} options
+ * @param {string[]} words of the command line that belong to no option
  * @returns {Promise<number>} the exit code of the contract
  */
-export async function main(host, { driver: name, job: path, command }) {
+export async function main(host, { driver: name, ...options }, words) {
   if (!Object.hasOwn(host.runners, name ?? "")) {
     console.error(`--driver: expected one of ${Object.keys(host.runners).join(", ")}. ${USAGE}`);
     return 2;
   }
-  const identity = {
-    runner: host.runners[name],
-    runtime: host.runtime,
-    driver: { name: DRIVERS[name].name, version: DRIVERS[name].version(host) },
-    architecture: host.system.architecture(),
-    flags: host.system.flags(),
-  };
-  if (command === "describe" && path === undefined) {
-    const { describe } = await import("./describe.js");
-    console.log(JSON.stringify(describe(identity, await DRIVERS[name].load())));
-    return 0;
-  }
-  if (path === undefined || command !== undefined) {
+  const [[option, path] = [], ...more] = Object.entries(options).filter(([, value]) => value);
+  const command = [option, ...words].filter((word) => word !== undefined).join(" ");
+  if (more.length > 0 || !Object.hasOwn(COMMANDS, command)) {
     console.error(USAGE);
     return 2;
   }
+  return COMMANDS[command](host, name, path);
+}
+
+const COMMANDS = {
+  async describe(host, name) {
+    const { describe } = await import("./describe.js");
+    console.log(JSON.stringify(describe(identity(host, name), await DRIVERS[name].load())));
+    return 0;
+  },
+  job: (host, name, path) => withJob(host, path, (job) => write(host, name, job)),
+  async jobs(host, name, folder) {
+    let worst = 0;
+    const files = host.system.list(folder).filter((file) => file.endsWith(".json"));
+    for (const file of files.sort()) {
+      const code = await withJob(host, `${folder}/${file}`, (job) => {
+        const engine = Object.keys(job.connection.engine).length > 0;
+        if (!engine && !job.measure.barrier) return write(host, name, job);
+        console.error(`${file}: connection.engine and measure.barrier need --job`);
+        return 2;
+      });
+      worst = Math.max(worst, code);
+    }
+    return worst;
+  },
+  "print-loop": (host, name, path) =>
+    withJob(host, path, async (job) => {
+      const { loopTexts } = await import("./print-loop.js");
+      const { refusal } = await import("./refusal.js");
+      const driver = await DRIVERS[name].load();
+      const reason = refusal(job, driver, DRIVERS[name].name);
+      if (reason !== null) {
+        console.error(`unsupported: ${reason}`);
+        return 0;
+      }
+      for (const [text, names] of loopTexts(job, driver)) {
+        console.log(`// ${names.join(", ")}\n${text}`);
+      }
+      return 0;
+    }),
+};
+
+function identity({ runners, runtime, system }, name) {
+  const driver = DRIVERS[name];
+  return {
+    runner: runners[name],
+    runtime,
+    driver: { name: driver.name, version: driver.version({ runtime, system }) },
+    architecture: system.architecture(),
+    flags: system.flags(),
+  };
+}
+
+/** Do something with the job in a file. @returns {Promise<number>} 2 where it cannot be read */
+async function withJob({ system }, path, action) {
   let job;
   try {
-    job = readJob(path, host.system.readText);
+    job = readJob(path, system.readText);
   } catch (error) {
     if (!(error instanceof JobError)) throw error;
     console.error(error.message);
     return 2;
   }
+  return action(job);
+}
+
+/** Perform a job and write its result. */
+async function write(host, name, job) {
+  const head = { contract: 1, cell: job.cell, identity: identity(host, name) };
   const load = host.startKnown ? Math.round(performance.now() * 1e6) : null;
-  const result = {
-    contract: 1,
-    cell: job.cell,
-    identity,
-    ...(await answer(job, name, host, load)),
-  };
+  const result = { ...head, ...(await invoke(job, name, host, load)) };
   host.system.replaceText(job.output, JSON.stringify(result));
   return result.status === "failed" ? 1 : 0;
-}
-
-async function answer(job, name, host, load) {
-  if (job.database === null) return { status: "ok", phases_ns: { load } };
-  let driver = null;
-  try {
-    driver = await DRIVERS[name].load();
-    const { refusal } = await import("./refusal.js");
-    const reason = refusal(job, driver, DRIVERS[name].name);
-    if (reason !== null) return { status: "unsupported", reason };
-    return success(host, load, await invoke(job, name, driver, host));
-  } catch (error) {
-    const { failure } = await import("./failure.js");
-    return { status: "failed", error: error instanceof Error ? failure(error, driver) : error };
-  }
-}
-
-async function invoke(job, name, driver, { system }) {
-  const measured = job.mode === "measure";
-  if (measured && (job.measure.workers > 1 || job.writer !== null)) {
-    const { performTogether } = await import("./workers.js");
-    return performTogether(job, name);
-  }
-  const { perform } = await import("./session.js");
-  const { alone } = await import("./line.js");
-  const { combine } = await import("./figures.js");
-  if (measured) {
-    const across = job.measure.barrier ? (await import("./barrier.js")).barrier(system) : null;
-    return combine(job, [perform(job, driver, alone(across), system.usage, null)]);
-  }
-  const { Digest } = await import("./digest.js");
-  const digest = new Digest();
-  const figures = combine(job, [perform(job, driver, alone(), system.usage, digest)]);
-  return { ...figures, digest: digest.hex() };
-}
-
-function success({ system }, load, { phases_ns, ...figures }) {
-  return {
-    status: "ok",
-    ...figures,
-    phases_ns: { load, ...phases_ns },
-    peak_rss_bytes: system.peakRss(),
-  };
 }

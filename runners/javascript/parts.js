@@ -8,7 +8,7 @@
  * @property {[string, string | number][]} pragmas of its connection
  * @property {{from: number, to: number}[]} ranges of operations, done one after the other; more than one
  *   in verify mode only, where one connection does all workers' parts
- * @property {import("./around.js").Terms} terms
+ * @property {import("./recording.js").Manner} manner
  */
 
 import { share } from "./values.js";
@@ -40,7 +40,7 @@ function workerPart(job, thread) {
         ? [...connection.pragmas, ...connection.worker_pragmas]
         : connection.pragmas,
     ranges: numbers.map((number) => share(operations, first + number, of)),
-    terms: termsOf(job, rate, (first + thread) / of),
+    manner: mannerOf(job, rate, (first + thread) / of),
   };
 }
 
@@ -52,13 +52,13 @@ function writerPart(job) {
     transaction,
     pragmas: job.connection.pragmas,
     ranges: [{ from: 0, to: operations }],
-    terms: termsOf(job, rate, 0),
+    manner: mannerOf(job, rate, 0),
   };
 }
 
 /** In verify mode nothing is timed, and one connection at a time finds no other that is busy. */
-function termsOf({ mode, measure }, rate, shift) {
+function mannerOf({ mode, measure }, rate, offset) {
   return mode === "verify"
-    ? { latencies: false, rate: null, shift: 0, tolerate_busy: false }
-    : { latencies: measure.latencies, rate, shift, tolerate_busy: measure.tolerate_busy };
+    ? { latencies: false, rate: null, offset: 0, tolerate_busy: false }
+    : { latencies: measure.latencies, rate, offset, tolerate_busy: measure.tolerate_busy };
 }

@@ -4,35 +4,35 @@ import { clock } from "./clock.js";
 import { during, opener, readPlans, readPragmas } from "./connection.js";
 import { entry } from "./figures.js";
 import { iterate } from "./iterations.js";
-import { alone } from "./line.js";
 import { compileLoop } from "./loops.js";
+import { alone } from "./meeting.js";
 import { partOf } from "./parts.js";
 import { fold, pool } from "./values.js";
 
 /**
  * @param {import("./job.js").Job} job
  * @param {import("./drivers/driver.js").Driver} driver
- * @param {import("./line.js").Line} line
+ * @param {import("./meeting.js").Meeting} meeting
  * @param {import("./system.js").System["usage"]} usage
  * @param {import("./digest.js").Digest | null} digest in verify mode
  * @returns this thread's entry in `workers`, and the result's figures, of which `combine` takes thread 0's
  * @throws whatever the driver throws, with `sql` where it is known
  */
-export function perform(job, driver, line, usage, digest) {
+export function perform(job, driver, meeting, usage, digest) {
   const phases_ns = {};
   const timed = (phase, action) => {
-    const start = line.now();
+    const start = meeting.now();
     const value = action();
-    phases_ns[phase] = Math.round(line.now() - start);
+    phases_ns[phase] = Math.round(meeting.now() - start);
     return value;
   };
-  const part = partOf(job, line.thread);
+  const part = partOf(job, meeting.thread);
   const { open, openBare } = opener(job, part, driver);
   const pools = part.steps.map((step) => pool(step, driver.blob));
   // In turn: two connections that change the journal mode at once would find the file locked.
-  const db = line.inTurn(() => timed("open", open));
+  const db = meeting.inTurn(() => timed("open", open));
   // And the first look at a file in WAL mode may have to recover it.
-  const statements = line.inTurn(() =>
+  const statements = meeting.inTurn(() =>
     timed("prepare", () =>
       part.steps.map((step) =>
         held(step) ? during(step.sql, () => driver.prepare(db, step)) : null,
@@ -40,22 +40,23 @@ export function perform(job, driver, line, usage, digest) {
     ),
   );
   const bound = { db, statements, pools, open: openBare, digest, clock };
-  const outcome = iterate(job, part, db, compileLoop(part, driver, bound), line, usage);
+  const outcome = iterate(job, part, db, compileLoop(part, driver, bound), meeting, usage);
   if (job.mode === "verify" && job.writer !== null && part.role === "worker") {
     perform(job, driver, alone(null, job.measure.workers), usage, null);
   }
-  const proof = line.thread === 0 ? prove(job, driver, db, pools, digest) : null;
+  const proof = meeting.thread === 0 ? prove(job, driver, db, pools, digest) : null;
   timed("close", () => {
     for (const statement of statements) if (statement !== null) driver.finalize(statement);
     db.close();
   });
-  const { warmup_ns, iterations_ns, cpu_ns, switches, affected, difference, met_busy } = outcome;
+  const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults } = outcome;
+  const { affected, difference, met_busy } = outcome;
   return {
     entry: entry(part, outcome),
     affected,
     difference,
     met_busy,
-    figures: { warmup_ns, iterations_ns, cpu_ns, switches, ...proof, phases_ns },
+    figures: { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, ...proof, phases_ns },
   };
 }
 

@@ -6,16 +6,23 @@
  * @property {() => string} architecture
  * @property {() => string[]} flags the runtime was started with
  * @property {(path: string | URL) => string} readText
+ * @property {(folder: string) => string[]} list the names of what is in a folder
  * @property {(path: string, text: string) => void} replaceText so that a reader sees the old file or
  *   the whole new one
- * @property {() => {cpu_ns: {user: number, system: number}, switches: {voluntary: number,
- *   involuntary: number} | null}} usage nanoseconds and context switches so far, over all threads
+ * @property {() => Usage} usage what all threads have used so far
  * @property {(text: string) => void} print to stdout, at once
  * @property {(bytes: Uint8Array) => number} read from stdin, how many bytes; 0 at its end
  * @property {() => number | null} peakRss the largest resident set so far, in bytes
+ *
+ * @typedef {object} Usage context switches and page faults are null where the system does not tell
+ *   the two kinds apart
+ * @property {{user: number, system: number}} cpu_ns
+ * @property {{voluntary: number, involuntary: number} | null} switches
+ * @property {{minor: number, major: number} | null} page_faults
  */
 
-import { readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { readdirSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { eventsOf } from "./events.js";
 import { peakFrom, peakOf } from "./peak.js";
 
 /** @type {System} */
@@ -23,6 +30,7 @@ export const system = {
   architecture: () => process.arch,
   flags: () => process.execArgv,
   readText: (path) => readFileSync(path, "utf8"),
+  list: (folder) => readdirSync(folder),
   replaceText(path, text) {
     const draft = `${path}.${process.pid}.tmp`;
     writeFileSync(draft, text);
@@ -30,17 +38,10 @@ export const system = {
   },
   usage() {
     const used = process.resourceUsage();
-    return {
-      cpu_ns: { user: used.userCPUTime * 1000, system: used.systemCPUTime * 1000 },
-      // Windows counts none and says 0.
-      switches:
-        process.platform === "win32"
-          ? null
-          : {
-              voluntary: used.voluntaryContextSwitches,
-              involuntary: used.involuntaryContextSwitches,
-            },
-    };
+    const cpu_ns = { user: used.userCPUTime * 1000, system: used.systemCPUTime * 1000 };
+    // Windows counts no switches, and its page faults in one number only.
+    if (process.platform === "win32") return { cpu_ns, switches: null, page_faults: null };
+    return { cpu_ns, ...eventsOf(used) };
   },
   print: (text) => {
     writeSync(1, text);

@@ -2,25 +2,25 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { barrier } from "./barrier.js";
-import { DRIVERS } from "./drivers/driver.js";
+import { DRIVERS } from "./drivers/registry.js";
 import { failure } from "./failure.js";
-import { Aborted, together } from "./line.js";
+import { Aborted, together } from "./meeting.js";
 import { threads } from "./parts.js";
 import { perform } from "./session.js";
 import { system } from "./system.js";
 
 const { job, driver: name, number, memory, origin } = workerData;
 const across = job.measure.barrier ? barrier(system) : null;
-const line = together(memory, number, threads(job), origin, across);
+const meeting = together(memory, number, threads(job), origin, across);
 try {
   const driver = await DRIVERS[name].load();
   try {
-    parentPort.postMessage(perform(job, driver, line, system.usage, null));
+    parentPort.postMessage(perform(job, driver, meeting, system.usage, null));
   } catch (error) {
-    line.abort();
+    meeting.abort();
     parentPort.postMessage({ failure: failure(error, driver), aborted: error instanceof Aborted });
   }
 } catch (error) {
-  line.abort();
+  meeting.abort();
   parentPort.postMessage({ failure: failure(error, null) });
 }

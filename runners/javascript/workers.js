@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { combine } from "./figures.js";
-import { sharedLine, together } from "./line.js";
+import { sharedMeeting, together } from "./meeting.js";
 import { threads } from "./parts.js";
 
 /**
@@ -13,7 +13,7 @@ import { threads } from "./parts.js";
  */
 export async function performTogether(job, driver) {
   const count = threads(job);
-  const memory = sharedLine(count);
+  const memory = sharedMeeting(count);
   const { abort } = together(memory, -1, count, performance.timeOrigin);
   const answers = await Promise.all(
     Array.from({ length: count }, (_, number) => run(job, driver, number, memory, abort)),
@@ -23,7 +23,7 @@ export async function performTogether(job, driver) {
   return combine(job, answers);
 }
 
-/** A thread's answer. One that fails, or cannot be started, releases the others from the line. */
+/** A thread's answer. One that fails, or cannot be started, lets the others go. */
 function run(job, driver, number, memory, abort) {
   const workerData = { job, driver, number, memory, origin: performance.timeOrigin };
   return new Promise((resolve) => {

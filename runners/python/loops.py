@@ -1,10 +1,9 @@
 """Timed loops: source generated for one connection's steps, so that a loop has no dispatch in it.
 
 The plain loop does the operations and nothing else. One that also records has around each operation
-what was asked for: its planned time, its latency, its rollback when the database is busy.
+what `recording.py` puts there.
 """
 
-import dataclasses
 import sqlite3
 import time
 from collections.abc import Callable
@@ -12,15 +11,12 @@ from typing import Any
 
 import values
 from connection import primary
-from histogram import BUCKET, Recording
 from job import Column, Step
+from parts import Part
+from recording import Recording, indented, recorded, wait_until
 
 # begin, end (operation numbers), recording -> rows, affected, checksum, busy operations
 Loop = Callable[[int, int, Recording], tuple[int, int, int, int]]
-
-# What a sleep may last too long on an idle machine.
-MARGIN_NS = 200_000
-BUSY = 5
 
 _TERMS = {
     "integer": "{v} & 4294967295",
@@ -30,105 +26,63 @@ _TERMS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Manner:
-    """How operations are timed: `rate` per second and from which part of the first gap on."""
-
-    latencies: bool = False
-    tolerate_busy: bool = False
-    rate: float | None = None
-    offset: float = 0.0
-
-    @property
-    def plain(self) -> bool:
-        """Whether nothing is asked for but the operations."""
-        return not self.latencies and not self.tolerate_busy and self.rate is None
-
-
-def compile_loop(
-    steps: list[Step], transaction: str, connection: sqlite3.Connection, manner: Manner
-) -> Loop:
-    """A function that performs operations begin … end − 1 of `steps` on `connection`."""
+def compile_loop(part: Part, connection: sqlite3.Connection) -> Loop:
+    """A function that performs operations begin … end − 1 of a part's steps on `connection`."""
     bound: dict[str, Any] = {"connection": connection, "execute": connection.execute}
-    body: list[str] = []
-    for number, step in enumerate(steps):
+    for number, step in enumerate(part.steps):
         bound[f"sql{number}"] = step.sql
         bound[f"pool{number}"] = values.pool(step.parameters)
-        body += _execution(number, step, len(bound[f"pool{number}"]) - 1)
+    bound |= {"clock": time.perf_counter_ns, "wait_until": wait_until}
+    names = {**bound, "Error": sqlite3.Error, "primary": primary}
+    exec(compile(loop_source(part), "<loop>", "exec"), names)
+    return names["loop"]
+
+
+def loop_source(part: Part) -> str:
+    """The text that `compile_loop` compiles. Defaults of its parameters make globals locals."""
+    steps, transaction, manner = part.steps, part.transaction, part.manner
+    names = ["connection", "execute"]
+    body: list[str] = []
+    for number, step in enumerate(steps):
+        names += [f"sql{number}", f"pool{number}"]
+        body += _execution(number, step)
     if transaction in ("deferred", "immediate"):
         body = [f"execute('BEGIN {transaction}')", *body, "execute('COMMIT')"]
     if manner.plain:
         counters = [f"n{i} = begin * {step.repeat}" for i, step in enumerate(steps)]
-        body = ["for _ in range(begin, end):", *_indented(body)]
+        body = ["for _ in range(begin, end):", *indented(body)]
     else:
         counters = ["start = clock()"]
         starts = [f"n{i} = i * {step.repeat}" for i, step in enumerate(steps)]
-        body = ["for i in range(begin, end):", *_indented([*starts, *_recorded(body, manner)])]
-        bound |= {"clock": time.perf_counter_ns, "wait_until": wait_until}
+        body = ["for i in range(begin, end):", *indented([*starts, *recorded(body, manner)])]
+        names += ["clock", "wait_until"]
     lines = [
-        f"def loop(begin, end, recording, {', '.join(f'{name}={name}' for name in bound)}):",
-        *_indented(["rows = affected = h = busy = 0", *counters, *body]),
+        f"def loop(begin, end, recording, {', '.join(f'{name}={name}' for name in names)}):",
+        *indented(["rows = affected = h = busy = 0", *counters, *body]),
         "    return rows, affected, h, busy",
     ]
-    names = {**bound, "Error": sqlite3.Error, "primary": primary}
-    exec(compile("\n".join(lines), "<loop>", "exec"), names)
-    return names["loop"]
+    return "\n".join(lines)
 
 
-def _recorded(operation: list[str], manner: Manner) -> list[str]:
-    if manner.tolerate_busy:
-        operation = [
-            "kept = rows, affected, h",
-            "try:",
-            *_indented(operation),
-            "except Error as error:",
-            f"    if primary(error) != {BUSY}: raise",
-            "    if connection.in_transaction: execute('ROLLBACK')",
-            "    rows, affected, h = kept",
-            "    busy += 1",
-        ]
-    before = ["planned = clock()"] if manner.latencies else []
-    if manner.rate is not None:
-        gap = 1e9 / manner.rate
-        before = [
-            f"planned = start + int((i - begin + {manner.offset}) * {gap})",
-            "if clock() < planned:",
-            "    v = wait_until(planned) - planned",
-            f"    recording.pacing[{BUCKET}] += 1",
-        ]
-    after = ["v = clock() - planned", f"recording.latencies[{BUCKET}] += 1"]
-    return [*before, *operation, *(after if manner.latencies else [])]
-
-
-def wait_until(planned: int) -> int:
-    """Sleep, then spin until the clock is at `planned` nanoseconds; what it then says."""
-    clock = time.perf_counter_ns
-    left = planned - clock() - MARGIN_NS
-    if left > 0:
-        time.sleep(left / 1e9)
-    while (now := clock()) < planned:
-        pass
-    return now
-
-
-def _execution(i: int, step: Step, mask: int) -> list[str]:
+def _execution(i: int, step: Step) -> list[str]:
+    mask = len(step.parameters.rows) - 1 if step.parameters else 0
     call = f"execute(sql{i}, pool{i}[n{i} & {mask}])"
     match step.operation:
         case "get":
             lines = [
                 f"row = {call}.fetchone()",
                 "if row is not None:",
-                *_indented(["rows += 1", *_fold(step)]),
+                *indented(["rows += 1", *_fold(step)]),
             ]
         case "all":
             lines = [
                 f"found = {call}.fetchall()",
                 "rows += len(found)",
                 "for row in found:",
-                *_indented(_fold(step)),
+                *indented(_fold(step)),
             ]
         case "iterate":
-            lines = [f"for row in {call}:", *_indented(["rows += 1", *_fold(step)])]
+            lines = [f"for row in {call}:", *indented(["rows += 1", *_fold(step)])]
         case "run" if step.fails is not None:
             lines = [
                 f"try: {call}",
@@ -148,7 +102,7 @@ def _execution(i: int, step: Step, mask: int) -> list[str]:
         case _:
             raise ValueError(step.operation)
     lines.append(f"n{i} += 1")
-    return lines if step.repeat == 1 else [f"for _ in range({step.repeat}):", *_indented(lines)]
+    return lines if step.repeat == 1 else [f"for _ in range({step.repeat}):", *indented(lines)]
 
 
 def unmet(step: Step) -> str:
@@ -167,7 +121,3 @@ def _fold(step: Step) -> list[str]:
 
 def _key(step: Step, position: int, column: Column) -> str:
     return repr(column.name) if step.shape == "object" else str(position)
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return ["    " + line for line in lines]

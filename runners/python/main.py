@@ -8,11 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import session
+import invocation
 import system
-from connection import Unsupported
+from connection import Unsupported, refuse
 from job import BadJob, Job, load
+from loops import loop_source
+from parts import parts
 
+USAGE = "usage: main.py describe | --job FILE | --jobs FOLDER | --print-loop FILE"
 IDENTITY = {
     "runner": "python",
     "runtime": {"name": "Python", "version": platform.python_version()},
@@ -53,7 +56,7 @@ def run(job: Job) -> tuple[dict[str, Any], int]:
     """The result of `job` and the exit code."""
     head = {"contract": 1, "cell": job.cell, "identity": IDENTITY}
     try:
-        figures = session.perform(job)
+        figures = invocation.perform(job)
     except Unsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}, 0
     except (sqlite3.Error, ValueError) as error:
@@ -70,23 +73,60 @@ def write(result: dict[str, Any], output: Path) -> None:
     partial.replace(output)
 
 
+def perform(path: Path, *, alone: bool) -> int:
+    """Perform the job at `path`, which has the process to itself or not; the exit code."""
+    try:
+        job = load(path)
+    except BadJob as error:
+        print(f"{path}: {error}", file=sys.stderr)
+        return 2
+    if not alone and (job.connection.engine or job.measure.barrier):
+        print(f"{path}: connection.engine and measure.barrier need --job", file=sys.stderr)
+        return 2
+    result, code = run(job)
+    write(result, Path(job.output))
+    return code
+
+
+def print_loops(path: Path) -> int:
+    """Print the source of the loops that the job at `path` is timed with; the exit code."""
+    try:
+        job = load(path)
+        refuse(job)
+    except BadJob as error:
+        print(f"{path}: {error}", file=sys.stderr)
+        return 2
+    except Unsupported as reason:
+        print(f"unsupported: {reason}", file=sys.stderr)
+        return 0
+    if job.mode == "verify":
+        print("verify mode times no loop: verify.py performs it step by step", file=sys.stderr)
+        return 0
+    threads: dict[str, list[str]] = {}
+    for number, part in enumerate(parts(job) if job.steps else []):
+        name = "writer" if part.role == "writer" else f"worker {number}"
+        sql = [f"# sql{i} = {json.dumps(step.sql)}\n" for i, step in enumerate(part.steps)]
+        threads.setdefault("".join(sql) + loop_source(part), []).append(name)
+    for source, names in threads.items():
+        print(f"# {', '.join(names)}\n{source}")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
-    """Entry point: `describe` or `--job FILE`."""
+    """Entry point; the exit code."""
     match arguments:
         case ["describe"]:
             print(json.dumps(describe()))
             return 0
         case ["--job", path]:
-            try:
-                job = load(Path(path))
-            except BadJob as error:
-                print(f"{path}: {error}", file=sys.stderr)
-                return 2
-            result, code = run(job)
-            write(result, Path(job.output))
-            return code
+            return perform(Path(path), alone=True)
+        case ["--jobs", folder] if Path(folder).is_dir():
+            files = sorted(Path(folder).glob("*.json"))
+            return max((perform(file, alone=False) for file in files), default=0)
+        case ["--print-loop", path]:
+            return print_loops(Path(path))
         case _:
-            print("usage: main.py describe | --job FILE", file=sys.stderr)
+            print(USAGE, file=sys.stderr)
             return 2
 
 

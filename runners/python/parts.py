@@ -1,16 +1,49 @@
-"""Which operations are whose."""
+"""What each worker, and the writer beside them, does in an iteration."""
 
-from job import Measure
+import dataclasses
+from typing import Literal
+
+from job import Job, Measure, Step
+from recording import Manner
 
 
-def parts(measure: Measure) -> list[tuple[int, int]]:
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One thread's work: operations [begin, end) of its steps."""
+
+    role: Literal["worker", "writer"]
+    steps: list[Step]
+    transaction: str
+    begin: int
+    end: int
+    manner: Manner
+
+
+def parts(job: Job) -> list[Part]:
+    """The parts of this process's workers, then the writer's if there is one."""
+    asked, (first, of) = job.measure, _place(job.measure)
+
+    def manner(rate: float | None, offset: float) -> Manner:
+        return Manner(asked.latencies, asked.tolerate_busy, rate, offset)
+
+    made = [
+        Part("worker", job.steps, job.transaction, begin, end, manner(asked.rate, number / of))
+        for number, (begin, end) in enumerate(shares(asked), first)
+    ]
+    if writer := job.writer:
+        own = manner(writer.rate, 0)
+        made.append(Part("writer", writer.steps, writer.transaction, 0, writer.operations, own))
+    return made
+
+
+def shares(measure: Measure) -> list[tuple[int, int]]:
     """Operation numbers [begin, end) of each worker of this process."""
-    total, first, of = measure.operations_per_iteration, *place(measure)
+    total, first, of = measure.operations_per_iteration, *_place(measure)
     numbers = range(first, first + measure.workers)
     return [(total * w // of, total * (w + 1) // of) for w in numbers]
 
 
-def place(measure: Measure) -> tuple[int, int]:
+def _place(measure: Measure) -> tuple[int, int]:
     """The number of this process's first worker, and how many there are in all processes."""
     share = measure.share
     return (share.first, share.of) if share else (0, measure.workers)

@@ -1,72 +1,84 @@
-"""One job: open, verify or measure, read back, inspect."""
+"""One connection at work: its loop, its laps and what they come to."""
 
+import dataclasses
 import sqlite3
 import time
 from typing import Any
 
-import values
-from connection import connect, refuse
-from job import Job, Step
-from measure import measure
-from verify import verify
-
-PRAGMAS = [
-    "journal_mode",
-    "synchronous",
-    "cache_size",
-    "mmap_size",
-    "temp_store",
-    "foreign_keys",
-    "busy_timeout",
-    "page_size",
-    "locking_mode",
-    "wal_autocheckpoint",
-    "encoding",
-    "query_only",
-]
+import histogram
+from connection import begin_read
+from loops import compile_loop
+from parts import Part
+from recording import Recording
 
 
-def perform(job: Job) -> dict[str, Any]:
-    """The result's figures for `job`; raises Unsupported, sqlite3.Error, ValueError."""
-    refuse(job)
-    if job.database is None:
-        return {}
-    started = time.monotonic_ns()
-    connection = connect(job, job.steps)
-    opened = time.monotonic_ns()
-    figures = (verify if job.mode == "verify" else measure)(job, connection)
-    if job.readback:
-        figures["readback"] = _prove(job, connection)
-    if job.inspect:
-        figures |= _inspect(job, connection)
-    figures["sqlite_version"] = sqlite3.sqlite_version
-    figures["phases_ns"] = {"load": None, "open": opened - started, "prepare": None, "close": None}
-    connection.close()
-    return figures
+@dataclasses.dataclass(frozen=True)
+class Lap:
+    """One iteration of a session: nanoseconds of the clock and of Unix time; counts."""
+
+    begin: int
+    end: int
+    began_unix: int
+    counts: tuple[int, int, int, int]
 
 
-def _prove(job: Job, connection: sqlite3.Connection) -> dict[str, int]:
-    tally = values.Tally()
-    for query in job.readback:
-        tally.result(query.columns, connection.execute(query.sql).fetchall())
-    tally.share()
-    return {"rows": tally.rows, "checksum": tally.checksum}
+class Session:
+    """A worker's connection or the writer's, which does one part."""
 
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.laps: list[Lap] = []
+        self.recording = Recording()
 
-def _inspect(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
-    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    pragmas = {name: _first(connection, f"PRAGMA {name}") for name in PRAGMAS}
-    plans = [_plan(connection, step) for step in job.steps]
-    return {"effective": {"pragmas": pragmas, "engine": {}}, "plans": plans}
+    @property
+    def operations(self) -> int:
+        """Operations of one iteration."""
+        return self.part.end - self.part.begin
 
+    def take(self, connection: sqlite3.Connection) -> None:
+        """Work on `connection` from now on."""
+        self._connection = connection
+        self._loop = compile_loop(self.part, connection)
 
-def _first(connection: sqlite3.Connection, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]
+    def prepare(self) -> None:
+        """What precedes the clock of an iteration."""
+        if self.part.transaction == "read":
+            begin_read(self._connection)
 
+    def lap(self) -> None:
+        """One iteration, with what follows its clock."""
+        began_unix = time.time_ns()
+        begin = time.perf_counter_ns()
+        counts = self._loop(self.part.begin, self.part.end, self.recording)
+        end = time.perf_counter_ns()
+        self.laps.append(Lap(begin, end, began_unix, counts))
+        if self.part.transaction == "read":
+            self._connection.execute("COMMIT")
 
-def _plan(connection: sqlite3.Connection, step: Step) -> list[str]:
-    if step.operation in ("open", "in-transaction"):
-        return []
-    unbound = (None,) * step.sql.count("?")
-    return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {step.sql}", unbound)]
+    def forget(self) -> None:
+        """Discard what was recorded so far."""
+        self.recording = Recording()
+
+    def figures(self, iterations: int, *, spans: bool) -> dict[str, Any]:
+        """The result's entry for the last `iterations` iterations."""
+        laps = self.laps[-iterations:]
+        rows, _, checksum, _ = laps[-1].counts
+        manner = self.part.manner
+        told: dict[str, Any] = {
+            "role": self.part.role,
+            "operations": self.operations,
+            "rows": rows,
+            "checksum": checksum,
+            "iterations_ns": [lap.end - lap.begin for lap in laps],
+            "busy": sum(lap.counts[3] for lap in laps),
+        }
+        if spans:
+            told["spans_us"] = [
+                (lap.began_unix / 1000, (lap.began_unix + lap.end - lap.begin) / 1000)
+                for lap in laps
+            ]
+        if manner.latencies:
+            told["latencies"] = histogram.pairs(self.recording.latencies)
+        if manner.rate is not None:
+            told["pacing"] = histogram.pairs(self.recording.pacing)
+        return told

@@ -10,33 +10,42 @@ from typing import Any, NamedTuple
 
 
 class Usage(NamedTuple):
-    """CPU nanoseconds and context switches (voluntary, involuntary) of all threads."""
+    """CPU nanoseconds, context switches (voluntary, involuntary) and page faults (minor, major) of
+    all threads; None where the system does not tell the two kinds apart."""
 
     user: int
     system: int
-    switches: tuple[int, int] | None
+    switches: tuple[int, int] | None = None
+    page_faults: tuple[int, int] | None = None
 
 
 def usage() -> Usage:
     """What the process has used so far."""
     if sys.platform == "win32":
         now = os.times()
-        return Usage(round(now.user * 1e9), round(now.system * 1e9), None)
+        return Usage(round(now.user * 1e9), round(now.system * 1e9))
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
-    switches = used.ru_nvcsw, used.ru_nivcsw
-    return Usage(round(used.ru_utime * 1e9), round(used.ru_stime * 1e9), switches)
+    switches, page_faults = (used.ru_nvcsw, used.ru_nivcsw), (used.ru_minflt, used.ru_majflt)
+    return Usage(round(used.ru_utime * 1e9), round(used.ru_stime * 1e9), switches, page_faults)
 
 
 def figures(before: Usage, after: Usage) -> dict[str, Any]:
-    """The result's `cpu_ns` and `switches` between two moments."""
-    switches = None
-    if before.switches and after.switches:
-        voluntary, involuntary = map(int.__sub__, after.switches, before.switches)
-        switches = {"voluntary": voluntary, "involuntary": involuntary}
-    cpu = {"user": after.user - before.user, "system": after.system - before.system}
-    return {"cpu_ns": cpu, "switches": switches}
+    """The result's `cpu_ns`, `switches` and `page_faults` between two moments."""
+    return {
+        "cpu_ns": {"user": after.user - before.user, "system": after.system - before.system},
+        "switches": _between(before.switches, after.switches, ("voluntary", "involuntary")),
+        "page_faults": _between(before.page_faults, after.page_faults, ("minor", "major")),
+    }
+
+
+def _between(
+    before: tuple[int, int] | None, after: tuple[int, int] | None, names: tuple[str, str]
+) -> dict[str, int] | None:
+    if before is None or after is None:
+        return None
+    return dict(zip(names, map(int.__sub__, after, before), strict=True))
 
 
 def peak_rss() -> int | None:

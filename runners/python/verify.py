@@ -8,7 +8,7 @@ import values
 from connection import begin_read, connect, primary
 from job import Job, Step
 from loops import unmet
-from parts import parts
+from parts import shares
 
 
 def verify(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
@@ -18,8 +18,8 @@ def verify(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
         connection.execute(sql)
     if job.transaction == "read":
         begin_read(connection)
-    shares = parts(job.measure)
-    for begin, end in shares:
+    cuts = shares(job.measure)
+    for begin, end in cuts:
         _operations(connection, job.steps, job.transaction, range(begin, end), tally)
         tally.share()
     if job.transaction == "read":
@@ -31,7 +31,7 @@ def verify(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
             _operations(own, job.writer.steps, job.writer.transaction, numbers, values.Tally())
     for query in job.readback:
         tally.result(query.columns, connection.execute(query.sql).fetchall())
-    operations = sum(end - begin for begin, end in shares)
+    operations = sum(end - begin for begin, end in cuts)
     return {**figures, "operations": operations, "digest": tally.digest()}
 
 

@@ -15,6 +15,7 @@ from sqlitmus.analysis.claims.details import Details, read_details
 from sqlitmus.analysis.samples import Cells as SampleCells
 from sqlitmus.analysis.samples import Samples, read_samples
 from sqlitmus.catalog.claims import Claim
+from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import Shard
 from sqlitmus.results.report import SelfTest
 from sqlitmus.run.store import Block
@@ -74,6 +75,8 @@ class PlannedCase(Record):
     pragmas: list[tuple[str, str | int]]
     workers: int = Field(default=1, ge=1)
     processes: int | None = None
+    fixture: str | None = None
+    variant: Variant = Variant()
     database_bytes: int | None = None
     notes: list[str] = []
 

@@ -69,7 +69,7 @@ def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list
         raise UsageError(
             f"nothing in this suite matches {' | '.join(texts)!r}."
             + (f" Did you mean {near}?" if near else "")
-            + " `sqlitmus list` shows what there is; --suite full has more cases."
+            + " `./just list` shows what there is; --suite full has more cases."
         )
     return left
 

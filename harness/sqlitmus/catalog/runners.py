@@ -83,8 +83,11 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
 def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
     env = environment(spec)
     if spec.tool not in tools.paths:
-        hint = tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
-        return Installed(spec, [], env, hint, None, "")
+        unknown = (
+            f"{spec.tool} is not set up; run ./just setup, or see docs/adding-a-runner.md "
+            "for a tool that set-up does not know yet"
+        )
+        return Installed(spec, [], env, tools.missing.get(spec.tool, unknown), None, "")
     command = expand(spec.command, tools)
     fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
     try:

@@ -5,13 +5,12 @@ Imports: vocabulary, machine, catalog, run, results, analysis, compare, machines
 
 import sys
 import traceback
-from pathlib import Path
 from types import ModuleType
 
 import typer
 
 from sqlitmus.machine import console
-from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError
+from sqlitmus.vocabulary.errors import Exit, SqlitmusError
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
@@ -68,7 +67,7 @@ def main() -> None:
     for module in modules():
         module.register(app)
     try:
-        app(prog_name="sqlitmus")
+        app(prog_name="./just")
     except SqlitmusError as error:
         print(f"sqlitmus: {error}", file=sys.stderr)
         sys.exit(error.exit)
@@ -78,23 +77,3 @@ def main() -> None:
         traceback.print_exc()
         print("sqlitmus: this is a fault in sqlitmus; please report it", file=sys.stderr)
         sys.exit(Exit.INTERNAL)
-
-
-def write(text: str, output: Path | None) -> None:
-    """Put a command's data where it was asked for: a file, or stdout for `-` and None."""
-    if output is None or str(output) == "-":
-        sys.stdout.write(text)
-        return
-    save(text, output)
-    print(output, file=sys.stderr)
-
-
-def save(text: str, output: Path) -> None:
-    """Write a file whole; raises NotFit when it cannot be written."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(text.encode())
-    except OSError as error:
-        raise NotFit(
-            f"{output}: cannot be written: {error.strerror}; free some space or choose another file"
-        ) from error

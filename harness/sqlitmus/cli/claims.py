@@ -1,12 +1,11 @@
-"""`sqlitmus claims`."""
+"""`./just claims`."""
 
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli import write
-from sqlitmus.cli.run import (
+from sqlitmus.cli.options import (
     Blocks,
     Format,
     Fresh,
@@ -20,11 +19,10 @@ from sqlitmus.cli.run import (
     TimeBudget,
     Timeout,
     Wait,
-    check_format,
     check_label,
-    interrupted,
     seconds,
 )
+from sqlitmus.cli.output import check_format, interrupted, write
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:

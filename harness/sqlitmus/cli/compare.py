@@ -1,4 +1,4 @@
-"""`sqlitmus compare`."""
+"""`./just compare`."""
 
 import shlex
 import sys
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus.cli import write
-from sqlitmus.cli.run import (
+from sqlitmus.cli.options import (
     Blocks,
     Cases,
     Filters,
@@ -25,11 +24,10 @@ from sqlitmus.cli.run import (
     TimeBudget,
     Timeout,
     Wait,
-    check_format,
     check_label,
-    interrupted,
     seconds,
 )
+from sqlitmus.cli.output import check_format, interrupted, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 

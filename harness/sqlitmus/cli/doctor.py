@@ -1,4 +1,4 @@
-"""`sqlitmus doctor`."""
+"""`./just doctor`."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`sqlitmus export`."""
+"""`./just export`."""
 
 import gc
 import sys
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli import write
-from sqlitmus.cli.run import check_format
+from sqlitmus.cli.output import check_format, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 

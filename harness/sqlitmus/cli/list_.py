@@ -1,4 +1,4 @@
-"""`sqlitmus list`."""
+"""`./just list`."""
 
 import json
 from collections.abc import Mapping, Sequence

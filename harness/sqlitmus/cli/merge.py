@@ -1,13 +1,13 @@
-"""`sqlitmus merge`."""
+"""`./just merge`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.run import Label, Out, Quiet, check_label
+from sqlitmus.cli.options import Label, Out, Quiet, check_label
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.nouns import counted
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ def register(app: typer.Typer) -> None:
 
 def merge(
     folders: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            parser=paths.given,
-            metavar="DIR…",
-            help="Run directories, merged ones, or folders that hold some up to two levels below.",
+            metavar="[NAME=]DIR…",
+            help="Run directories, merged ones, or folders that hold some up to two levels below; "
+            "NAME names their machine in the merged report.",
         ),
     ],
     out: Out = None,
@@ -50,12 +50,14 @@ def merge(
     import datetime
     import shlex
 
+    from sqlitmus.machines.discover import Given
     from sqlitmus.machines.merge import merge as merge_runs
     from sqlitmus.run.progress import Progress
 
     check_label(label)
     now = datetime.datetime.now(datetime.UTC)
-    done = merge_runs(folders, out or paths.RESULTS, label, expect or [], now, partial=partial)
+    given = [Given(*_named(text)) for text in folders]
+    done = merge_runs(given, out or paths.RESULTS, label, expect or [], now, partial=partial)
     progress = Progress(quiet=quiet)
     for machine in done.merged.machines:
         progress.say(_told(machine))
@@ -69,6 +71,17 @@ def merge(
     print(done.directory)
     if done.merged.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
+
+
+def _named(text: str) -> tuple[Path, str]:
+    """A folder and the name before it; a folder whose own name holds `=` has none."""
+    name, sign, folder = text.partition("=")
+    if not sign or paths.given(text).is_dir():
+        return paths.given(text), ""
+    check_label(name, "the name before =")
+    if not name:
+        raise UsageError(f"{text!r}: expected NAME=DIR, or a folder")
+    return paths.given(folder), name
 
 
 def _told(machine: "Machine") -> str:

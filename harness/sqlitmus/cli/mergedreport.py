@@ -1,10 +1,10 @@
-"""`sqlitmus report` of a merged run directory, or of one of its machines."""
+"""`./just report` of a merged run directory, or of one of its machines."""
 
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlitmus.cli import write
+from sqlitmus.cli.output import write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`sqlitmus report`."""
+"""`./just report`."""
 
 import gc
 import os
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from sqlitmus.cli import save, write
-from sqlitmus.cli.run import check_format
+from sqlitmus.cli.output import check_format, save, write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,58 +1,34 @@
-"""`sqlitmus run`."""
+"""`./just run`."""
 
-import re
-import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from sqlitmus.cli.options import (
+    Blocks,
+    Cases,
+    Filters,
+    Fresh,
+    Label,
+    Margin,
+    Mode,
+    Out,
+    Quiet,
+    Runners,
+    Seed,
+    Size,
+    Suite,
+    TimeBudget,
+    Timeout,
+    Wait,
+    check_label,
+    seconds,
+)
+from sqlitmus.cli.output import interrupted
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit, UsageError
-
-if TYPE_CHECKING:
-    from sqlitmus.run.progress import Progress
-
-Filters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-f",
-        "--filter",
-        help="Narrow the suite's cells: substring, key:value, -not; all words in one -f match.",
-    ),
-]
-Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]
-Cases = Annotated[list[str] | None, typer.Option("--case", help="These cases, by id.")]
-Suite = Annotated[str, typer.Option(help="smoke, quick or full.")]
-Mode = Annotated[
-    str | None,
-    typer.Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
-]
-Size = Annotated[str, typer.Option(help="Fixture size: s, m or l.")]
-Timeout = Annotated[float, typer.Option(help="Seconds that one invocation may take.", min=0.1)]
-Margin = Annotated[
-    float,
-    typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),
-]
-Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)]
-TimeBudget = Annotated[
-    str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
-]
-Seed = Annotated[int | None, typer.Option(help="Seed of the order.")]
-Label = Annotated[str, typer.Option(help="Ends the name of the run directory.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(parser=paths.given, metavar="FOLDER", help="Folder for run directories."),
-]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
-Format = Annotated[
-    str, typer.Option("--format", help="What stdout gets: text, md, html, json or node.")
-]
-FORMATS = ("html", "md", "json", "text", "node")
-Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
-Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
+from sqlitmus.vocabulary.errors import Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -156,32 +132,3 @@ def run(
     elif ended.directory:
         render_into(ended.directory, progress)
     raise typer.Exit(ended.exit)
-
-
-def interrupted(directory: Path | None, progress: "Progress") -> None:
-    """Say how to go on; `directory` is None where there is nothing to go on with."""
-    command = f"./just run --resume {shlex.quote(str(directory))}"
-    where = f"go on with: {command}" if directory else "nothing was measured yet"
-    progress.insist(f"interrupted; {where}")
-
-
-def check_format(name: str, known: Sequence[str] = FORMATS) -> None:
-    """Raise UsageError for a format that is not among those known, which are a report's."""
-    if name not in known:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(known)}")
-
-
-def check_label(label: str, option: str = "--label") -> None:
-    """Raise UsageError for a label that cannot be part of a folder's name."""
-    if re.search(r"[^\w.@+-]", label):
-        raise UsageError(f"{option} {label!r}: use letters, digits and . _ @ + - only")
-
-
-def seconds(text: str) -> float:
-    """Seconds of `90`, `90s`, `20m` or `1h`; raises UsageError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if not match or float(match[1]) == 0:
-        raise UsageError(
-            f"--time-budget {text!r}: expected a number above 0 with s, m or h, such as 20m"
-        )
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]

@@ -1,4 +1,4 @@
-"""`sqlitmus schema`."""
+"""`./just schema`."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sqlitmus.cli import write
+from sqlitmus.cli.output import write
 from sqlitmus.vocabulary.errors import UsageError
 
 

@@ -1,4 +1,4 @@
-"""`sqlitmus selftest`."""
+"""`./just selftest`."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.run import Wait, seconds
+from sqlitmus.cli.options import Wait, seconds
 from sqlitmus.vocabulary.errors import Exit
 
 

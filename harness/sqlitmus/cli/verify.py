@@ -1,4 +1,4 @@
-"""`sqlitmus verify`."""
+"""`./just verify`."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.run import Cases, Filters, Runners, Size, Suite, Timeout
+from sqlitmus.cli.options import Cases, Filters, Runners, Size, Suite, Timeout
 from sqlitmus.vocabulary.errors import Exit
 
 

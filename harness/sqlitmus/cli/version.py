@@ -1,4 +1,4 @@
-"""`sqlitmus version`."""
+"""`./just version`."""
 
 import json
 from typing import Annotated

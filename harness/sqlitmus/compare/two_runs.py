@@ -20,11 +20,13 @@ from sqlitmus.analysis.pairs import Question, comparisons, concluded
 from sqlitmus.analysis.phrases import listed
 from sqlitmus.analysis.rates import rates
 from sqlitmus.analysis.standings import standings
+from sqlitmus.catalog.same_work import differences, facts
 from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
 from sqlitmus.stats.estimate import Array, Medians
 from sqlitmus.stats.unpaired import unpaired_means
 from sqlitmus.vocabulary.errors import UsageError
 
+SHOWN = 3
 _SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
 
 
@@ -41,7 +43,7 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]
     if not ids:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
-    _same_cases(base, new, ids)
+    _same_work(base, new, ids)
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
     sides = [_side(run, ids) for run in (base, new)]
     steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
@@ -116,23 +118,17 @@ def _same_machine(base: RunData, new: RunData) -> None:
             )
 
 
-def _same_cases(base: RunData, new: RunData, ids: Sequence[str]) -> None:
+def _same_work(base: RunData, new: RunData, ids: Sequence[str]) -> None:
     """Raise for a case that is not the same work in both runs."""
-    if base.plan.size != new.plan.size:
+    changed = differences(facts(base.plan, ids), facts(new.plan, ids))
+    if changed:
+        shown = listed(changed[:SHOWN])
+        more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
         raise UsageError(
-            f"the runs used fixtures of sizes {base.plan.size} and {new.plan.size}; compare runs "
-            "of the same size"
+            f"{base.plan.run} and {new.plan.run} did not do the same work: {shown}{more} changed. "
+            "Compare runs of the same scenarios and fixtures, or measure both sides in one run "
+            "with `./just compare BASE NEW`."
         )
-    for one in base.plan.cases:
-        other = next((case for case in new.plan.cases if case.id == one.id), None)
-        if other is None or one.id not in ids:
-            continue
-        for name in ("sql", "pragmas", "metric", "per_operation", "workers"):
-            if getattr(one, name) != getattr(other, name):
-                raise UsageError(
-                    f"{one.id} is not the same work in both runs: its {name} changed. Leave it out "
-                    "or measure both in one run."
-                )
 
 
 def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:

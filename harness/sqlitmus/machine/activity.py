@@ -130,13 +130,23 @@ def _swapped_bytes() -> int:
     return swap.sin + swap.sout
 
 
+def _own() -> set[int]:
+    """This process, and the shell and terminal above it, which cannot be closed for a run.
+
+    A shell also gets the counters of the commands that it has waited for.
+    """
+    above = system.told(lambda: psutil.Process().parents()) or []
+    return {os.getpid(), *(process.pid for process in above)}
+
+
 def _processes() -> Iterator[tuple[tuple[int, float], Process]]:
     counts = hasattr(psutil.Process, "io_counters")
+    own = _own()
     wanted = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
     for process in psutil.process_iter(wanted):
         told = process.info
         cpu, written, start = told["cpu_times"], told.get("io_counters"), told["create_time"]
-        if process.pid != os.getpid() and cpu is not None and start is not None:
+        if process.pid not in own and cpu is not None and start is not None:
             yield (
                 (process.pid, start),
                 Process(

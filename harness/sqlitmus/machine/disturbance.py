@@ -14,6 +14,9 @@ BUSY = 0.2
 MEMORY_PRESSURE = 0.01
 HOT_C = 85
 DISK_BYTES_PER_S = 2**20
+# a process below these is not worth closing
+NAMED_CORES = 0.05
+NAMED_BYTES_PER_S = 2**16
 UNWRITTEN_BYTES = 64 * 2**20
 
 
@@ -24,7 +27,8 @@ def load(activity: Activity) -> Check:
     finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
     if activity.busy <= BUSY:
         return Check("load", "ok", finding)
-    advice = _close(activity.busiest, lambda cores: f"{100 * cores:.0f} % of a core")
+    busiest = [process for process in activity.busiest if process.rate >= NAMED_CORES]
+    advice = _close(busiest, lambda cores: f"{100 * cores:.0f} % of a core")
     return Check("load", "warning", finding, advice or "find out what is busy, with top")
 
 
@@ -81,7 +85,8 @@ def disk_traffic(activity: Activity, root: Path) -> Check:
     if rate is not None:
         findings.append(_per_s(rate))
         if rate > DISK_BYTES_PER_S:
-            advice.append(_close(activity.writers, _per_s) or "find out who, with sudo iotop")
+            writers = [process for process in activity.writers if process.rate >= NAMED_BYTES_PER_S]
+            advice.append(_close(writers, _per_s) or "find out who, with sudo iotop")
     if unwritten is not None:
         findings.append(f"{unwritten / 2**20:.0f} MiB to be written")
         if unwritten > UNWRITTEN_BYTES:

@@ -92,7 +92,7 @@ def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[Non
             if not _is(file, handle):
                 continue
             started = psutil.Process().create_time()
-            command = shlex.join(["sqlitmus", *sys.argv[1:]])
+            command = shlex.join(["./just", *sys.argv[1:]])
             _write(handle, Holder(pid=os.getpid(), started=started, label=label, command=command))
             try:
                 yield

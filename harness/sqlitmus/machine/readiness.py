@@ -47,8 +47,11 @@ def tools() -> Check:
     """What the set-up could not provide."""
     found = paths.tools()
     if found.missing:
-        told = "; ".join(f"{name}: {hint}" for name, hint in found.missing.items())
-        return Check("tools", "warning", f"missing {', '.join(found.missing)}", told)
+        names: dict[str, list[str]] = {}
+        for name, hint in found.missing.items():
+            names.setdefault(hint, []).append(name)
+        advice = "; ".join(f"{', '.join(tools)}: {hint}" for hint, tools in names.items())
+        return Check("tools", "warning", f"missing {', '.join(found.missing)}", advice)
     return Check("tools", "ok", f"{len(found.paths)} present")
 
 

@@ -16,6 +16,7 @@ from sqlitmus.analysis import RunData, RunDataError, from_records
 from sqlitmus.analysis.data import Plan, validated
 from sqlitmus.analysis.files import cut_off
 from sqlitmus.catalog import plan as plans
+from sqlitmus.catalog import same_work
 from sqlitmus.machine import architecture
 from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
 from sqlitmus.machines.candidate import Run
@@ -65,7 +66,7 @@ def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
         kind=kind,
         hardware=tuple(facts.get(name, UNKNOWN) for name in HARDWARE),
         cases=frozenset(case.id for case in plan.cases),
-        definitions={**plan.definitions, "fixture size": plan.size},
+        work=same_work.facts(plan),
         settings={
             "reference": plan.reference,
             "canary": plan.canary or "none",

@@ -7,13 +7,13 @@ from sqlitmus.machines.agree import agree
 from sqlitmus.machines.candidate import Run, age
 from sqlitmus.machines.manifest import Machine, Refused
 
-SAME_DEFINITIONS = "; measure both with the same scenarios and fixtures"
+SAME_WORK = "; measure both with the same scenarios and fixtures"
 SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 
 
 def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
     """The machines by name, and the runs that do not fit to the others; in any order the same."""
-    kept, refused = agree(runs, lambda run: run.definitions, SAME_DEFINITIONS)
+    kept, refused = agree(runs, lambda run: run.work, SAME_WORK)
     labelled: dict[str, list[list[Run]]] = defaultdict(list)
     for alike in _by(kept, lambda run: (run.label, run.kind)):
         whole, foreign = _one_whole(alike)

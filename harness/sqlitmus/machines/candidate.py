@@ -11,7 +11,8 @@ class Run:
     """A run that may be merged.
 
     `path` is for messages, `kind` system and architecture, `hardware` what tells two machines of
-    one label apart, `cases` the ids, `definitions` a hash by kind and name; `settings` what the
+    one label apart, `cases` the ids, `work` what it measures (see
+    `catalog.same_work`); `settings` what the
     runs of one machine must agree in.
     """
 
@@ -27,7 +28,7 @@ class Run:
     kind: str
     hardware: tuple[str, ...]
     cases: frozenset[str]
-    definitions: dict[str, str]
+    work: dict[str, str]
     settings: dict[str, str]
 
     def source(self) -> Source:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -30,6 +30,7 @@ class Origin:
     path: str
     partial: bool
     hash: str | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,36 @@ class Found:
     expected: list[str]
 
 
-def find(given: list[Path], *, partial: bool) -> Found:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A folder to look in, and a name for the machine of all runs in it; "" keeps their own."""
+
+    folder: Path
+    label: str = ""
+
+
+def find(given: list[Given], *, partial: bool) -> Found:
     """Run directories, and those in merged ones, at or at most two levels below each folder.
 
     Raises UsageError for one that is not there.
     """
     found = Found([], [], [])
-    for folder in given:
+    folders = [one.folder for one in given]
+    for folder in folders:
         if not folder.is_dir():
-            raise UsageError(f"{folder}: there is no such folder; give folders that hold runs")
-    top = _top(given)
-    for folder in given:
+            raise UsageError(
+                f"{folder}: there is no such folder; give folders that hold runs, as DIR or as "
+                "NAME=DIR"
+            )
+    top = _top(folders)
+    for folder, label in ((one.folder, one.label) for one in given):
         before = len(found.origins) + len(found.refused)
         for place in _holders(folder.resolve(), DEPTH):
             path = _shown(folder, place, top)
             if model.is_merged(place):
-                _merged(place, path, found)
+                _merged(place, path, label, found)
             else:
-                found.origins.append(Origin(place, path, partial))
+                found.origins.append(Origin(place, path, partial, label=label))
         if len(found.origins) + len(found.refused) == before:
             reason = "holds no run directory, nor does a folder up to two levels below"
             found.refused.append(Refused(path=_shown(folder, folder.resolve(), top), reason=reason))
@@ -103,7 +116,8 @@ def _taken(origin: Origin, target: Path) -> Run:
             f"hash {digest} is not the one in {model.NAME}: a file was changed; merge the run "
             "itself"
         )
-    return examine(target, origin.path, digest, partial=origin.partial)
+    run = examine(target, origin.path, digest, partial=origin.partial)
+    return replace(run, label=origin.label) if origin.label else run
 
 
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
@@ -126,7 +140,7 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
         return []
 
 
-def _merged(directory: Path, path: str, found: Found) -> None:
+def _merged(directory: Path, path: str, label: str, found: Found) -> None:
     """Add the sources of a merged directory, and what it had to refuse."""
     try:
         merged = model.read(directory)
@@ -138,14 +152,15 @@ def _merged(directory: Path, path: str, found: Found) -> None:
         Refused(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
     )
     found.expected.extend(map(plain, merged.expected))
-    found.origins.extend(_sources(merged, directory, path))
+    found.origins.extend(_sources(merged, directory, path, label))
 
 
-def _sources(merged: Merged, directory: Path, path: str) -> Iterator[Origin]:
+def _sources(merged: Merged, directory: Path, path: str, label: str) -> Iterator[Origin]:
     for source in (source for machine in merged.machines for source in machine.sources):
         name = source.hash if re.fullmatch("[0-9a-f]{16}", source.hash) else "?"
         folder = directory / model.SOURCES / name
-        yield Origin(folder, f"{path}/{model.SOURCES}/{name}", not source.complete, source.hash)
+        place = f"{path}/{model.SOURCES}/{name}"
+        yield Origin(folder, place, not source.complete, source.hash, label)
 
 
 def _top(given: list[Path]) -> Path | None:

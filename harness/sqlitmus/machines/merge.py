@@ -10,7 +10,7 @@ from sqlitmus import __version__
 from sqlitmus.machines import manifest as model
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.discover import find, take_all
+from sqlitmus.machines.discover import Given, find, take_all
 from sqlitmus.machines.manifest import Machine, Merged, Refused
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -26,7 +26,7 @@ class Done:
 
 
 def merge(
-    given: list[Path], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
+    given: list[Given], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
 ) -> Done:
     """Merge what lies in the folders `given` into a new folder in `out`.
 
@@ -45,7 +45,7 @@ def merge(
 
 
 def _merge(
-    given: list[Path],
+    given: list[Given],
     staging: Path,
     target: Path,
     expect: list[str],

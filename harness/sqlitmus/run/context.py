@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sqlitmus import machine
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.fixture import LAYOUT
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import memory
@@ -19,7 +18,6 @@ from sqlitmus.run.invocations import Workbench, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit
 
 
@@ -45,35 +43,10 @@ class Bench:
         there = {name for name, found in self.installed.items() if not found.missing}
         return {case: [n for n in names if n in there] for case, names in cells.items()}
 
-    def definitions(self, cases: list[Case]) -> dict[str, str]:
-        """A hash of each scenario, profile and fixture of `cases`, by kind and name.
-
-        Runs are merged only if they agree in what they have in common of it.
-        """
-        known = self.catalog
-        models: dict[str, Model] = {}
-        for case in cases:
-            models[f"scenario {case.scenario}"] = known.scenarios[case.scenario]
-            if case.fixture:
-                models[f"fixture {case.fixture}"] = known.fixtures[case.fixture]
-            if profile := case.axes.get("profile"):
-                models[f"profile {profile}"] = known.profiles[profile]
-        return {
-            name: hashlib.sha256(f"{LAYOUT}/{model.model_dump_json()}".encode()).hexdigest()[:16]
-            for name, model in sorted(models.items())
-        }
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """A hash of everything that must stay the same for samples to belong together."""
+    def fingerprint(self) -> str:
+        """A hash of the runners and the machine, which stay the same while samples are added."""
         parts = [f"{name}:{i.fingerprint}" for name, i in sorted(self.installed.items())]
-        for case in cases:
-            scenario = self.catalog.scenarios[case.scenario]
-            asked = case.model_dump_json(exclude={"database_bytes"})
-            parts += [asked, scenario.model_dump_json()]
-            if case.fixture:
-                parts.append(self.catalog.fixtures[case.fixture].model_dump_json())
-        parts.append(machine.identity())
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join([*parts, machine.identity()]).encode()).hexdigest()[:16]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import random
 import shlex
 
 from sqlitmus import __version__, machine
-from sqlitmus.catalog import claims
+from sqlitmus.catalog import claims, same_work
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
 from sqlitmus.run.context import Bench
@@ -67,10 +67,10 @@ def freeze(
         cases=[_sized(bench, case) for case in cases],
         cells=cells,
         counts=counts,
-        fingerprint=bench.fingerprint(cases),
+        fingerprint=bench.fingerprint(),
         machine=options.machine or machine.kind(),
         shard=shard,
-        definitions=bench.definitions(cases),
+        definitions=same_work.definitions(bench.catalog, cases),
         rerun=options.rerun or _rerun(options, name, blocks, reference),
         subjects=options.subjects,
         gate=options.gate,

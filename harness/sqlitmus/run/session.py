@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlitmus import machine
+from sqlitmus.catalog import same_work
 from sqlitmus.catalog.choose import choose, choose_claims
 from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard
@@ -103,11 +104,12 @@ def resume(
     directory.repair()
     options = replace(options, size=plan.size, pins=plan.pins)
     with _bench(options, catalog, tools, progress, plan.cells) as bench:
-        if bench.fingerprint(plan.cases) != plan.fingerprint:
+        changed = _changed(plan, bench)
+        if changed:
             if not force:
                 raise UsageError(
-                    f"{path} cannot be resumed: runners, scenarios or the machine changed since it "
-                    "started. Start a new run, or add --force (the report will say so)."
+                    f"{path} cannot be resumed: {changed} changed since it started. Start a new "
+                    "run, or add --force (the report will say so)."
                 )
             plan = plan.model_copy(update={"forced": True})
             directory.write("plan.json", plan.model_dump_json(indent=1))
@@ -119,6 +121,15 @@ def resume(
             if not bench.stop.requested:
                 return _measure(Prepared(plan, directory, answers, fit), bench, settled)
     return Ended(Exit.INTERRUPTED, directory.path)
+
+
+def _changed(plan: Plan, bench: Bench) -> str:
+    """What is no longer as the plan has it; "" for nothing."""
+    now = same_work.definitions(bench.catalog, plan.cases)
+    names = same_work.differences(same_work.facts(plan), now)
+    if names:
+        return ", ".join(names)
+    return "a runner or the machine" if bench.fingerprint() != plan.fingerprint else ""
 
 
 def _prepare(

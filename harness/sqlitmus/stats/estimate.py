@@ -109,7 +109,7 @@ def widened(left: int) -> float:
     """What Yuen's error is multiplied by where `left` values stay after trimming: 1 + 1 / (2 h).
 
     Ours: without it 95 % intervals of normal noise miss in more than 5 % of cases, the more the
-    fewer values there are; `just bench-statistics` prints how often.
+    fewer values there are; `./just bench-statistics` prints how often.
     """
     return 1 + 1 / (2 * left)
 

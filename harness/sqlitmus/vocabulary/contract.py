@@ -282,6 +282,16 @@ class Switches(Model):
     involuntary: Natural
 
 
+class PageFaults(Model):
+    """Page faults of the process during the measured iterations, all threads.
+
+    A minor one is served from memory, a major one waits for a disk.
+    """
+
+    minor: Natural
+    major: Natural
+
+
 class Histogram(Model):
     """How many of the measured operations took how long: pairs of a bucket and its count.
 
@@ -336,6 +346,7 @@ class Result(Model):
     peak_rss_bytes: Natural | None = None
     workers: list[Worker] = []
     switches: Switches | None = None
+    page_faults: PageFaults | None = None
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

@@ -83,7 +83,7 @@ FIGURES: tuple[Figure, ...] = (
         name="cold",
         heading="Cold",
         title="Cold: the whole process",
-        meaning="wall time of a whole process; with an interval where `metric` is `cold`",
+        meaning="wall time of a whole process; with an interval if `metric` is `cold`",
         unit="ns",
         per="process",
         source=("timing.wall_ns",),
@@ -94,7 +94,7 @@ FIGURES: tuple[Figure, ...] = (
         name="cpu",
         heading="CPU",
         title="CPU time",
-        meaning="CPU time, user and system, of one unit of work; of a process where `metric` is "
+        meaning="user and system CPU time of one unit of work, or of a process if `metric` is "
         "`cold`",
         unit="ns",
         per="operation",

@@ -2,17 +2,20 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST, dotnet_version, rust_version
-from bootstrap.main import STEPS, needs
+from bootstrap.commands import Commands
+from bootstrap.main import needs
 from bootstrap.npm_steps import NPM
 from bootstrap.paths import entry, just_environ, link_modules, write_paths
-from bootstrap.step import Step, look
+from bootstrap.python_steps import PYTHON
+from bootstrap.step import Entry, Step, look
+from bootstrap.steps import STEPS
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench
@@ -144,11 +147,10 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     states |= bench.ensure(bench.step("hyperfine"))
     file = write_paths(bench.context, states)
     content: Mapping[str, Mapping[str, str]] = json.loads(file.read_text("utf-8"))
-    assert list(content) == [
-        *("python", "node", "bun", "deno", "hyperfine", "rust"),
+    assert set(content) == {
+        *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet"),
         *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
-        *("dotnet", "npm_modules"),
-    ]
+    }
     assert content["hyperfine"]["version"] == "1.0"
     assert Path(content["hyperfine"]["path"]).is_file()
     assert content["python"] == {"missing": "not set up yet; run ./just setup"}
@@ -191,6 +193,11 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["--list"], {"python"}),
         (["list", "runners"], {"python"}),
         (["report"], {"python"}),
+        (["version"], {"python"}),
+        (["schema", "job"], {"python"}),
+        (["run", "--help"], {"python"}),
+        (["bench-all", "-f", "bun", "-h"], {"python"}),
+        (["claims", "keys", "--list"], {"python"}),
         (["verify", "-f", "bun"], {"python", "npm", "rust", "hyperfine", "dotnet"}),
         (["bench-quick"], {"python", "npm", "rust", "dotnet", "hyperfine"}),
         (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev", "actionlint"}),
@@ -205,3 +212,45 @@ def test_a_recipe_sets_up_only_what_it_needs(
 def test_every_step_that_a_recipe_names_exists(bench: "Bench") -> None:
     named = {step for steps in bench.context.settings.recipes.values() for step in steps}
     assert named <= set(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("machine", "just", "options"),
+    [
+        ("x86_64", "bin/just", []),
+        ("win-arm64", "just/bin/just", ["--platform", "win_amd64", "--no-deps", "--target"]),
+    ],
+)
+def test_just_is_the_program_for_x64_where_it_has_no_wheel(
+    bench: "Bench",
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: str,
+    just: str,
+    options: list[str],
+) -> None:
+    monkeypatch.setattr("bootstrap.python_steps.platform_facts", lambda: {"machine": machine})
+    folder = tmp_path / "made"
+    asked: list[list[str]] = []
+
+    class Pip(Commands):
+        """Leaves `just` where pip would."""
+
+        def run(
+            self, log: Path, argv: Sequence[str | Path], cwd: Path, environ: Mapping[str, str]
+        ) -> None:
+            del log, cwd, environ
+            words = [str(word) for word in argv]
+            asked.append(words)
+            if words[-1].endswith("requirements-just.txt"):
+                (folder / just).parent.mkdir(parents=True)
+                (folder / just).touch()
+
+    entries = PYTHON.make(bench.context, folder, Pip())
+    assert entries["just"] == Entry(just)
+    installs = [words for words in asked if "pip" in words]
+    assert [words[-1].rpartition("/")[2] for words in installs] == [
+        *("requirements.txt", "requirements-just.txt"),
+    ]
+    assert not {*options} & {*installs[0]}
+    assert {*options} <= {*installs[1]}

@@ -156,7 +156,7 @@ def test_a_minus_excludes() -> None:
         (["runer:bun"], "there is no filter key 'runer'; did you mean runner"),
         (["runner:nodd"], "nothing in this suite matches 'runner:nodd'. Did you mean node"),
         (["get-pkk"], "nothing in this suite matches 'get-pkk'. Did you mean get-pk"),
-        (["qqqqqq"], "nothing in this suite matches 'qqqqqq'. `sqlitmus list` shows what there is"),
+        (["qqqqqq"], "nothing in this suite matches 'qqqqqq'. `./just list` shows what there is"),
     ],
 )
 def test_a_filter_that_matches_nothing_is_told(filters: list[str], message: str) -> None:

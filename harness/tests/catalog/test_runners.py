@@ -66,7 +66,10 @@ def test_a_described_runner_is_present(tmp_path: Path) -> None:
 def test_a_runner_without_its_tool_is_missing_with_the_hint(tmp_path: Path) -> None:
     assert install(make(tmp_path, GOOD, tool="absent")).missing == "install it from its shop"
     unknown = install(make(tmp_path, GOOD, tool="other")).missing
-    assert unknown == "other is not set up; run ./just setup"
+    assert unknown == (
+        "other is not set up; run ./just setup, or see docs/adding-a-runner.md "
+        "for a tool that set-up does not know yet"
+    )
 
 
 @pytest.mark.parametrize(

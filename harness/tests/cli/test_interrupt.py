@@ -120,20 +120,19 @@ def test_resume_is_refused_after_a_change_and_forced_without_shifting_the_order(
     run = clone.latest()
     before = measured_order(run)
     refused = (
-        f"sqlitmus: CLONE/results/{clone.plain(run.path.name)} cannot be resumed: runners, "
-        "scenarios or the machine changed since it started. Start a new run, or add --force (the "
-        "report will say so).\n"
+        f"sqlitmus: CLONE/results/{clone.plain(run.path.name)} cannot be resumed: %s changed since "
+        "it started. Start a new run, or add --force (the report will say so).\n"
     )
 
     clone.replace("fixtures/tiny.toml", "seed = 1", "seed = 2")
     done = resume(clone)
-    assert (done.code, done.err) == (2, refused)
+    assert (done.code, done.err) == (2, refused % "fixture tiny")
 
     clone.replace("fixtures/tiny.toml", "seed = 2", "seed = 1")
     honest, broken = (f'behaviour={b}", "--name=z"' for b in ("honest", "crash"))
     clone.replace("runners/fakes/runner.toml", honest, broken)
     done = resume(clone)
-    assert (done.code, done.err) == (2, refused)
+    assert (done.code, done.err) == (2, refused % "a runner or the machine")
     assert measured_order(run) == before
 
     assert resume(clone, "--force").code == 4

@@ -25,6 +25,10 @@ from tests.analysis.runs import (
 Json = dict[str, Any]
 MACHINE = {"cpu": "x", "cores": "4", "architecture": "x86_64", "memory": "8.0 GiB", "os": "o"}
 BASE, NEW = "node in old", "node in new"
+OTHER_WORK = (
+    "old and new did not do the same work: {} changed. Compare runs of the same scenarios and "
+    "fixtures, or measure both sides in one run with `./just compare BASE NEW`."
+)
 
 
 def planned(run: str, names: tuple[str, ...] = ("node", "bun", "rust-ffi"), **changes: Any) -> Json:
@@ -261,7 +265,7 @@ def test_other_facts_of_the_machine_may_differ() -> None:
 
 def test_fixtures_of_different_sizes() -> None:
     told = refused(run(planned("old", size="s")), run(planned("new", size="m")))
-    assert told == "the runs used fixtures of sizes s and m; compare runs of the same size"
+    assert told == OTHER_WORK.format("fixture size")
 
 
 def test_no_case_in_common() -> None:
@@ -277,6 +281,9 @@ def test_no_case_in_common() -> None:
         ("metric", "cold"),
         ("per_operation", 7),
         ("workers", 3),
+        ("processes", 2),
+        ("fixture", "another"),
+        ("variant", {"encoding": "UTF-16le"}),
     ],
 )
 def test_a_case_that_is_other_work(name: str, value: object) -> None:
@@ -284,10 +291,7 @@ def test_a_case_that_is_other_work(name: str, value: object) -> None:
     told = refused(
         run(planned("old", cases=[case("a"), case("b")])), run(planned("new", cases=changed))
     )
-    assert told == (
-        f"b is not the same work in both runs: its {name} changed. Leave it out or measure both in "
-        "one run."
-    )
+    assert told == OTHER_WORK.format(f"{name} of b")
 
 
 def test_no_common_runner() -> None:
@@ -321,3 +325,12 @@ def test_a_runner_that_is_missing_in_one_run_is_in_one_only() -> None:
     assert "which runner is not in both runs" in refused(
         run(planned("old")), run(gone(planned("new"))), "bun"
     )
+
+
+@pytest.mark.parametrize("name", ["scenario get-pk", "fixture users"])
+def test_definitions_that_changed_between_the_runs(name: str) -> None:
+    hashes = {"scenario get-pk": "1", "fixture users": "1"}
+    cases = [case("get-pk", fixture="users")]
+    old = run(planned("old", definitions=hashes, cases=cases))
+    new = run(planned("new", definitions={**hashes, name: "2"}, cases=cases))
+    assert refused(old, new) == OTHER_WORK.format(name)

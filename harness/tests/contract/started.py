@@ -13,6 +13,16 @@ from sqlitmus.vocabulary import paths
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
 RUNNERS = list(definitions.load().runners)
+# What every test carries that starts a runner of the catalogue.
+MARKS: tuple[pytest.MarkDecorator, ...] = ()
+
+
+def of_runners(names: list[str]) -> pytest.MarkDecorator:
+    """A case for each of these runners, as the parameter `name`."""
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS) for name in names])
+
+
+each_runner = of_runners(RUNNERS)
 
 
 @cache
@@ -33,15 +43,15 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     return found
 
 
-def start(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a runner to its end."""
+def start(name: str, *arguments: str, timeout: int = 60) -> subprocess.CompletedProcess[str]:
+    """Run a runner to its end, in at most `timeout` seconds."""
     line, environment = command(name)
     return subprocess.run(
         [*line, *arguments],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.started import CONTRACT, RUNNERS, Json, command, start
+from tests.contract.started import CONTRACT, Json, command, each_runner, start
 
 VECTORS = CONTRACT / "vectors"
 LIMIT_S = 60
@@ -86,7 +86,7 @@ def release(processes: list[subprocess.Popen[str]], logs: list[Path]) -> float:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("name", RUNNERS)
+@each_runner
 def test_two_processes_do_the_work_of_one(
     name: str, workers: int, database: Path, tmp_path: Path
 ) -> None:
@@ -130,7 +130,7 @@ def check_spans(spans: list[list[float]], released_us: list[float], ended_us: fl
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("name", RUNNERS)
+@each_runner
 def test_no_iteration_starts_before_its_release(
     name: str, workers: int, database: Path, tmp_path: Path
 ) -> None:

@@ -3,17 +3,15 @@
 import subprocess
 import sys
 
-import pytest
-
 from sqlitmus.catalog import definitions
 from sqlitmus.vocabulary import paths
-from tests.contract.started import command
+from tests.contract.started import command, of_runners
 
 BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "overhead.py"
 NAMES = [name for name, spec in definitions.load().runners.items() if spec.handwritten]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@of_runners(NAMES)
 def test_answers_are_the_runners(name: str) -> None:
     """Any ratio will do; the benchmark ends with the reason where answers differ or are missing."""
     command(name)

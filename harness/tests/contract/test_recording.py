@@ -78,14 +78,15 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def perform(works: Works, operations: int, transaction: str = "none", **manner: Any) -> Any:
     """Counts and the recording of a loop over writes."""
-    loops, job, histogram = map(importlib.import_module, ("loops", "job", "histogram"))
+    names = ("loops", "job", "histogram", "recording", "parts")
+    loops, job, histogram, recording, parts = map(importlib.import_module, names)
+    asked = recording.Manner(**manner)
     steps = [job.Step("run", WRITE)]
-    loop = loops.compile_loop(steps, transaction, works, loops.Manner(**manner))
-    recording = histogram.Recording()
-    counts = loop(0, operations, recording)
+    part = parts.Part("worker", steps, transaction, 0, operations, asked)
+    notes = recording.Recording()
+    counts = loops.compile_loop(part, works)(part.begin, part.end, notes)
     latencies, pacing = (
-        dict(histogram.pairs(counted)["buckets"])
-        for counted in (recording.latencies, recording.pacing)
+        dict(histogram.pairs(counted)["buckets"]) for counted in (notes.latencies, notes.pacing)
     )
     return counts, latencies, pacing
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.util
+import mmap
 import os
 import platform
 import resource
@@ -15,7 +16,7 @@ import pytest
 
 from sqlitmus.machine import architecture
 from sqlitmus.vocabulary import paths
-from tests.contract.started import RUNNERS, command, description
+from tests.contract.started import command, description, each_runner
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def system() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@each_runner
 def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
     """Here nothing is emulated: what it names is what its program is built for."""
     line, _ = command(name)
@@ -47,6 +48,19 @@ def test_usage_and_peak_here(system: ModuleType) -> None:
     told = system.figures(before, after)
     assert told["cpu_ns"]["user"] >= 0
     assert told["switches"]["voluntary"] >= 0
+    assert told["page_faults"]["major"] >= 0
+
+
+def test_new_memory_costs_minor_page_faults(system: ModuleType) -> None:
+    before = system.usage()
+    with mmap.mmap(-1, 64 * mmap.PAGESIZE) as fresh:
+        for start in range(0, len(fresh), mmap.PAGESIZE):
+            fresh[start] = 1
+    told = system.figures(before, system.usage())
+    assert told["page_faults"]["minor"] >= 1
+
+
+def test_the_peak_here(system: ModuleType) -> None:
     assert 2**20 < system.peak_rss() < 2**40
 
 
@@ -88,6 +102,7 @@ def test_the_oracle_on_windows(
     assert system.figures(before, after) == {
         "cpu_ns": {"user": 500_000_000, "system": 250_000_000},
         "switches": None,
+        "page_faults": None,
     }
     assert system.peak_rss() == peak
 

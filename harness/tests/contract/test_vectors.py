@@ -2,10 +2,11 @@
 
 # pyright: reportUnknownMemberType=false
 
-import contextlib
 import itertools
 import json
-import sqlite3
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,18 @@ from jsonschema import Draft202012Validator
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
 from sqlitmus.vocabulary.contract import Job, Measure, Share, Writer
-from tests.contract.started import CONTRACT, RUNNERS, Json, description, start
+from tests.contract.performed import SLOW, Performed, needs_own_process, perform_all, vectors_of
+from tests.contract.started import (
+    CONTRACT,
+    MARKS,
+    RUNNERS,
+    Json,
+    command,
+    description,
+    each_runner,
+    start,
+)
 
-VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
 # What a driver lacks only in combination, which `features` cannot say.
 LACKING = {
     ("bun", "iterate", "array"): "bun:sqlite iterates over row objects only",
@@ -28,28 +38,18 @@ LACKING = {
 }
 # What no feature tells: drivers with a pool of connections.
 POOLING = ("dotnet",)
-# A vector that a driver would spend half a minute on: there its runner's own tests do it.
-SLOW = {("dotnet", "busy"): "Microsoft.Data.Sqlite waits 30 s for each lock"}
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
-def perform(name: str, vector: str, folder: Path) -> tuple[int, Json | None, str]:
-    """Exit code, result and stderr of a runner for a vector."""
-    files = CONTRACT / "vectors" / vector
-    database, output, file = folder / "vector.db", folder / "result.json", folder / "job.json"
-    script = files / "database.sql"
-    if script.exists():
-        with contextlib.closing(sqlite3.connect(database)) as connection:
-            connection.executescript(script.read_text("utf-8"))
-    text = (files / "job.json").read_text("utf-8")
-    for place, path in (("{database}", database), ("{output}", output)):
-        text = text.replace(place, json.dumps(str(path))[1:-1])
-    file.write_text(text, "utf-8")
-    done = start(name, "--job", str(file))
-    result = json.loads(output.read_text("utf-8")) if output.exists() else None
-    left = sorted(f.name for f in folder.iterdir() if f.suffix in (".part", ".tmp"))
-    assert not left, f"temporary files stay: {left}"
-    return done.returncode, result, done.stderr
+@pytest.fixture(scope="session")
+def performed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Mapping[str, Performed]]:
+    """What a runner answers to its vectors, which it performs when the first is asked for."""
+
+    @cache
+    def answers(name: str) -> Mapping[str, Performed]:
+        return perform_all(name, tmp_path_factory.mktemp(name))
+
+    return answers
 
 
 def asks_for_more(name: str, job: Job, features: Json) -> list[str]:
@@ -77,27 +77,50 @@ def asks_for_more(name: str, job: Job, features: Json) -> list[str]:
     return more
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@cache
+def validator(kind: str) -> Draft202012Validator:
+    """What checks a `result` or a `describe`."""
+    return Draft202012Validator(schemas()[kind])
+
+
+@each_runner
 def test_a_runner_describes_itself_as_the_schema_wants(name: str) -> None:
     told = description(name)
-    Draft202012Validator(schemas()["describe"]).validate(told)
+    validator("describe").validate(told)
     assert told["identity"]["runner"] == name
     for listed in ("operations", "shapes", "statements", "transactions"):
         assert told["features"][listed]
 
 
-@pytest.mark.parametrize("vector", VECTORS)
-@pytest.mark.parametrize("name", RUNNERS)
-def test_vector(name: str, vector: str, tmp_path: Path) -> None:
+# A worker of pytest-xdist takes all vectors of a runner, which performs them in one process.
+CASES = [
+    pytest.param(
+        name,
+        vector,
+        id=f"{name}-{vector}",
+        marks=[*MARKS, pytest.mark.xdist_group(f"vectors-{name}")],
+    )
+    for name in RUNNERS
+    for vector in vectors_of(name)
+]
+
+
+@pytest.mark.parametrize(("name", "vector"), CASES)
+def test_vector(
+    name: str, vector: str, performed: Callable[[str], Mapping[str, Performed]]
+) -> None:
+    command(name)
     if reason := SLOW.get((name, vector.partition("-")[0])):
         pytest.skip(reason)
-    code, result, stderr = perform(name, vector, tmp_path)
-    assert result is not None, f"no result, exit code {code}: {stderr}"
-    Draft202012Validator(schemas()["result"]).validate(result)
+    answer = performed(name)[vector]
+    job, result = answer.job, answer.result
+    assert result is not None, f"no result, exit code {answer.code}: {answer.stderr}"
+    assert not answer.left, f"temporary files stay: {answer.left}"
+    validator("result").validate(result)
     want = json.loads((CONTRACT / "vectors" / vector / "expected.json").read_text("utf-8"))
-    job = Job.model_validate_json((tmp_path / "job.json").read_text("utf-8"))
     assert result["cell"] == job.cell
-    assert code == (1 if result["status"] == "failed" else 0)
+    if needs_own_process(job):
+        assert answer.code == (1 if result["status"] == "failed" else 0)
     if result["status"] == "unsupported" and want["status"] == "ok":
         more = asks_for_more(name, job, description(name)["features"])
         assert more, f"unsupported ({result['reason']}), but all that is asked for is in features"
@@ -127,6 +150,8 @@ def check_figures(job: Job, result: Json, want: Json) -> None:
         assert len(result["warmup_ns"]) >= measure.warmup_iterations
         assert sum(result["warmup_ns"]) >= measure.warmup_ns
         check_workers(job, result, want)
+        for used in ("cpu_ns", "switches", "page_faults"):
+            assert result.get(used) is not None or sys.platform != "linux", used
     if job.inspect and job.steps:
         pragmas = result["effective"]["pragmas"]
         assert {name for name, _ in job.connection.pragmas} <= pragmas.keys()
@@ -180,6 +205,7 @@ def check_recorded(measure: Measure, paced: Measure | Writer, worker: Json) -> N
         assert min(worker["iterations_ns"]) >= planned_ns * 0.999
 
 
+READ = {"operation": "get", "sql": "SELECT 1", "columns": [{"name": "1", "type": "integer"}]}
 BAD_JOBS: dict[str, tuple[Json, str]] = {
     "unknown key": ({"surprise": 1}, "surprise"),
     "wrong type": ({"measure": {"operations_per_iteration": "many"}}, "operations_per_iteration"),
@@ -204,26 +230,61 @@ BAD_JOBS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", BAD_JOBS)
-@pytest.mark.parametrize("name", RUNNERS)
-def test_a_malformed_job_ends_with_2_and_its_json_path(
-    name: str, fault: str, tmp_path: Path
-) -> None:
-    changes, where = BAD_JOBS[fault]
-    job = json.loads((CONTRACT / "vectors/get-hit-and-miss-measure/job.json").read_text("utf-8"))
-    output = tmp_path / "result.json"
-    file = tmp_path / "job.json"
-    file.write_text(json.dumps({**job, "output": str(output), **changes}), "utf-8")
-    done = start(name, "--job", str(file))
+def bad_jobs(folder: Path) -> dict[str, Path]:
+    """A file below `folder` for each fault, with what its result would be called."""
+    good = json.loads((CONTRACT / "vectors/get-hit-and-miss-measure/job.json").read_text("utf-8"))
+    outputs: dict[str, Path] = {}
+    for fault, (changes, _) in BAD_JOBS.items():
+        outputs[fault] = folder / f"{fault}.result"
+        job = {**good, "output": str(outputs[fault]), **changes}
+        (folder / f"{fault}.json").write_text(json.dumps(job), "utf-8")
+    return outputs
+
+
+@each_runner
+def test_malformed_jobs_end_with_2_and_their_json_paths(name: str, tmp_path: Path) -> None:
+    outputs = bad_jobs(tmp_path)
+    done = start(name, "--jobs", str(tmp_path))
     assert done.returncode == 2, done.stderr
-    assert where in done.stderr
-    assert not output.exists()
+    lines = done.stderr.splitlines()
+    for fault, (_, where) in BAD_JOBS.items():
+        named = [line for line in lines if f"{fault}.json" in line and where in line]
+        assert len(named) == 1, f"{fault}: {done.stderr}"
+        assert not outputs[fault].exists()
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@each_runner
 def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text('{"contract": 1,', "utf-8")
     done = start(name, "--job", str(file))
     assert done.returncode == 2
     assert done.stderr.strip()
+
+
+@each_runner
+def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) -> None:
+    good: Json = {
+        "contract": 1,
+        "mode": "measure",
+        "cell": "x",
+        "measure": {"operations_per_iteration": 1},
+    }
+    failing: Json = {"database": {"path": str(tmp_path / "absent" / "x.db")}, "steps": [READ]}
+    alone: Json = {**failing, "measure": {**good["measure"], "barrier": True}}
+    engine: Json = {**failing, "connection": {"engine": {"memstatus": 1}}}
+    for changes, code, results in (
+        ({}, 0, ["ok"]),
+        (failing, 1, ["ok", "failed"]),
+        ({}, 1, ["ok", "failed", "ok"]),
+        (alone, 2, ["ok", "failed", "ok", None]),
+        (engine, 2, ["ok", "failed", "ok", None, None]),
+    ):
+        number = len(results)
+        job = {**good, "output": str(tmp_path / f"{number}.result"), **changes}
+        (tmp_path / f"{number}.json").write_text(json.dumps(job), "utf-8")
+        done = start(name, "--jobs", str(tmp_path))
+        assert done.returncode == code, done.stderr
+        outputs = [tmp_path / f"{n}.result" for n in range(1, number + 1)]
+        told = [json.loads(f.read_text("utf-8"))["status"] if f.exists() else None for f in outputs]
+        assert told == results, done.stderr

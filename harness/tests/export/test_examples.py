@@ -71,7 +71,7 @@ def explained(figure: Figure) -> list[str]:
     if figure.judged:
         words = "" if figure.smaller == "faster" else f"; “faster” means {figure.smaller}"
         lines.append(
-            f"| `{figure.name}_ratio`{ends}, `{figure.name}_verdict` | its ratio to the "
+            f"| `{figure.name}_ratio`{ends}, `{figure.name}_verdict` | the figure divided by the "
             f"reference's, and the verdict{words} |"
         )
     return lines

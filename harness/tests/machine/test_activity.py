@@ -2,6 +2,8 @@
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,11 +84,16 @@ def test_any_two_looks_have_a_difference(before: Look, after: Look) -> None:
         assert all(rate > 0 for rate in rates)
 
 
-def test_a_real_look_sees_processes_and_not_itself() -> None:
-    now = look()
+def test_a_real_look_sees_others_and_neither_itself_nor_the_shell_above_it() -> None:
+    waits = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
+        now = look()
+        other.communicate()
     pids = {pid for pid, _ in now.processes}
-    assert psutil.Process().pid not in pids
-    assert psutil.Process().ppid() in pids
+    assert other.pid in pids
+    own = psutil.Process()
+    assert own.parents()
+    assert not pids & {own.pid, *(above.pid for above in own.parents())}
     assert now.cpu_s is not None
     assert 0 < now.cpu_s[0] < now.cpu_s[1]
 

@@ -90,7 +90,7 @@ def test_a_second_run_is_refused_with_who_and_what_to_do() -> None:
         with pytest.raises(NotFit) as refused:
             take()
     assert said is not None
-    assert (said.pid, said.label, said.command) == (other.pid, "night", "sqlitmus night")
+    assert (said.pid, said.label, said.command) == (other.pid, "night", "./just night")
     assert said.started == pytest.approx(since, abs=0.01)
     assert str(refused.value) == (
         f"another run holds this machine: {said}. Two at once would time each other. Wait for it "

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from sqlitmus.machine import Check, disturbance, lock, readiness, settings
-from sqlitmus.machine.activity import Activity
+from sqlitmus.machine.activity import Activity, Share
 from sqlitmus.machine.conditions import Rates
 from sqlitmus.vocabulary import paths
 from tests.machine.linux import BUSY, CLOCKS, CPUS, LAPTOP, QUIET, build
@@ -196,7 +196,9 @@ def test_what_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
     ("change", "check", "advice"),
     [
         ({"busiest": []}, "load", "find out what is busy, with top"),
+        ({"busiest": [Share("idle", 7, 0.04)]}, "load", "find out what is busy, with top"),
         ({"writers": []}, "disk traffic", "find out who, with sudo iotop"),
+        ({"writers": [Share("log", 7, 2**15)]}, "disk traffic", "find out who, with sudo iotop"),
     ],
 )
 def test_a_cause_that_cannot_be_seen(
@@ -241,3 +243,11 @@ def test_all_checks_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for check in found:
         assert check.finding
         assert bool(check.advice) == (check.state != "ok"), check
+
+
+def test_tools_that_need_the_same_command_name_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"a": "run ./just setup", "b": "no npm", "c": "run ./just setup"}
+    monkeypatch.setattr(paths, "tools", lambda: paths.Tools({}, missing))
+    assert readiness.tools() == Check(
+        "tools", "warning", "missing a, b, c", "a, c: run ./just setup; b: no npm"
+    )

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlitmus.machines.discover import Given
 from sqlitmus.machines.merge import Done, merge
 from tests.analysis import runs
 
@@ -76,7 +77,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def merged(*given: Path, out: Path, partial: bool = False, expect: Sequence[str] = ()) -> Done:
-    return merge(list(given), out, "", list(expect), NOW, partial=partial)
+    return merge([Given(folder) for folder in given], out, "", list(expect), NOW, partial=partial)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -37,7 +37,9 @@ def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
     assert run.shard
     assert (run.shard.number, run.shard.of, run.blocks, run.complete) == (2, 2, 2, True)
     assert run.cases == {"get-pk"}
-    assert run.definitions == {"scenario get-pk": "1" * 16, "fixture size": "m"}
+    assert run.work["scenario get-pk"] == "1" * 16
+    assert run.work["fixture size"] == "m"
+    assert run.work["metric of get-pk"] == "steady"
     assert run.settings == {
         "reference": "node",
         "canary": "node",

@@ -29,7 +29,7 @@ def run(name: str, day: int = 1, **changes: Any) -> Run:
         "kind": "linux-x64",
         "hardware": ("EPYC",),
         "cases": frozenset({"get"}),
-        "definitions": {"scenario get": "1"},
+        "work": {"scenario get": "1"},
         "settings": {"reference": "node"},
     }
     return Run(**{**given, **changes})
@@ -137,7 +137,7 @@ def test_another_system_under_one_label_is_another_machine_even_in_shards() -> N
 
 @pytest.mark.parametrize("odd", ["a", "b", "c"])
 def test_the_definition_of_most_runs_holds(odd: str) -> None:
-    changed: dict[str, Any] = {"definitions": {"scenario get": "2", "fixture users": "1"}}
+    changed: dict[str, Any] = {"work": {"scenario get": "2", "fixture users": "1"}}
     runs = [run(name, label=name, **(changed if name == odd else {})) for name in ("a", "b", "c")]
     machines, refused = told(runs)
     assert machines == {name: [name] for name in "abc" if name != odd}
@@ -150,9 +150,9 @@ def test_the_definition_of_most_runs_holds(odd: str) -> None:
 
 def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() -> None:
     runs = [
-        run("a", 2, label="a", definitions={"fixture size": "m", "scenario all": "1"}),
-        run("b", 1, label="b", definitions={"fixture size": "s"}),
-        run("c", 3, label="c", definitions={"scenario all": "2"}),
+        run("a", 2, label="a", work={"fixture size": "m", "scenario all": "1"}),
+        run("b", 1, label="b", work={"fixture size": "s"}),
+        run("c", 3, label="c", work={"scenario all": "2"}),
     ]
     machines, refused = told(runs)
     assert machines == {"b": ["b"], "c": ["c"]}
@@ -185,7 +185,7 @@ def run_lists(draw: st.DrawFn) -> list[Run]:
                 shard=place,
                 hardware=(draw(few),),
                 cases=frozenset(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
-                definitions={"scenario x": draw(few)},
+                work={"scenario x": draw(few)},
                 settings={"reference": draw(few)},
             )
         )

@@ -9,9 +9,11 @@ import pytest
 
 from sqlitmus.machines import discover as sources
 from sqlitmus.machines import manifest as model
+from sqlitmus.machines.discover import Given
+from sqlitmus.machines.merge import merge
 from sqlitmus.run.store import latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from tests.machines.folders import edit, files, merged, shard, write
+from tests.machines.folders import NOW, edit, files, merged, shard, write
 
 
 @pytest.fixture
@@ -103,6 +105,16 @@ def test_other_definitions_are_refused_by_name(tmp_path: Path) -> None:
         "b": "plan.json: scenario get-pk differs from that of a",
         "c": "plan.json: fixture size differs from that of a",
     }
+
+
+def test_a_name_before_a_folder_renames_its_machine(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / name, facts={"cpu": name})
+    given = [Given(tmp_path / "a", "laptop"), Given(tmp_path / "b", "server")]
+    done = merge(given, tmp_path / "out", "", [], NOW, partial=False)
+    assert [machine.name for machine in done.merged.machines] == ["laptop", "server"]
+    plain = merged(tmp_path / "a", tmp_path / "b", out=tmp_path / "out2")
+    assert [m.name for m in plain.merged.machines] == ["linux-x64", "linux-x64 (2)"]
 
 
 def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machines import manifest as model
-from sqlitmus.machines.discover import Found, find
+from sqlitmus.machines.discover import Found, Given, find
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import UsageError
 from tests.machines.folders import NOW, edit, merged, write
@@ -22,23 +22,23 @@ def test_runs_are_found_in_a_folder_and_two_levels_below(tmp_path: Path) -> None
     write(results / "artifact/two")
     write(results / "artifact/deeper/three")
     write(results / ".staging/four")
-    assert paths(find([results], partial=False)) == ["results/artifact/two", "results/one"]
-    assert paths(find([results / "one"], partial=False)) == ["one"]
+    assert paths(find([Given(results)], partial=False)) == ["results/artifact/two", "results/one"]
+    assert paths(find([Given(results / "one")], partial=False)) == ["one"]
     given = [results / "artifact", results / "one"]
     below = ["artifact/deeper/three", "artifact/two", "one"]
-    assert paths(find(given, partial=False)) == below
+    assert paths(find([Given(folder) for folder in given], partial=False)) == below
 
 
 def test_a_folder_without_a_run_is_refused_and_one_that_is_not_there_is_an_error(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "empty/below").mkdir(parents=True)
-    found = find([tmp_path / "empty"], partial=False)
+    found = find([Given(tmp_path / "empty")], partial=False)
     assert [(r.path, r.reason) for r in found.refused] == [
         ("empty", "holds no run directory, nor does a folder up to two levels below")
     ]
     with pytest.raises(UsageError, match="none: there is no such folder; give folders that hold"):
-        find([tmp_path / "none"], partial=False)
+        find([Given(tmp_path / "none")], partial=False)
 
 
 def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None:
@@ -47,10 +47,10 @@ def test_links_are_not_followed_but_for_the_folder_given(tmp_path: Path) -> None
     results.mkdir()
     (results / "linked").symlink_to(run, target_is_directory=True)
     (results / "plan.json").symlink_to(run / "plan.json")
-    assert paths(find([results], partial=False)) == []
+    assert paths(find([Given(results)], partial=False)) == []
     point_latest(run)
-    assert paths(find([run.parent], partial=False)) == ["elsewhere/run"]
-    assert paths(find([run.parent / "latest"], partial=False)) == ["latest"]
+    assert paths(find([Given(run.parent)], partial=False)) == ["elsewhere/run"]
+    assert paths(find([Given(run.parent / "latest")], partial=False)) == ["latest"]
 
 
 def test_a_merged_directory_is_its_sources(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_merged_directory_is_its_sources(tmp_path: Path) -> None:
     (tmp_path / "runs/c/logs").mkdir(parents=True)
     (tmp_path / "runs/c/samples.jsonl").touch()
     done = merged(tmp_path / "runs", out=tmp_path, partial=True, expect=["mars"])
-    found = find([done.directory], partial=False)
+    found = find([Given(done.directory)], partial=False)
     sources = [source for machine in done.merged.machines for source in machine.sources]
     folder = done.directory.name
     assert [(o.path, o.partial, o.hash) for o in found.origins] == [
@@ -119,7 +119,7 @@ def test_a_merged_json_that_cannot_be_read_is_refused(
 ) -> None:
     (tmp_path / "merged").mkdir()
     (tmp_path / "merged" / model.NAME).write_text(text)
-    (one,) = find([tmp_path], partial=False).refused
+    (one,) = find([Given(tmp_path)], partial=False).refused
     assert one.path.endswith("/merged")
     assert one.reason.startswith(reason)
     assert "\n" not in one.reason

@@ -1,4 +1,4 @@
-"""The check of a page in a real browser, which `just check-report` does, too."""
+"""The check of a page in a real browser, which `./just check-report` does, too."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The page in a real browser: what `just check-report` does, on a synthetic report."""
+"""The page in a real browser: what `./just check-report` does, on a synthetic report."""
 
 from pathlib import Path
 

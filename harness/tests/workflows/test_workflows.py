@@ -2,17 +2,19 @@
 
 import functools
 import itertools
+import json
 import re
+import shlex
 import tomllib
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+from bootstrap import recipes
 from sqlitmus import cli
-from workflows.expression import evaluate, fill, holds
-from workflows.model import FOLDER, ROOT, Job, Step, Workflow, read, recipes, workflows
+from workflows.files import FOLDER, ROOT, read, title
 
 # of github.com/actions/runner-images; no -latest, which for weeks means two images
 LABELS = {
@@ -20,41 +22,43 @@ LABELS = {
     *("windows-2025", "windows-11-arm"),
 }
 WRITES = {("publish", "pages"), ("publish", "id-token")}
-ALL = list(workflows())
-JOBS = [(workflow, job) for workflow in ALL for job in workflow.jobs.values()]
-STEPS = [(workflow, job, step) for workflow, job in JOBS for step in job.steps]
-RUNS = [(workflow, job, step) for workflow, job, step in STEPS if step.run is not None]
-BENCH = read(FOLDER / "bench.yml")
+AFTER_FAILURE = "${{ !cancelled() }}"
+ON_MAIN = "github.event_name != 'pull_request' && github.ref == 'refs/heads/main'"
+
+Raw = dict[str, Any]
+FILES: dict[str, Path] = {path.stem: path for path in sorted((ROOT / FOLDER).glob("*.yml"))}
+WORKFLOWS: dict[str, Raw] = {name: read(path) for name, path in FILES.items()}
+JOBS: dict[str, Raw] = {
+    f"{file}-{key}": job
+    for file, workflow in WORKFLOWS.items()
+    for key, job in workflow["jobs"].items()
+}
+STEPS: dict[str, Raw] = {
+    f"{job}-{place}-{title(step)}": step
+    for job, raw in JOBS.items()
+    for place, step in enumerate(raw.get("steps", []))
+}
+BENCH = WORKFLOWS["bench"]
+MACHINES: list[dict[str, str]] = BENCH["jobs"]["bench"]["strategy"]["matrix"]["machine"]
 
 
-def name(part: Workflow | Job | Step) -> str:
-    return part.path.stem if isinstance(part, Workflow) else part.name
-
-
-def each(names: str, cases: Sequence[tuple[Any, ...]]) -> pytest.MarkDecorator:
+def each(name: str, cases: dict[str, Any]) -> pytest.MarkDecorator:
     """A test for each file, job or step, named after it."""
-    return pytest.mark.parametrize(names, cases, ids=["-".join(map(name, c)) for c in cases])
+    return pytest.mark.parametrize(name, cases.values(), ids=cases)
 
 
-FILES = pytest.mark.parametrize("workflow", ALL, ids=name)
-
-
-def contexts(event: str, ref: str = "refs/heads/main", **inputs: str) -> dict[str, Any]:
+def with_step(word: str) -> dict[str, Raw]:
+    """The jobs that have a step whose name or action is `word`."""
     return {
-        "github": {"event_name": event, "ref": ref},
-        "inputs": inputs,
-        "job": {"status": "success"},
-        "needs": {"report": {"result": "success"}},
+        name: job
+        for name, job in JOBS.items()
+        if any(title(step) == word for step in job.get("steps", []))
     }
 
 
-def step_of(job: str, title: str) -> Step:
-    return next(step for step in BENCH.jobs[job].steps if step.name == title)
-
-
-@FILES
-def test_actions_are_pinned_by_commit_with_their_version(workflow: Workflow) -> None:
-    used = re.findall(r"\buses: (.+)", workflow.path.read_text("utf-8"))
+@each("path", FILES)
+def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
+    used = re.findall(r"\buses: (.+)", path.read_text("utf-8"))
     assert used
     for use in used:
         pinned = re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)
@@ -62,60 +66,46 @@ def test_actions_are_pinned_by_commit_with_their_version(workflow: Workflow) -> 
 
 
 def test_an_action_has_one_version_everywhere() -> None:
-    used = {step.uses for _, _, step in STEPS if step.uses}
+    used = {step["uses"] for step in STEPS.values() if "uses" in step}
     assert len(used) == len({use.partition("@")[0] for use in used}), sorted(used)
 
 
-@FILES
-def test_no_event_gives_strangers_a_token_that_writes(workflow: Workflow) -> None:
-    assert workflow.raw["permissions"] == {}
-    assert not {"pull_request_target", "workflow_run", "issue_comment"} & set(workflow.raw["on"])
+@each("workflow", WORKFLOWS)
+def test_no_event_gives_strangers_a_token_that_writes(workflow: Raw) -> None:
+    assert workflow["permissions"] == {}
+    assert not {"pull_request_target", "workflow_run", "issue_comment"} & set(workflow["on"])
 
 
-@each("workflow,job", JOBS)
-def test_each_job_has_its_own_permissions_and_only_publishing_writes(
-    workflow: Workflow, job: Job
-) -> None:
-    granted = job.raw["permissions"]
-    assert granted
-    writing = {(job.name, what) for what, how in granted.items() if how != "read"}
-    assert writing <= (WRITES if workflow.path.stem == "bench" else set())
+def test_each_job_has_its_own_permissions_and_only_publishing_writes() -> None:
+    for file, workflow in WORKFLOWS.items():
+        for name, job in workflow["jobs"].items():
+            assert job["permissions"], name
+            writing = {(name, what) for what, how in job["permissions"].items() if how != "read"}
+            assert writing <= (WRITES if file == "bench" else set())
 
 
-@each("workflow,job", JOBS)
-def test_each_job_ends_in_time(workflow: Workflow, job: Job) -> None:
-    del workflow
-    if "uses" in job.raw:  # it has the limits of the workflow that it calls
-        assert (ROOT / job.raw["uses"]).is_file()
+@each("job", JOBS)
+def test_each_job_ends_in_time_on_a_machine_that_there_is(job: Raw) -> None:
+    if "uses" in job:  # it has the limits of the workflow that it calls
+        assert (ROOT / job["uses"]).is_file()
         return
-    limit = job.raw["timeout-minutes"]
-    assert 0 < limit <= 180
-    # the job's own limit counts as cancelled, and then nothing is uploaded
-    for raw in job.raw["steps"]:
-        if raw.get("name") == "Measure":
-            assert raw["timeout-minutes"] < limit
+    assert 0 < job["timeout-minutes"] <= 180
+    for step in job["steps"]:
+        # the job's own limit counts as cancelled, and then nothing is uploaded
+        if title(step) == "Measure":
+            assert step["timeout-minutes"] < job["timeout-minutes"]
+    if "${{" not in job["runs-on"]:
+        assert job["runs-on"] in LABELS
 
 
-@each("workflow,job", [(workflow, job) for workflow, job in JOBS if job.steps])
-def test_each_job_runs_on_a_machine_that_there_is(workflow: Workflow, job: Job) -> None:
-    asked = {
-        fill(job.raw["runs-on"], {"matrix": chosen, "inputs": workflow.inputs()})
-        for chosen in job.matrix({"inputs": {}})
-    }
-    assert asked
-    assert asked <= LABELS
-
-
-@each("workflow,job,step", RUNS)
-def test_each_command_is_a_recipe(workflow: Workflow, job: Job, step: Step) -> None:
-    assert step.run
-    found = re.fullmatch(r'\./just ([a-z-]+)([^;&|<>`]*)( >> "\$GITHUB_STEP_SUMMARY")?', step.run)
-    assert found, step.run
-    assert found[1] in recipes()
-    assert "${{" not in step.run, "what comes from outside goes through env"
-    filled = set(re.findall(r"\$\{?(\w+)", step.run)) - {"GITHUB_STEP_SUMMARY"}
-    assert filled == set(step.env), (name(workflow), job.name)
-    assert "(" not in step.run
+def test_the_six_machines_are_measured_and_those_of_tests_are_some_of_them() -> None:
+    assert BENCH["jobs"]["bench"]["runs-on"] == "${{ matrix.machine.runner }}"
+    assert {machine["runner"] for machine in MACHINES} == LABELS
+    assert len({machine["id"] for machine in MACHINES}) == len(MACHINES) == 6
+    tested = WORKFLOWS["test"]["jobs"]["test"]["strategy"]["matrix"]["include"]
+    assert [machine for machine in tested if machine not in MACHINES] == []
+    compared = WORKFLOWS["compare"]["on"]["workflow_call"]["inputs"]["machine"]["default"]
+    assert compared in LABELS
 
 
 @functools.cache
@@ -131,114 +121,85 @@ def options() -> dict[str, set[str]]:
     }
 
 
-@each("workflow,job,step", RUNS)
-def test_each_option_of_a_command_exists(workflow: Workflow, job: Job, step: Step) -> None:
-    del workflow, job
-    recipe, *words = step.words()[1:]
-    known = options().get(recipe)
-    if known is not None:
-        given = {word.rpartition("+")[2] for word in words if re.search(r"(^|\+)-", word)}
-        assert given <= known
+@each("step", {name: step for name, step in STEPS.items() if "run" in step})
+def test_each_command_is_a_recipe_with_options_that_exist(step: Raw) -> None:
+    pattern = r'\./just ([a-z-]+)([^;&|<>`(]*)( >> "\$GITHUB_STEP_SUMMARY")?'
+    command = re.fullmatch(pattern, step["run"])
+    assert command, step["run"]
+    assert command[1] in recipes.read(ROOT / "Justfile")
+    assert "${{" not in step["run"], "what comes from outside goes through env"
+    filled = set(re.findall(r"\$\{?(\w+)", step["run"])) - {"GITHUB_STEP_SUMMARY"}
+    assert filled == set(step.get("env", {}))
+    words = [word.rpartition("+")[2] for word in shlex.split(command[2]) if "-" in word]
+    given = {word for word in words if word.startswith("-")}
+    assert given <= options().get(command[1], given)
 
 
-@each("workflow,job", [(w, j) for w, j in JOBS if any(s.name == "Measure" for s in j.steps)])
-def test_a_measuring_job_has_no_cache_and_keeps_what_it_measured(
-    workflow: Workflow, job: Job
-) -> None:
-    del workflow
-    steps = {step.name: step for step in job.steps}
-    assert not [use for use in steps if "cache" in use]
-    for step in job.steps:
-        assert not step.given.get("cache")
-        assert step.given.get("package-manager-cache", False) is False
-        if step.uses and "setup-node" in step.uses:
-            assert "package-manager-cache" in step.given, "on by default"
-    order = list(steps)
-    after = order[order.index("Measure") + 1 :]
-    assert [step.partition("@")[0] for step in after] == ["Summary", "actions/upload-artifact"]
-    failed = {**contexts("schedule"), "job": {"status": "failure"}}
-    assert all(holds(steps[step].condition, failed) for step in after)
+@each("job", with_step("Measure"))
+def test_a_measuring_job_has_no_cache_and_keeps_what_it_measured(job: Raw) -> None:
+    names = [title(step) for step in job["steps"]]
+    assert not [name for name in names if "cache" in name]
+    for step in job["steps"]:
+        assert not step.get("with", {}).get("cache")
+        if title(step) == "actions/setup-node":
+            assert step["with"]["package-manager-cache"] is False, "on by default"
+    after = job["steps"][names.index("Measure") + 1 :]
+    assert [title(step) for step in after] == ["Summary", "actions/upload-artifact"]
+    assert {step["if"] for step in after} == {AFTER_FAILURE}
 
 
-@each("workflow,job,step", [c for c in STEPS if "actions/checkout" in (c[2].uses or "")])
-def test_a_checkout_leaves_no_token_behind(workflow: Workflow, job: Job, step: Step) -> None:
-    del workflow, job
-    assert step.given["persist-credentials"] is False
+@each("job", {name: job for name, job in JOBS.items() if "run" in str(job.get("steps"))})
+def test_a_job_with_commands_brings_its_own_python(job: Raw) -> None:
+    commands = [place for place, step in enumerate(job["steps"]) if "run" in step]
+    (python,) = [s for s in job["steps"] if title(s) == "actions/setup-python"]
+    assert python["with"] == {"python-version": "3.13"}
+    assert job["steps"].index(python) < commands[0]
 
 
-@pytest.mark.parametrize("count", range(1, 9))
-def test_n_shards_are_1_to_n_on_each_machine(count: int) -> None:
-    offered = BENCH.raw["on"]["workflow_dispatch"]["inputs"]["shards"]["options"]
-    assert offered == [str(number) for number in range(1, 9)]
-    chosen = BENCH.jobs["bench"].matrix(contexts("workflow_dispatch", shards=str(count)))
-    machines = {one["machine"]["id"] for one in chosen}
-    expected = [(m, n) for m in machines for n in range(1, count + 1)]
-    assert sorted((one["machine"]["id"], one["shard"]) for one in chosen) == sorted(expected)
+@each("job", with_step("actions/checkout"))
+def test_a_checkout_leaves_no_token_behind(job: Raw) -> None:
+    assert job["steps"][0]["with"]["persist-credentials"] is False
 
 
-def test_without_a_dispatch_there_is_one_shard() -> None:
-    chosen = BENCH.jobs["bench"].matrix(contexts("schedule"))
-    assert {one["shard"] for one in chosen} == {1}
-    assert {one["machine"]["runner"] for one in chosen} == LABELS
+def test_n_shards_are_1_to_n_for_each_number_that_is_offered() -> None:
+    matrix = BENCH["jobs"]["bench"]["strategy"]["matrix"]
+    choice = re.fullmatch(
+        r"\$\{\{ fromJSON\('(.*)'\)\[inputs\.shards \|\| '1'\] \}\}", matrix["shard"]
+    )
+    assert choice
+    assert json.loads(choice[1]) == {str(n): list(range(1, n + 1)) for n in range(1, 9)}
+    offered = BENCH["on"]["workflow_dispatch"]["inputs"]["shards"]
+    assert (offered["options"], offered["default"]) == ([str(n) for n in range(1, 9)], "1")
 
 
 def test_the_page_names_each_machine_that_did_not_arrive() -> None:
-    words = step_of("report", "Merge what arrived").words()
+    merge = next(s for s in BENCH["jobs"]["report"]["steps"] if title(s) == "Merge what arrived")
+    words = shlex.split(merge["run"])
     expected = [after for word, after in itertools.pairwise(words) if word == "--expect"]
-    chosen = BENCH.jobs["bench"].matrix(contexts("schedule"))
-    assert expected == [one["machine"]["id"] for one in chosen]
-
-
-@pytest.mark.parametrize(
-    ("event", "given", "suite"),
-    [
-        ("pull_request", {}, "smoke"),
-        ("schedule", {}, "quick"),
-        ("workflow_dispatch", {"suite": "full"}, "full"),
-    ],
-)
-def test_what_is_measured_when(event: str, given: dict[str, str], suite: str) -> None:
-    env = step_of("bench", "Measure").env
-    assert evaluate(env["SUITE"], contexts(event, **given)) == suite
+    assert expected == [machine["id"] for machine in MACHINES]
 
 
 def test_the_suites_that_are_offered_exist() -> None:
-    offered = BENCH.raw["on"]["workflow_dispatch"]["inputs"]["suite"]["options"]
-    known = tomllib.loads((ROOT / "scenarios" / "suites.toml").read_text("utf-8"))
-    assert set(offered) == set(known)
+    offered = BENCH["on"]["workflow_dispatch"]["inputs"]["suite"]["options"]
+    assert set(offered) == set(tomllib.loads((ROOT / "scenarios/suites.toml").read_text("utf-8")))
 
 
-@pytest.mark.parametrize(
-    ("event", "ref", "published"),
-    [
-        ("schedule", "refs/heads/main", True),
-        ("workflow_dispatch", "refs/heads/main", True),
-        ("workflow_dispatch", "refs/heads/topic", False),
-        ("pull_request", "refs/heads/main", False),
-    ],
-)
-def test_only_main_publishes(event: str, ref: str, published: bool) -> None:
-    asked = contexts(event, ref)
-    pages = next(s for s in BENCH.jobs["report"].steps if "pages" in s.name)
-    assert holds(pages.condition, asked) == published
-    assert holds(BENCH.jobs["publish"].raw["if"], asked) == published
-
-
-def test_a_machine_that_failed_neither_hides_the_others_nor_the_page() -> None:
-    failed = {**contexts("schedule"), "job": {"status": "failure"}}
-    assert holds(BENCH.jobs["report"].raw["if"], failed)
-    assert holds(BENCH.jobs["publish"].raw["if"], failed)
-    no_page = {**failed, "needs": {"report": {"result": "failure"}}}
-    assert not holds(BENCH.jobs["publish"].raw["if"], no_page)
+def test_only_main_publishes_also_when_a_machine_failed_but_not_without_the_page() -> None:
+    report, publish = BENCH["jobs"]["report"], BENCH["jobs"]["publish"]
+    pages = next(step for step in report["steps"] if "pages" in title(step))
+    assert pages["if"] == f"${{{{ {ON_MAIN} }}}}"
+    assert report["if"] == AFTER_FAILURE
+    arrived = "needs.report.result == 'success'"
+    assert publish["if"] == f"${{{{ !cancelled() && {arrived} && {ON_MAIN} }}}}"
 
 
 def test_pull_requests_are_measured_for_paths_that_there_are() -> None:
-    paths = BENCH.raw["on"]["pull_request"]["paths"]
+    paths = BENCH["on"]["pull_request"]["paths"]
     assert [path for path in paths if not (ROOT / path.removesuffix("/**")).exists()] == []
 
 
 def test_comparing_takes_the_commit_of_the_workflow_and_not_the_callers() -> None:
-    (job,) = read(FOLDER / "compare.yml").jobs.values()
-    checkout = job.steps[0].given
+    (job,) = WORKFLOWS["compare"]["jobs"].values()
+    checkout = job["steps"][0]["with"]
     assert checkout["repository"] == "${{ job.workflow_repository }}"
     assert checkout["ref"] == "${{ job.workflow_sha }}"

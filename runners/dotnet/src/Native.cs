@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Sqlitmus;
 
-/// <summary>What the class library does not offer: short sleeps, context switches, macOS's peak of memory.</summary>
+/// <summary>What the class library does not offer: short sleeps, context switches, page faults, macOS's peak of memory.</summary>
 internal static class Native
 {
     private const long PerSecond = 1_000_000_000;
@@ -10,6 +10,8 @@ internal static class Native
     // struct rusage has two times of two words each, then fourteen numbers.
     private const int RusageWords = 18;
     private const int MaxRssWord = 4;
+    private const int MinorFaults = 8;
+    private const int MajorFaults = 9;
     private const int VoluntarySwitches = 16;
     private const int InvoluntarySwitches = 17;
 
@@ -26,9 +28,12 @@ internal static class Native
         _ = Nanosleep(new Timespec((nint)(nanoseconds / PerSecond), (nint)(nanoseconds % PerSecond)), 0);
     }
 
-    /// <returns>Context switches of all threads since the process began; null where the system is not asked.</returns>
-    public static Switches? Switches() =>
-        Rusage() is { } usage ? new Switches(usage[VoluntarySwitches], usage[InvoluntarySwitches]) : null;
+    /// <returns>What all threads have met since the process began; null where the system is not asked.</returns>
+    public static Events? Events() => Rusage() is { } usage
+        ? new Events(
+            new Switches(usage[VoluntarySwitches], usage[InvoluntarySwitches]),
+            new PageFaults(usage[MinorFaults], usage[MajorFaults]))
+        : null;
 
     /// <returns>The largest resident set so far in the system's unit, bytes on macOS; null where the system is not asked.</returns>
     public static long? MaxRss() => Rusage() is { } usage ? usage[MaxRssWord] : null;

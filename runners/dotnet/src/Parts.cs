@@ -3,7 +3,7 @@ namespace Sqlitmus;
 /// <summary>What one thread does in each iteration: operations <c>Begin</c> … <c>End − 1</c> of its steps.</summary>
 /// <param name="IsWriter">The writer beside the workers, whose figures are its own.</param>
 /// <param name="HasWorkerPragmas">Whether its connection has the pragmas of one worker among several.</param>
-/// <param name="Phase">Where the planned times of an open loop begin, as a part of the time between two operations.</param>
+/// <param name="Offset">Where the planned times of an open loop begin, as a part of the time between two operations.</param>
 internal sealed record Part(
     bool IsWriter,
     bool HasWorkerPragmas,
@@ -12,7 +12,7 @@ internal sealed record Part(
     long Begin,
     long End,
     double? Rate,
-    double Phase)
+    double Offset)
 {
     public long Operations => End - Begin;
 }

@@ -1,6 +1,6 @@
 namespace Sqlitmus;
 
-/// <summary>Entry point: <c>describe</c> or <c>--job FILE</c>; see runners/contract/CONTRACT.md.</summary>
+/// <summary>Entry point: <c>describe</c>, <c>--job FILE</c> or <c>--jobs FOLDER</c>; see runners/contract/CONTRACT.md.</summary>
 internal static class Program
 {
     private const int Done = 0;
@@ -20,24 +20,37 @@ internal static class Program
 
                 return Done;
             case ["--job", var path]:
-                try
-                {
-                    return Perform(JobReader.ReadFile(path));
-                }
-                catch (JobException e)
-                {
-                    Console.Error.WriteLine(e.Message);
-                    return Unreadable;
-                }
+                return Perform(path, alone: true);
+            case ["--jobs", var folder] when Directory.Exists(folder):
+                var paths = Directory.GetFiles(folder, "*.json").Order(StringComparer.Ordinal);
+                return paths.Select(path => Perform(path, alone: false)).Append(Done).Max();
             default:
-                Console.Error.WriteLine("usage: sqlitmus-dotnet describe | --job FILE");
+                Console.Error.WriteLine("usage: sqlitmus-dotnet describe | --job FILE | --jobs FOLDER");
                 return Unreadable;
         }
     }
 
-    private static int Perform(Job job)
+    /// <param name="alone">Whether the job has the process to itself.</param>
+    private static int Perform(string path, bool alone)
     {
-        var result = Performance.Of(job);
+        Job job;
+        try
+        {
+            job = JobReader.ReadFile(path);
+        }
+        catch (JobException e)
+        {
+            Console.Error.WriteLine(e.Message);
+            return Unreadable;
+        }
+
+        if (!alone && (job.Measure.Barrier || job.Connection.Engine.Length > 0))
+        {
+            Console.Error.WriteLine($"{path}: connection.engine and measure.barrier need --job");
+            return Unreadable;
+        }
+
+        var result = Invocation.Of(job);
         try
         {
             ResultWriter.WriteFile(result, job.Output);

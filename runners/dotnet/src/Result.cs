@@ -25,6 +25,9 @@ internal sealed record Cpu(long User, long System);
 /// <summary>Context switches of all threads.</summary>
 internal sealed record Switches(long Voluntary, long Involuntary);
 
+/// <summary>Page faults of all threads: served from memory, and waiting for a disk.</summary>
+internal sealed record PageFaults(long Minor, long Major);
+
 /// <param name="SpansUs">Start and end of each measured iteration in microseconds of Unix time.</param>
 internal sealed record WorkerResult(
     string Role,
@@ -59,4 +62,5 @@ internal sealed record Result
     public long? PeakRssBytes { get; init; }
     public WorkerResult[] Workers { get; init; } = [];
     public Switches? Switches { get; init; }
+    public PageFaults? PageFaults { get; init; }
 }

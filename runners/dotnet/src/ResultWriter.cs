@@ -89,6 +89,14 @@ internal static class ResultWriter
             json.WriteEndObject();
         }
 
+        if (result.PageFaults is { } faults)
+        {
+            json.WriteStartObject("page_faults");
+            json.WriteNumber("minor", faults.Minor);
+            json.WriteNumber("major", faults.Major);
+            json.WriteEndObject();
+        }
+
         json.WriteEndObject();
     }
 

@@ -158,9 +158,9 @@ internal sealed class Session : IDisposable
         if (_part.Rate is { } rate)
         {
             Pacing = new Histogram();
-            pace = new Pace<SystemClock>(rate, _part.Phase, default, Pacing);
+            pace = new Pace<SystemClock>(rate, _part.Offset, default, Pacing);
         }
 
-        return new WatchedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
+        return new RecordedLoop<SystemClock>(work, default, Latencies, pace, measure.TolerateBusy);
     }
 }

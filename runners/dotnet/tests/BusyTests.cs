@@ -80,12 +80,12 @@ public sealed class BusyTests : IDisposable
     private Timings Take(string members)
     {
         var job = _run.Read(members);
-        using var crew = new Crew(job, null);
-        foreach (var session in crew.Sessions)
+        using var workers = new Workers(job, null);
+        foreach (var session in workers.Sessions)
         {
             SQLitePCL.raw.sqlite3_extended_result_codes(session.Connection.Handle, 1);
         }
 
-        return Measurement.Take(job, crew);
+        return Iterations.Take(job, workers);
     }
 }

@@ -28,7 +28,7 @@ public sealed class JobRun : IDisposable
     /// <param name="database">More members of the database.</param>
     /// <param name="path">Another path than this database's.</param>
     internal Result Perform(string members, string mode = "measure", string database = "", string? path = null) =>
-        Performance.Of(Read(members, mode, path ?? Database, database));
+        Invocation.Of(Read(members, mode, path ?? Database, database));
 
     /// <summary>A job on this database, given as JSON without its first and last members.</summary>
     internal Job Read(string members) => Read(members, "measure", Database);

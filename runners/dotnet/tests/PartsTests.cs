@@ -26,7 +26,7 @@ public sealed class PartsTests
             """);
         Assert.Equal(
             [(2L, 5L, 0.25, 50.0), (5L, 7L, 0.5, 50.0)],
-            parts.Select(part => (part.Begin, part.End, part.Phase, part.Rate!.Value)));
+            parts.Select(part => (part.Begin, part.End, part.Offset, part.Rate!.Value)));
     }
 
     [Fact]

@@ -1,7 +1,4 @@
 /**
- * The drivers by the name of the `--driver` option, loaded when asked for: the start-up scenario
- * needs a driver's identity but not its code.
- *
  * A driver knows how its users open, prepare and execute; everything on the clock is source text
  * (`Source`), because the hot loop is generated. The variables `db` (the connection), `sN` (a held
  * statement) and `qN` (its SQL) are in scope of that text.
@@ -49,25 +46,6 @@ export const features = (statements, { operations = OPERATIONS, flags = [] } = {
   engine: [],
   flags,
 });
-
-/** @type {Record<string, {name: string, version: (host: import("../main.js").Host) => string, load: () => Promise<Driver>}>} */
-export const DRIVERS = {
-  "node-sqlite": {
-    name: "node:sqlite",
-    version: ({ runtime }) => runtime.version,
-    load: () => import("./node-sqlite.js"),
-  },
-  "bun-sqlite": {
-    name: "bun:sqlite",
-    version: ({ runtime }) => runtime.version,
-    load: () => import("./bun-sqlite.js"),
-  },
-  "better-sqlite3": {
-    name: "better-sqlite3",
-    version: ({ system }) => JSON.parse(system.readText(betterSqlite3("package.json"))).version,
-    load: () => import("./better-sqlite3.js"),
-  },
-};
 
 /**
  * A file of the better-sqlite3 package: the one beside the runners, or the one whose folder's URL (with a

@@ -1,7 +1,13 @@
 /** Cases of what a job may ask for beside statements, each with each driver. */
 
-import { alone } from "../line.js";
+import { clock } from "../clock.js";
+import { Digest } from "../digest.js";
+import { compileLoop } from "../loops.js";
+import { alone } from "../meeting.js";
+import { partOf } from "../parts.js";
+import { loopTexts } from "../print-loop.js";
 import { perform } from "../session.js";
+import { pool } from "../values.js";
 import { performTogether } from "../workers.js";
 import { databaseCases, SELECT } from "./database.js";
 
@@ -155,7 +161,7 @@ export function askedCases(name, host) {
       { driver, make },
     ) => {
       let met = 0;
-      const line = alone(() => {
+      const meeting = alone(() => {
         met++;
       });
       const measure = {
@@ -165,7 +171,13 @@ export function askedCases(name, host) {
         barrier: true,
       };
       const began = Date.now() * 1e3;
-      const { entry } = perform(make({ measure }, SELECT), driver, line, host.system.usage, null);
+      const { entry } = perform(
+        make({ measure }, SELECT),
+        driver,
+        meeting,
+        host.system.usage,
+        null,
+      );
       equal([met, entry.spans_us.length], [3, 2]);
       // The clock of the day shows milliseconds.
       const times = [began - 2e3, ...entry.spans_us.flat(), Date.now() * 1e3 + 2e3];
@@ -239,10 +251,48 @@ export function askedCases(name, host) {
         reader.close();
       }
     },
-    "context switches are counted where the system tells": ({ equal }, { make, figures }) => {
-      const { switches } = figures(make({}, SELECT));
-      const known = process.platform === "linux";
-      equal([switches !== null, Number.isInteger(switches?.voluntary)], [known, known]);
+    "context switches and page faults are counted where the system tells": (
+      { equal },
+      { make, figures },
+    ) => {
+      const { switches, page_faults } = figures(make({}, SELECT));
+      const told = process.platform !== "win32";
+      equal(
+        [Number.isInteger(switches?.voluntary), Number.isInteger(switches?.involuntary)],
+        [told, told],
+      );
+      equal(
+        [Number.isInteger(page_faults?.minor), Number.isInteger(page_faults?.major)],
+        [told, told],
+      );
+    },
+    "the loop that is printed is the text that is compiled": (
+      { equal },
+      { driver, open, make },
+    ) => {
+      const db = open();
+      const measure = { operations_per_iteration: 4, workers: 2 };
+      const writer = { steps: [INSERT], operations: 1 };
+      for (const [parts, asked, threads] of [
+        [{}, SELECT, [0]],
+        [{ transaction: "immediate" }, INSERT, [0]],
+        [{ transaction: "deferred", writer }, SELECT, [0, 1]],
+        [{ measure: { ...measure, latencies: true, rate: 1e6 } }, SELECT, [0, 1]],
+        [{ mode: "verify", measure, writer }, SELECT, [0, 2]],
+      ]) {
+        const job = make(parts, asked);
+        const texts = [...loopTexts(job, driver).keys()];
+        for (const number of threads) {
+          const part = partOf(job, number);
+          const digest = job.mode === "verify" && part.role === "worker" ? new Digest() : null;
+          const pools = part.steps.map((step) => pool(step, driver.blob));
+          const bound = { db, statements: [null], pools, open: null, digest, clock };
+          const loop = compileLoop(part, driver, bound).toString();
+          equal([number, texts.filter((text) => text.includes(loop)).length], [number, 1]);
+        }
+        equal(texts.length, threads.length);
+      }
+      db.close();
     },
   });
 }

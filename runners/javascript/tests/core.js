@@ -12,8 +12,9 @@ import { Digest } from "../digest.js";
 import { betterSqlite3 } from "../drivers/driver.js";
 import { primaryName, resultCode } from "../drivers/result-codes.js";
 import { databaseName } from "../drivers/uri.js";
+import { eventsOf, faultsOf } from "../events.js";
 import { checkJob } from "../job.js";
-import { alone, sharedLine, together } from "../line.js";
+import { alone, sharedMeeting, together } from "../meeting.js";
 import { peakFrom, peakOf } from "../peak.js";
 import { splitPlaceholders } from "../placeholders.js";
 import { refusal } from "../refusal.js";
@@ -303,20 +304,37 @@ export const coreCases = [
   {
     name: "a single thread waits for nobody and its clock runs forward",
     run({ equal }) {
-      const line = alone();
-      const start = line.now();
-      line.meet();
-      equal(line.now() >= start, true);
-      equal(line.finish(1000.4, 3000.6), 2000);
+      const meeting = alone();
+      const start = meeting.now();
+      meeting.meet();
+      equal(meeting.now() >= start, true);
+      equal(meeting.finish(1000.4, 3000.6), 2000);
     },
   },
   {
-    name: "a line that was aborted lets nobody wait",
+    name: "a meeting that was aborted lets nobody wait",
     run({ throws }) {
-      const memory = sharedLine(2);
-      const line = together(memory, 0, 2, performance.timeOrigin);
+      const memory = sharedMeeting(2);
+      const meeting = together(memory, 0, 2, performance.timeOrigin);
       together(memory, -1, 2, performance.timeOrigin).abort();
-      throws(line.meet, "another thread failed");
+      throws(meeting.meet, "another thread failed");
+    },
+  },
+  {
+    name: "context switches and page faults are told in the contract's words",
+    run({ equal }) {
+      const used = {
+        voluntaryContextSwitches: 1,
+        involuntaryContextSwitches: 2,
+        minorPageFault: 3,
+        majorPageFault: 4,
+      };
+      equal(eventsOf(used), {
+        switches: { voluntary: 1, involuntary: 2 },
+        page_faults: { minor: 3, major: 4 },
+      });
+      const stat = "42 (a b) c) R 1 42 42 0 -1 4194304 107 5 9 6 0 0 0 0 20 0 1 0 57586";
+      equal(faultsOf(stat), { minor: 107, major: 9 });
     },
   },
   {

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Digest } from "../digest.js";
-import { DRIVERS } from "../drivers/driver.js";
+import { DRIVERS } from "../drivers/registry.js";
 import { combine } from "../figures.js";
 import { checkJob } from "../job.js";
-import { alone } from "../line.js";
+import { alone } from "../meeting.js";
 import { perform } from "../session.js";
 import { job } from "./core.js";
 

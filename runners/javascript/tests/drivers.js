@@ -156,7 +156,7 @@ export function driverCases(name, host) {
       const perform = async (value) => {
         writeFileSync(path, JSON.stringify(value));
         rmSync(output, { force: true });
-        const status = await main(host, { driver: name, job: path });
+        const status = await main(host, { driver: name, job: path }, []);
         return [
           status,
           existsSync(output) ? JSON.parse(readFileSync(output, "utf8")).status : null,
@@ -170,6 +170,32 @@ export function driverCases(name, host) {
         "failed",
       ]);
       equal(await perform({ ...make({}, SELECT), unknown: 1 }), [2, null]);
+    },
+    "the jobs of a folder are all performed, and the worst exit code is told": async (
+      { equal },
+      { folder, make },
+    ) => {
+      const place = (letter, kind) => join(folder, `${letter}.${kind}`);
+      const write = (letter, value) =>
+        writeFileSync(
+          place(letter, "json"),
+          JSON.stringify({ ...value, output: place(letter, "result") }),
+        );
+      const good = make({}, SELECT);
+      const status = (letter) =>
+        existsSync(place(letter, "result"))
+          ? JSON.parse(readFileSync(place(letter, "result"), "utf8")).status
+          : null;
+      write("b", good);
+      equal(await main(host, { driver: name, jobs: folder }, []), 0);
+      write("a", make({}, { operation: "get", sql: "SELECT * FROM absent" }));
+      write("c", good);
+      equal(await main(host, { driver: name, jobs: folder }, []), 1);
+      equal(["a", "b", "c"].map(status), ["failed", "ok", "ok"]);
+      write("d", { ...good, measure: { ...good.measure, barrier: true } });
+      write("e", { ...good, connection: { engine: { memstatus: 0 } } });
+      equal(await main(host, { driver: name, jobs: folder }, []), 2);
+      equal(["d", "e"].map(status), [null, null]);
     },
   });
 }

@@ -5,8 +5,8 @@ import { clock } from "../clock.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
 import { checkJob } from "../job.js";
-import { alone } from "../line.js";
 import { compileLoop } from "../loops.js";
+import { alone } from "../meeting.js";
 import { partOf } from "../parts.js";
 import { job } from "./core.js";
 
@@ -53,10 +53,10 @@ function scripted(parts, db, time = clock, thread = 0) {
     clock: time,
   });
   const total = { checksum: 0, rows: 0, affected: 0 };
-  const recorder = { latencies: histogram(), pacing: histogram(), busy: 0 };
+  const recording = { latencies: histogram(), pacing: histogram(), busy: 0 };
   const [{ from, to }] = part.ranges;
-  loop(from, to, total, recorder);
-  return { total, recorder };
+  loop(from, to, total, recording);
+  return { total, recording };
 }
 
 /** A clock that stands still while nobody works or waits, and wakes 10 µs late. */
@@ -64,8 +64,8 @@ function standing() {
   const time = {
     ms: 0,
     now: () => time.ms,
-    waitUntil(due) {
-      time.ms = due + 0.01;
+    waitUntil(planned) {
+      time.ms = planned + 0.01;
       return time.ms;
     },
   };
@@ -105,10 +105,10 @@ export const recordingCases = [
         },
       };
       const measure = { operations_per_iteration: 5, rate: 1000, latencies: true };
-      const { recorder } = scripted({ measure }, db, time);
+      const { recording } = scripted({ measure }, db, time);
       // Planned at 0, 1, 2, 3 and 4 ms; only the last was waited for, and started 0.01 ms late.
-      equal(told(recorder.latencies), counted(2.5 * MS, 1.75 * MS, 1 * MS, 0.25 * MS, 0.26 * MS));
-      equal(told(recorder.pacing), counted(0.01 * MS));
+      equal(told(recording.latencies), counted(2.5 * MS, 1.75 * MS, 1 * MS, 0.25 * MS, 0.26 * MS));
+      equal(told(recording.pacing), counted(0.01 * MS));
     },
   },
   {
@@ -150,10 +150,10 @@ export const recordingCases = [
       };
       const measured = (measure) =>
         scripted({ measure: { operations_per_iteration: 3, ...measure } }, db, time);
-      const { total, recorder } = measured({ latencies: true });
-      equal(told(recorder.latencies), counted(0.5 * MS, 0.5 * MS, 0.5 * MS));
-      equal([total.affected, told(recorder.pacing)], [3, { buckets: [] }]);
-      equal(told(measured({}).recorder.latencies), { buckets: [] });
+      const { total, recording } = measured({ latencies: true });
+      equal(told(recording.latencies), counted(0.5 * MS, 0.5 * MS, 0.5 * MS));
+      equal([total.affected, told(recording.pacing)], [3, { buckets: [] }]);
+      equal(told(measured({}).recording.latencies), { buckets: [] });
     },
   },
   {
@@ -183,11 +183,11 @@ export const recordingCases = [
       };
       const measure = { operations_per_iteration: 3, latencies: true, tolerate_busy: true };
       const busy = failing(5);
-      const { total, recorder } = scripted({ measure, transaction: "immediate" }, busy.db);
+      const { total, recording } = scripted({ measure, transaction: "immediate" }, busy.db);
       equal(busy.log, ["commit", "ROLLBACK", "commit"]);
-      equal([total, recorder.busy], [{ checksum: 32, rows: 0, affected: 2 }, 1]);
+      equal([total, recording.busy], [{ checksum: 32, rows: 0, affected: 2 }, 1]);
       equal(
-        told(recorder.latencies).buckets.reduce((sum, [, count]) => sum + count, 0),
+        told(recording.latencies).buckets.reduce((sum, [, count]) => sum + count, 0),
         3,
       );
       throws(() => scripted({ measure, transaction: "immediate" }, failing(6).db), "no");
@@ -198,10 +198,10 @@ export const recordingCases = [
   {
     name: "waiting ends at the time or after it",
     run({ equal }) {
-      const due = performance.now() + 0.5;
-      const now = clock.waitUntil(due);
-      equal([now >= due, performance.now() >= now], [true, true]);
-      equal(clock.waitUntil(due) >= now, true);
+      const planned = performance.now() + 0.5;
+      const now = clock.waitUntil(planned);
+      equal([now >= planned, performance.now() >= now], [true, true]);
+      equal(clock.waitUntil(planned) >= now, true);
     },
   },
   {
@@ -237,12 +237,12 @@ export const recordingCases = [
           return 1;
         },
       };
-      const line = alone(barrier(system));
-      line.start();
+      const meeting = alone(barrier(system));
+      meeting.start();
       equal([printed, coming.length], [["ready\n"], 5]);
-      line.start();
+      meeting.start();
       equal([printed, coming.length], [["ready\n", "ready\n"], 1]);
-      throws(() => line.start(), "stdin ended");
+      throws(() => meeting.start(), "stdin ended");
     },
   },
 ];

@@ -25,7 +25,7 @@ pub enum Threading {
 }
 
 /// What is asked; `None` leaves SQLite's default and the driver's open flags as they are.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, PartialEq)]
 #[serde(from = "BTreeMap<String, Setting>")]
 pub struct Engine {
     pub threading: Option<Threading>,

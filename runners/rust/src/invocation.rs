@@ -7,7 +7,7 @@ use crate::identity::{DriverName, Identity};
 use crate::job::{Job, Mode};
 use crate::result::{Report, Work};
 use crate::support;
-use crate::{measure, verify};
+use crate::{verify, workers};
 
 /// Performs a job; whatever happens is in the report.
 pub fn perform(job: &Job, driver: DriverName) -> Report {
@@ -33,7 +33,7 @@ fn work<D: Driver>(job: &Job) -> Result<Work, Failure> {
     job.connection.engine.configure()?;
     let mut work = match job.mode {
         Mode::Verify => verify::verify::<D>(job, database),
-        Mode::Measure => measure::measure::<D>(job, database),
+        Mode::Measure => workers::measure::<D>(job, database),
     }?;
     work.operations = job.measure.operations();
     Ok(work)

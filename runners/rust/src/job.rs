@@ -39,6 +39,13 @@ pub struct Job {
     pub output: PathBuf,
 }
 
+impl Job {
+    /// Whether it changes SQLite for the whole process, or takes over stdin and stdout.
+    pub fn needs_own_process(&self) -> bool {
+        self.measure.barrier || self.connection.engine != Engine::default()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

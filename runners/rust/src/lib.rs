@@ -4,6 +4,7 @@
 //! (`runners/contract/CONTRACT.md`).
 
 pub mod access;
+pub mod barrier;
 pub mod checksum;
 pub mod describe;
 pub mod digest;
@@ -15,17 +16,17 @@ pub mod histogram;
 pub mod identity;
 pub mod inspect;
 pub mod invocation;
+pub mod iterations;
 pub mod job;
-pub mod measure;
 pub mod meeting;
 pub mod member;
 pub mod parameters;
+pub mod parts;
 pub mod phase;
 pub mod process;
+pub mod recording;
 pub mod result;
-pub mod series;
 pub mod session;
 pub mod support;
-pub mod task;
 pub mod verify;
-pub mod watch;
+pub mod workers;

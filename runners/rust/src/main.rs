@@ -1,4 +1,4 @@
-//! `sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE)`
+//! `sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE | --jobs FOLDER)`
 
 use std::env;
 use std::fs;
@@ -10,7 +10,9 @@ use sqlitmus_rust::identity::DriverName;
 use sqlitmus_rust::result::Status;
 use sqlitmus_rust::{invocation, job};
 
-const USAGE: &str = "usage: sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE)";
+const USAGE: &str =
+    "usage: sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE | --jobs FOLDER)";
+const DONE: u8 = 0;
 const FAILED: u8 = 1;
 const UNREADABLE: u8 = 2;
 
@@ -24,7 +26,8 @@ fn main() -> ExitCode {
             println!("{}", serde_json::to_string(&description).expect("plain data serialises"));
             ExitCode::SUCCESS
         }
-        (Some(driver), Some(["--job", file])) => perform(driver, Path::new(file)),
+        (Some(driver), Some(["--job", file])) => perform(driver, Path::new(file), true).into(),
+        (Some(driver), Some(["--jobs", folder])) => perform_all(driver, Path::new(folder)).into(),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(UNREADABLE)
@@ -32,22 +35,42 @@ fn main() -> ExitCode {
     }
 }
 
-fn perform(driver: DriverName, file: &Path) -> ExitCode {
+/// The jobs of a folder in the order of their names; the worst of their exit codes.
+fn perform_all(driver: DriverName, folder: &Path) -> u8 {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            eprintln!("{}: {error}", folder.display());
+            return UNREADABLE;
+        }
+    };
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    files.iter().map(|file| perform(driver, file, false)).max().unwrap_or(DONE)
+}
+
+/// Performs the job in a file and writes its result; the exit code.
+fn perform(driver: DriverName, file: &Path, alone: bool) -> u8 {
     let text = fs::read_to_string(file).map_err(|error| error.to_string());
     let job = match text.and_then(|text| job::read(&text)) {
-        Ok(job) => job,
+        Ok(job) if alone || !job.needs_own_process() => job,
+        Ok(_) => {
+            eprintln!("job {}: connection.engine and measure.barrier need --job", file.display());
+            return UNREADABLE;
+        }
         Err(problem) => {
             eprintln!("job {}: {problem}", file.display());
-            return ExitCode::from(UNREADABLE);
+            return UNREADABLE;
         }
     };
     let report = invocation::perform(&job, driver);
     if let Err(error) = report.write(&job.output) {
         eprintln!("cannot write the result to {}: {error}", job.output.display());
-        return ExitCode::from(FAILED);
+        return FAILED;
     }
     match report.status {
-        Status::Ok | Status::Unsupported => ExitCode::SUCCESS,
-        Status::Failed => ExitCode::from(FAILED),
+        Status::Ok | Status::Unsupported => DONE,
+        Status::Failed => FAILED,
     }
 }

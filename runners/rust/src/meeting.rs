@@ -1,14 +1,15 @@
 //! Where the threads of a process meet, and the process meets others.
 
-use std::io::{self, BufRead, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 
+use crate::barrier::released;
 use crate::failure::Failure;
-use crate::session::Pass;
+use crate::session::Lap;
 
 /// What a member leaves after an iteration; `Ok(None)` after getting ready.
-type Left = Result<Option<Pass>, Failure>;
+type Left = Result<Option<Lap>, Failure>;
 
 /// Waiting parks.
 pub struct Meeting {
@@ -98,7 +99,7 @@ impl Meeting {
     }
 
     /// Takes what the members left; the first member's failure first.
-    pub fn gather(&self) -> Result<Vec<Pass>, Failure> {
+    pub fn gather(&self) -> Result<Vec<Lap>, Failure> {
         if let Some(failure) = self.held.lock().expect("panics abort").take() {
             return Err(failure);
         }
@@ -107,30 +108,5 @@ impl Meeting {
         };
         let left: Vec<Left> = self.slots.iter().map(take).collect();
         Ok(left.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
-}
-
-/// Says that this process is ready and waits for its release.
-fn released(mut output: impl Write, input: &mut impl BufRead) -> Result<(), Failure> {
-    let problem = |error: io::Error| Failure::new(format!("the barrier: {error}"));
-    output.write_all(b"ready\n").and_then(|()| output.flush()).map_err(problem)?;
-    match input.read_line(&mut String::new()).map_err(problem)? {
-        0 => Err(Failure::new("stdin ended before the iteration was released")),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_releases_and_the_end_of_input_does_not() {
-        let (mut said, mut input) = (Vec::new(), &b"go\ngo\n"[..]);
-        released(&mut said, &mut input).unwrap();
-        released(&mut said, &mut input).unwrap();
-        let failure = released(&mut said, &mut input).unwrap_err();
-        assert_eq!(failure.into_details().message, "stdin ended before the iteration was released");
-        assert_eq!(said, b"ready\nready\nready\n");
     }
 }

@@ -7,25 +7,25 @@ use crate::failure::Failure;
 use crate::inspect;
 use crate::job::Job;
 use crate::meeting::Meeting;
+use crate::parts::Part;
 use crate::phase::phase;
+use crate::recording::Recording;
 use crate::result::{Phases, Work};
-use crate::session::{Pass, Session, connect};
-use crate::task::Task;
-use crate::watch::Watch;
+use crate::session::{Lap, Session, connect};
 
 /// A member, its number among all, and where it works.
 pub struct Place<'j> {
     pub job: &'j Job,
     pub access: &'j Access,
     pub meeting: &'j Meeting,
-    pub task: &'j Task<'j>,
+    pub part: &'j Part<'j>,
     pub number: usize,
 }
 
 /// What a member has at the end: the first one's read-back, pragmas, plans and phases.
 pub struct Ended {
     pub work: Work,
-    pub watch: Watch,
+    pub recording: Recording,
 }
 
 /// A member between two iterations.
@@ -33,8 +33,8 @@ pub struct Member<'c, D: Driver + 'c> {
     place: &'c Place<'c>,
     session: Session<'c, D, Checksum>,
     sink: Checksum,
-    watch: Watch,
-    watched: bool,
+    recording: Recording,
+    recorded: bool,
 }
 
 impl Place<'_> {
@@ -44,7 +44,7 @@ impl Place<'_> {
         &self,
         rounds: impl FnOnce(Result<&mut Member<'_, D>, Failure>) -> Result<R, Failure>,
     ) -> Result<(R, Ended), Failure> {
-        let Place { job, access, meeting, task, number } = *self;
+        let Place { job, access, meeting, part, number } = *self;
         let Some(opened) = meeting.alone(|| phase(|| connect::<D>(access))) else {
             return Err(Failure::new("the run was over before it began"));
         };
@@ -54,18 +54,18 @@ impl Place<'_> {
         };
         // The first look at a file in WAL mode may have to recover it, and others find it locked.
         let (session, prepare) =
-            match meeting.alone(|| phase(|| Session::prepare(&connection, task, access))) {
+            match meeting.alone(|| phase(|| Session::prepare(&connection, part, access))) {
                 Some(Ok(prepared)) => prepared,
                 Some(Err(failure)) => return absent(rounds(Err(failure))),
                 None => return Err(Failure::new("the run was over before it began")),
             };
-        let watch = Watch::new(task.manner);
-        let watched = watch.is_needed();
+        let recording = Recording::new(part.manner);
+        let recorded = recording.is_needed();
         let sink = Checksum::default();
-        let (outcome, mut sink, watch) = {
-            let mut member = Member::<D> { place: self, session, sink, watch, watched };
+        let (outcome, mut sink, recording) = {
+            let mut member = Member::<D> { place: self, session, sink, recording, recorded };
             let outcome = rounds(Ok(&mut member))?;
-            (outcome, member.sink, member.watch)
+            (outcome, member.sink, member.recording)
         };
         let mut work = Work::default();
         if number == 0 {
@@ -73,7 +73,7 @@ impl Place<'_> {
         }
         let ((), close) = phase(|| D::close(connection))?;
         work.phases_ns = Phases::of(open, prepare, close);
-        Ok((outcome, Ended { work, watch }))
+        Ok((outcome, Ended { work, recording }))
     }
 
     /// A life in a thread of its own, ruled by the main thread.
@@ -105,8 +105,8 @@ fn absent<R, T>(rounds: Result<R, Failure>) -> Result<T, Failure> {
 impl<D: Driver> Member<'_, D> {
     /// One iteration in step with the others; `None` when it was not released. `main` is the main
     /// thread.
-    pub fn iteration(&mut self, main: bool) -> Result<Option<Pass>, Failure> {
-        let Place { meeting, task, .. } = *self.place;
+    pub fn iteration(&mut self, main: bool) -> Result<Option<Lap>, Failure> {
+        let Place { meeting, part, .. } = *self.place;
         let ready = self.session.reset();
         meeting.line();
         let ready = ready.and_then(|()| self.session.begin());
@@ -115,16 +115,16 @@ impl<D: Driver> Member<'_, D> {
         if meeting.is_over() {
             return Ok(None);
         }
-        let (operations, sink) = (task.operations.clone(), &mut self.sink);
-        let pass = if self.watched {
-            self.session.watched(operations, sink, &mut self.watch)?
+        let (operations, sink) = (part.operations.clone(), &mut self.sink);
+        let lap = if self.recorded {
+            self.session.recorded(operations, sink, &mut self.recording)?
         } else {
             self.session.timed(operations, sink)?
         };
         self.session.commit()?;
         if meeting.is_warming() {
-            self.watch.clear();
+            self.recording.clear();
         }
-        Ok(Some(pass))
+        Ok(Some(lap))
     }
 }

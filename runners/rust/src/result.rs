@@ -50,6 +50,7 @@ pub struct Work {
     pub cpu_ns: Option<Cpu>,
     pub workers: Vec<Worker>,
     pub switches: Option<Switches>,
+    pub page_faults: Option<PageFaults>,
 }
 
 /// What one iteration must give again and again.
@@ -110,6 +111,13 @@ pub struct Cpu {
 pub struct Switches {
     pub voluntary: u64,
     pub involuntary: u64,
+}
+
+/// Page faults: served from memory, and waiting for a disk.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct PageFaults {
+    pub minor: u64,
+    pub major: u64,
 }
 
 /// One worker's part of the measured iterations, or the writer's.

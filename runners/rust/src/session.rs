@@ -10,10 +10,10 @@ use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Tally};
 use crate::failure::Failure;
 use crate::job::Transaction;
+use crate::parts::Part;
 use crate::process::{self, Usage};
+use crate::recording::Recording;
 use crate::result::Counts;
-use crate::task::Task;
-use crate::watch::Watch;
 
 pub struct Session<'c, D: Driver + 'c, S> {
     connection: &'c D::Connection,
@@ -28,20 +28,21 @@ struct Step<'c, S> {
     executor: Box<dyn Executor<S> + 'c>,
 }
 
-/// One timed pass over a range of operations.
+/// One timed pass over a range of operations: a thread's part of an iteration.
 #[derive(Debug)]
-pub struct Pass {
+pub struct Lap {
     pub start: Instant,
     pub end: Instant,
     /// The start since the beginning of Unix time.
     pub began: Duration,
     pub counts: Counts,
-    pub usage: Option<Usage>,
+    /// What this thread, or the process, had used before and after.
+    pub usage: Option<(Usage, Usage)>,
     /// Operations that ended with SQLITE_BUSY.
     pub busy: u64,
 }
 
-impl Pass {
+impl Lap {
     pub fn elapsed(&self) -> Duration {
         self.end - self.start
     }
@@ -61,25 +62,25 @@ pub fn connect<D: Driver>(access: &Access) -> Result<D::Connection, Failure> {
 }
 
 impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
-    /// Prepares all steps and transactions of a task on a connection.
+    /// Prepares all steps and transactions of a part on a connection.
     pub fn prepare(
         connection: &'c D::Connection,
-        task: &Task<'c>,
+        part: &Part<'c>,
         access: &'c Access,
     ) -> Result<Self, Failure> {
-        let behaviour = match task.transaction {
+        let behaviour = match part.transaction {
             Transaction::Deferred => Some(Behaviour::Deferred),
             Transaction::Immediate => Some(Behaviour::Immediate),
             Transaction::None | Transaction::Read => None,
         };
-        let steps = task.steps.iter().map(|step| {
+        let steps = part.steps.iter().map(|step| {
             let executor = D::compile(connection, step, access)?;
             Ok(Step { repeat: step.repeat, executor })
         });
         Ok(Session {
             connection,
-            reset: task.reset,
-            reading: task.transaction == Transaction::Read,
+            reset: part.reset,
+            reading: part.transaction == Transaction::Read,
             bracket: behaviour.map(|behaviour| D::bracket(connection, behaviour)).transpose()?,
             steps: steps.collect::<Result<_, Failure>>()?,
         })
@@ -105,23 +106,23 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
     }
 
     /// Performs these operations on the clock.
-    pub fn timed(&mut self, operations: Range<u64>, sink: &mut S) -> Result<Pass, Failure> {
+    pub fn timed(&mut self, operations: Range<u64>, sink: &mut S) -> Result<Lap, Failure> {
         self.clocked(sink, |session, _, tally| session.perform(operations, tally))
     }
 
     /// The same, with a look at each operation.
-    pub fn watched(
+    pub fn recorded(
         &mut self,
         operations: Range<u64>,
         sink: &mut S,
-        watch: &mut Watch,
-    ) -> Result<Pass, Failure> {
+        recording: &mut Recording,
+    ) -> Result<Lap, Failure> {
         let mut busy = 0;
-        let pass = self.clocked(sink, |session, start, tally| {
-            busy = session.perform_each(operations, start, watch, tally)?;
+        let lap = self.clocked(sink, |session, start, tally| {
+            busy = session.perform_each(operations, start, recording, tally)?;
             Ok(())
         })?;
-        Ok(Pass { busy, ..pass })
+        Ok(Lap { busy, ..lap })
     }
 
     #[inline(always)]
@@ -129,19 +130,19 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         &mut self,
         sink: &mut S,
         body: impl FnOnce(&mut Self, Instant, &mut Tally<S>) -> Result<(), Failure>,
-    ) -> Result<Pass, Failure> {
+    ) -> Result<Lap, Failure> {
         let mut tally = Tally { sink: std::mem::take(sink), rows: 0, affected: 0 };
         let before = process::usage();
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = Instant::now();
         let outcome = body(self, start, &mut tally);
         let end = Instant::now();
-        let usage = before.zip(process::usage()).map(|(before, after)| after - before);
+        let usage = before.zip(process::usage());
         outcome?;
         let Tally { rows, affected, sink: mut filled } = tally;
         let checksum = filled.take_checksum();
         *sink = filled;
-        Ok(Pass { start, end, began, counts: Counts { rows, affected, checksum }, usage, busy: 0 })
+        Ok(Lap { start, end, began, counts: Counts { rows, affected, checksum }, usage, busy: 0 })
     }
 
     fn perform(&mut self, operations: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
@@ -168,13 +169,13 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         &mut self,
         operations: Range<u64>,
         start: Instant,
-        watch: &mut Watch,
+        recording: &mut Recording,
         tally: &mut Tally<S>,
     ) -> Result<u64, Failure> {
         let mut busy = 0;
         for (number, operation) in (0..).zip(operations) {
-            let begun = watch.begin(&start, number);
-            let kept = watch.tolerates_busy().then(|| tally.clone());
+            let begun = recording.begin(&start, number);
+            let kept = recording.tolerates_busy().then(|| tally.clone());
             let steps = &mut self.steps;
             let outcome = match &mut self.bracket {
                 Some(bracket) => bracket.around(|| one_operation(steps, operation, tally)),
@@ -189,7 +190,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
                 *tally = kept;
                 busy += 1;
             }
-            watch.end(&start, begun);
+            recording.end(&start, begun);
         }
         Ok(busy)
     }

@@ -7,18 +7,18 @@ use crate::driver::Driver;
 use crate::failure::Failure;
 use crate::inspect;
 use crate::job::{Database, Job};
+use crate::parts::Part;
 use crate::phase::{nanoseconds, phase};
 use crate::result::{Counts, Phases, Work};
 use crate::session::{Session, connect};
-use crate::task::Task;
 
 /// The workers' parts one after the other; then the writer's, which enters neither counts nor
 /// digest.
 pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
     let access = Access::new(job, database, false);
     let (connection, open) = phase(|| connect::<D>(&access))?;
-    let task = Task::worker(job, 0);
-    let prepare = || Session::<D, Witness>::prepare(&connection, &task, &access);
+    let part = Part::worker(job, 0);
+    let prepare = || Session::<D, Witness>::prepare(&connection, &part, &access);
     let (mut session, prepare) = phase(prepare)?;
     let mut witness = Witness::default();
     let mut counts = Counts::default();
@@ -26,9 +26,9 @@ pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure
     session.reset()?;
     session.begin()?;
     for number in 0..job.measure.workers {
-        let pass = session.timed(job.measure.part(number), &mut witness)?;
-        counts.add(&pass.counts);
-        elapsed += nanoseconds(pass.elapsed());
+        let lap = session.timed(job.measure.part(number), &mut witness)?;
+        counts.add(&lap.counts);
+        elapsed += nanoseconds(lap.elapsed());
     }
     session.commit()?;
     drop(session);
@@ -43,12 +43,12 @@ pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure
 
 /// The writer's operations, once.
 fn write<D: Driver>(job: &Job, access: &Access) -> Result<(), Failure> {
-    let Some(task) = Task::writer(job) else {
+    let Some(part) = Part::writer(job) else {
         return Ok(());
     };
     let connection = connect::<D>(access)?;
-    let mut session = Session::<D, _>::prepare(&connection, &task, access)?;
-    session.timed(task.operations, &mut Checksum::default())?;
+    let mut session = Session::<D, _>::prepare(&connection, &part, access)?;
+    session.timed(part.operations, &mut Checksum::default())?;
     drop(session);
     D::close(connection)
 }

@@ -1,11 +1,12 @@
 //! Linux and macOS: `getrusage`, and on Linux /proc for the peak.
 
 use super::Usage;
-use crate::result::{Cpu, Switches};
+use crate::result::{Cpu, PageFaults, Switches};
 
 /// Whether [`usage`] is of one thread, so that several threads' figures add up.
 pub const USAGE_IS_PER_THREAD: bool = cfg!(target_os = "linux");
-pub const SWITCHES_ARE_COUNTED: bool = true;
+/// Whether [`usage`] has context switches and page faults.
+pub const EVENTS_ARE_COUNTED: bool = true;
 
 /// What the calling thread has used so far; the process where the system has nothing finer.
 pub fn usage() -> Option<Usage> {
@@ -22,6 +23,7 @@ pub fn usage() -> Option<Usage> {
             voluntary: usage.ru_nvcsw as u64,
             involuntary: usage.ru_nivcsw as u64,
         },
+        page_faults: PageFaults { minor: usage.ru_minflt as u64, major: usage.ru_majflt as u64 },
     })
 }
 

@@ -7,13 +7,15 @@ use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread, GetThreadTimes};
 
 use super::Usage;
-use crate::result::{Cpu, Switches};
+use crate::result::Cpu;
 
 /// Whether [`usage`] is of one thread, so that several threads' figures add up.
 pub const USAGE_IS_PER_THREAD: bool = true;
-pub const SWITCHES_ARE_COUNTED: bool = false;
+/// Whether [`usage`] has context switches and page faults.
+pub const EVENTS_ARE_COUNTED: bool = false;
 
-/// What the calling thread has used so far; no switches, which Windows does not count.
+/// What the calling thread has used so far. Windows counts no context switches, and page faults in
+/// one number for the whole process.
 pub fn usage() -> Option<Usage> {
     let [mut created, mut ended, mut system, mut user] = [FILETIME::default(); 4];
     // SAFETY: the handle is the calling thread's own, and all pointers are to live FILETIMEs.
@@ -25,7 +27,7 @@ pub fn usage() -> Option<Usage> {
     };
     (known != 0).then(|| Usage {
         cpu: Cpu { user: nanoseconds(user), system: nanoseconds(system) },
-        switches: Switches::default(),
+        ..Usage::default()
     })
 }
 

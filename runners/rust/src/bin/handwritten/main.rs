@@ -14,10 +14,10 @@ use sqlitmus_rust::access::Access;
 use sqlitmus_rust::engine::Engine;
 use sqlitmus_rust::failure::Failure;
 use sqlitmus_rust::identity::{DriverName, Identity};
+use sqlitmus_rust::iterations::{Iteration, Iterations};
 use sqlitmus_rust::job::{self, Job, Transaction};
 use sqlitmus_rust::parameters::Parameter;
 use sqlitmus_rust::result::{Counts, Report, Work};
-use sqlitmus_rust::series::{Lap, Series};
 
 /// One workload in one driver, ready to run.
 pub trait Loop {
@@ -87,8 +87,8 @@ fn perform(job: &Job, driver: DriverName) -> Result<Work, Failure> {
 
 fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
     let reading = job.transaction == Transaction::Read;
-    let mut series = Series::new(&job.measure);
-    while !series.done() {
+    let mut iterations = Iterations::new(&job.measure);
+    while !iterations.done() {
         for sql in &job.reset {
             workload.execute(sql)?;
         }
@@ -101,13 +101,13 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("COMMIT")?;
         }
-        series.record(Lap { nanoseconds, counts: counts?, usage: None, busy: 0 })?;
+        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None, busy: 0 })?;
     }
     Ok(Work {
         operations: job.measure.operations_per_iteration,
-        counts: series.counts,
-        warmup_ns: series.warmup_ns,
-        iterations_ns: series.iterations_ns,
+        counts: iterations.counts,
+        warmup_ns: iterations.warmup_ns,
+        iterations_ns: iterations.iterations_ns,
         ..Work::default()
     })
 }

@@ -2,7 +2,7 @@ using Xunit;
 
 namespace Sqlitmus.Tests;
 
-public sealed class PerformanceTests : IDisposable
+public sealed class InvocationTests : IDisposable
 {
     private const string Columns = """
         "columns": [{"name": "i", "type": "integer"}, {"name": "r", "type": "real"},

@@ -2,34 +2,29 @@ namespace Sqlitmus;
 
 /// <summary>
 /// Those who perform a measured iteration, with a connection each: a single worker on the main thread, several workers
-/// and the writer on threads. Threads stand at the gate between iterations, and all stand at the start line until
-/// everyone has begun its read transaction; only then do the clocks run.
+/// and the writer on threads. Between iterations and before the clocks they meet.
 /// </summary>
-internal sealed class Crew : IDisposable
+internal sealed class Workers : IDisposable
 {
     // A Barrier takes 32767 participants.
     private const int MostThreads = short.MaxValue - 1;
 
     private readonly Session?[] _sessions;
     private readonly Lap[] _laps;
-    private readonly StartSignal? _signal;
     private readonly bool _mainWorks;
     private readonly List<Thread> _threads = [];
-    private readonly Barrier _gate;
-    private readonly Barrier _startLine;
-    private volatile Exception? _error;
+    private readonly Meeting _meeting;
     private volatile bool _stop;
 
-    /// <param name="signal">What to await at the start line; null where nothing else begins at the same time.</param>
+    /// <param name="barrier">What to await before the clocks; null where no other process begins at the same time.</param>
     /// <param name="start">Starts a thread; null for the usual way.</param>
     /// <exception cref="MeasurementException">The system does not allow so many threads.</exception>
     /// <exception cref="StatementException">A connection cannot be set up, or a statement not be prepared.</exception>
-    public Crew(Job job, StartSignal? signal, Action<Thread>? start = null)
+    public Workers(Job job, ProcessBarrier? barrier, Action<Thread>? start = null)
     {
         Parts = Sqlitmus.Parts.Of(job);
         _sessions = new Session?[Parts.Length];
         _laps = new Lap[Parts.Length];
-        _signal = signal;
         _mainWorks = job.Measure.Workers == 1;
         var first = _mainWorks ? 1 : 0;
         if (Parts.Length - first > MostThreads)
@@ -37,16 +32,15 @@ internal sealed class Crew : IDisposable
             throw new MeasurementException($"{Parts.Length} workers are more than the {MostThreads} that this runner can hold");
         }
 
-        _gate = new Barrier(Parts.Length - first + 1);
-        _startLine = new Barrier(Parts.Length, _ => LeaveStartLine());
+        _meeting = new Meeting(Parts.Length, Parts.Length - first, barrier);
         StartThreads(job, first, start ?? (thread => thread.Start()));
         if (_mainWorks)
         {
-            Guard(() => _sessions[0] = new Session(job, Parts[0], null));
+            _meeting.Guard(() => _sessions[0] = new Session(job, Parts[0], null));
         }
 
-        _gate.SignalAndWait();
-        if (_error is { } error)
+        _meeting.Gate();
+        if (_meeting.Error is { } error)
         {
             Dispose();
             throw error;
@@ -63,36 +57,35 @@ internal sealed class Crew : IDisposable
     public IEnumerable<Session> Sessions => _sessions.Select(session => session!);
 
     /// <summary>What the process had used when all left the start line for the last time.</summary>
-    public Usage UsageAtStart { get; private set; }
+    public Usage UsageAtStart => _meeting.UsageAtStart;
 
     /// <returns>One lap per part.</returns>
     /// <exception cref="StatementException">A statement failed.</exception>
-    /// <exception cref="MeasurementException">The signal to start did not come.</exception>
+    /// <exception cref="MeasurementException">The barrier across processes did not open.</exception>
     public Lap[] Iterate()
     {
         First.Reset();
-        _gate.SignalAndWait();
+        _meeting.Gate();
         if (_mainWorks)
         {
             Perform(0);
         }
 
-        _gate.SignalAndWait();
-        return _error is null ? [.. _laps] : throw _error;
+        _meeting.Gate();
+        return _meeting.Error is { } error ? throw error : [.. _laps];
     }
 
     public void Dispose()
     {
         _stop = true;
-        _gate.SignalAndWait();
+        _meeting.Gate();
         _threads.ForEach(thread => thread.Join());
         foreach (var session in _sessions)
         {
             session?.Dispose();
         }
 
-        _gate.Dispose();
-        _startLine.Dispose();
+        _meeting.Dispose();
     }
 
     private void StartThreads(Job job, int first, Action<Thread> start)
@@ -109,9 +102,9 @@ internal sealed class Crew : IDisposable
             catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
             {
                 var wanted = Parts.Length - first;
-                _error = new MeasurementException(
+                var error = new MeasurementException(
                     $"the system allows {_threads.Count} of the {wanted} threads that the workers need ({e.Message}); ask for fewer workers");
-                _gate.RemoveParticipants(wanted - _threads.Count);
+                _meeting.Miss(wanted - _threads.Count, error);
                 return;
             }
         }
@@ -119,18 +112,18 @@ internal sealed class Crew : IDisposable
 
     private void Work(Job job, int index)
     {
-        Guard(() => _sessions[index] = new Session(job, Parts[index], null));
-        _gate.SignalAndWait();
+        _meeting.Guard(() => _sessions[index] = new Session(job, Parts[index], null));
+        _meeting.Gate();
         while (true)
         {
-            _gate.SignalAndWait();
+            _meeting.Gate();
             if (_stop)
             {
                 return;
             }
 
             Perform(index);
-            _gate.SignalAndWait();
+            _meeting.Gate();
         }
     }
 
@@ -139,38 +132,13 @@ internal sealed class Crew : IDisposable
         var session = _sessions[index]!;
         var part = Parts[index];
         Microsoft.Data.Sqlite.SqliteTransaction? transaction = null;
-        Guard(() => transaction = session.BeginRead());
-        _startLine.SignalAndWait();
-        if (_error is null)
+        _meeting.Guard(() => transaction = session.BeginRead());
+        _meeting.StartLine();
+        if (_meeting.Error is null)
         {
-            Guard(() => _laps[index] = session.Run(part.Begin, part.End));
+            _meeting.Guard(() => _laps[index] = session.Run(part.Begin, part.End));
         }
 
-        Guard(() => session.EndRead(transaction));
-    }
-
-    /// <summary>Run by the last to arrive, while the others wait.</summary>
-    private void LeaveStartLine()
-    {
-        // After a failure nobody runs, so no other process is to wait for this one.
-        if (_error is null)
-        {
-            Guard(() => _signal?.Await());
-        }
-
-        UsageAtStart = Usage.Now();
-    }
-
-    /// <summary>Keeps a failed worker coming to the barriers, so that nobody waits for it for ever.</summary>
-    private void Guard(Action action)
-    {
-        try
-        {
-            action();
-        }
-        catch (Exception e)
-        {
-            _error ??= e;
-        }
+        _meeting.Guard(() => session.EndRead(transaction));
     }
 }

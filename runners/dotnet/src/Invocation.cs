@@ -4,7 +4,7 @@ using Microsoft.Data.Sqlite;
 namespace Sqlitmus;
 
 /// <summary>Performs one job.</summary>
-internal static class Performance
+internal static class Invocation
 {
     private static readonly string[] PragmasReadBack =
     [
@@ -69,17 +69,18 @@ internal static class Performance
 
     private static Result Measure(Job job)
     {
-        var crew = new Crew(job, job.Measure.Barrier ? StartSignal.OfConsole() : null);
-        return Close(crew, crew.First, () =>
+        var workers = new Workers(job, job.Measure.Barrier ? ProcessBarrier.OfConsole() : null);
+        return Close(workers, workers.First, () =>
         {
-            var timings = Measurement.Take(job, crew);
-            return Inspected(job, crew.First, timings.Tally, null) with
+            var timings = Iterations.Take(job, workers);
+            return Inspected(job, workers.First, timings.Tally, null) with
             {
                 WarmupNs = timings.WarmupNs,
                 IterationsNs = timings.IterationsNs,
                 CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),
                 Workers = timings.Workers,
-                Switches = timings.Usage.Switches,
+                Switches = timings.Usage.Events?.Switches,
+                PageFaults = timings.Usage.Events?.PageFaults,
             };
         });
     }

@@ -1,4 +1,4 @@
-//! The series of iterations: how many, their times, and that all of them give the same.
+//! The iterations of an invocation: how many, their times, and that all of them give the same.
 
 use crate::failure::Failure;
 use crate::job::Measure;
@@ -7,7 +7,7 @@ use crate::result::Counts;
 
 /// One iteration as seen from outside.
 #[derive(Debug)]
-pub struct Lap {
+pub struct Iteration {
     pub nanoseconds: u64,
     pub counts: Counts,
     pub usage: Option<Usage>,
@@ -16,7 +16,7 @@ pub struct Lap {
 }
 
 #[derive(Debug)]
-pub struct Series<'j> {
+pub struct Iterations<'j> {
     plan: &'j Measure,
     pub warmup_ns: Vec<u64>,
     pub iterations_ns: Vec<u64>,
@@ -27,9 +27,9 @@ pub struct Series<'j> {
     pub usage: Option<Usage>,
 }
 
-impl<'j> Series<'j> {
+impl<'j> Iterations<'j> {
     pub fn new(plan: &'j Measure) -> Self {
-        Series {
+        Iterations {
             plan,
             warmup_ns: Vec::new(),
             iterations_ns: Vec::new(),
@@ -50,26 +50,29 @@ impl<'j> Series<'j> {
     }
 
     /// Takes an iteration in; fails when it gave something else than those before.
-    pub fn record(&mut self, lap: Lap) -> Result<(), Failure> {
+    pub fn record(&mut self, iteration: Iteration) -> Result<(), Failure> {
         let number = self.warmup_ns.len() + self.iterations_ns.len() + 1;
-        self.counts = lap.counts;
-        let first =
-            if lap.busy > 0 { lap.counts } else { *self.expected.get_or_insert(lap.counts) };
-        if lap.counts != first {
+        self.counts = iteration.counts;
+        let first = if iteration.busy > 0 {
+            iteration.counts
+        } else {
+            *self.expected.get_or_insert(iteration.counts)
+        };
+        if iteration.counts != first {
             let show = |counts: Counts| {
                 let Counts { rows, affected, checksum } = counts;
                 format!("{rows} rows, {affected} affected rows, checksum {checksum}")
             };
-            let (found, expected) = (show(lap.counts), show(first));
+            let (found, expected) = (show(iteration.counts), show(first));
             let message = format!("iteration {number} returned {found}; the first {expected}");
             return Err(Failure::new(message));
         }
         if self.warming() {
-            self.warmup_ns.push(lap.nanoseconds);
+            self.warmup_ns.push(iteration.nanoseconds);
             return Ok(());
         }
-        self.iterations_ns.push(lap.nanoseconds);
-        self.usage = self.usage.zip(lap.usage).map(|(sum, usage)| sum + usage);
+        self.iterations_ns.push(iteration.nanoseconds);
+        self.usage = self.usage.zip(iteration.usage).map(|(sum, usage)| sum + usage);
         Ok(())
     }
 }
@@ -77,7 +80,7 @@ impl<'j> Series<'j> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Cpu, Switches};
+    use crate::result::{Cpu, PageFaults, Switches};
 
     fn plan(warmup_iterations: u64, warmup_ns: u64, iterations: u64) -> Measure {
         let plan = serde_json::json!({
@@ -89,26 +92,29 @@ mod tests {
         serde_json::from_value(plan).unwrap()
     }
 
-    fn lap(nanoseconds: u64, checksum: u32) -> Lap {
+    fn iteration(nanoseconds: u64, checksum: u32) -> Iteration {
         let counts = Counts { rows: 1, affected: 0, checksum };
         let cpu = Cpu { user: 2, system: 1 };
         let switches = Switches { voluntary: 5, involuntary: 3 };
-        Lap { nanoseconds, counts, usage: Some(Usage { cpu, switches }), busy: 0 }
+        let page_faults = PageFaults { minor: 7, major: 4 };
+        let usage = Some(Usage { cpu, switches, page_faults });
+        Iteration { nanoseconds, counts, usage, busy: 0 }
     }
 
     fn run(plan: &Measure, nanoseconds: u64) -> (usize, usize, u64) {
-        let mut series = Series::new(plan);
-        while !series.done() {
-            series.record(lap(nanoseconds, 7)).unwrap();
+        let mut iterations = Iterations::new(plan);
+        while !iterations.done() {
+            iterations.record(iteration(nanoseconds, 7)).unwrap();
         }
-        let Usage { cpu, switches } = series.usage.unwrap();
-        let laps = series.iterations_ns.len() as u64;
+        let Usage { cpu, switches, page_faults } = iterations.usage.unwrap();
+        let measured = iterations.iterations_ns.len() as u64;
         assert_eq!(
             (cpu.system, switches.voluntary, switches.involuntary),
-            (laps, 5 * laps, 3 * laps)
+            (measured, 5 * measured, 3 * measured)
         );
+        assert_eq!((page_faults.minor, page_faults.major), (7 * measured, 4 * measured));
         let user = cpu.user;
-        (series.warmup_ns.len(), series.iterations_ns.len(), user)
+        (iterations.warmup_ns.len(), iterations.iterations_ns.len(), user)
     }
 
     #[test]
@@ -121,10 +127,10 @@ mod tests {
     #[test]
     fn an_iteration_that_differs_fails_by_its_number() {
         let plan = plan(1, 0, 5);
-        let mut series = Series::new(&plan);
-        series.record(lap(1, 7)).unwrap();
-        series.record(lap(1, 7)).unwrap();
-        let failure = series.record(lap(1, 8)).unwrap_err();
+        let mut iterations = Iterations::new(&plan);
+        iterations.record(iteration(1, 7)).unwrap();
+        iterations.record(iteration(1, 7)).unwrap();
+        let failure = iterations.record(iteration(1, 8)).unwrap_err();
         assert_eq!(
             failure.into_details().message,
             "iteration 3 returned 1 rows, 0 affected rows, checksum 8; \
@@ -135,20 +141,20 @@ mod tests {
     #[test]
     fn usage_is_unknown_once_one_iteration_does_not_know_it() {
         let plan = plan(0, 0, 2);
-        let mut series = Series::new(&plan);
-        series.record(lap(1, 7)).unwrap();
-        series.record(Lap { usage: None, ..lap(1, 7) }).unwrap();
-        assert!(series.usage.is_none());
+        let mut iterations = Iterations::new(&plan);
+        iterations.record(iteration(1, 7)).unwrap();
+        iterations.record(Iteration { usage: None, ..iteration(1, 7) }).unwrap();
+        assert!(iterations.usage.is_none());
     }
 
     #[test]
     fn an_iteration_may_differ_where_an_operation_was_busy() {
         let plan = plan(0, 0, 9);
-        let mut series = Series::new(&plan);
-        series.record(Lap { busy: 1, ..lap(1, 5) }).unwrap();
-        series.record(lap(1, 7)).unwrap();
-        series.record(Lap { busy: 2, ..lap(1, 8) }).unwrap();
-        series.record(lap(1, 7)).unwrap();
-        assert!(series.record(lap(1, 8)).is_err());
+        let mut iterations = Iterations::new(&plan);
+        iterations.record(Iteration { busy: 1, ..iteration(1, 5) }).unwrap();
+        iterations.record(iteration(1, 7)).unwrap();
+        iterations.record(Iteration { busy: 2, ..iteration(1, 8) }).unwrap();
+        iterations.record(iteration(1, 7)).unwrap();
+        assert!(iterations.record(iteration(1, 8)).is_err());
     }
 }

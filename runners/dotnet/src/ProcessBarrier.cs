@@ -1,9 +1,9 @@
 namespace Sqlitmus;
 
 /// <summary>Lets workers of several processes begin together: tells that they are ready, and waits for a line.</summary>
-internal sealed class StartSignal(TextReader input, TextWriter output)
+internal sealed class ProcessBarrier(TextReader input, TextWriter output)
 {
-    public static StartSignal OfConsole() =>
+    public static ProcessBarrier OfConsole() =>
         new(new StreamReader(Console.OpenStandardInput()), new StreamWriter(Console.OpenStandardOutput()));
 
     /// <exception cref="MeasurementException">The input ended.</exception>

@@ -1,6 +1,6 @@
 namespace Sqlitmus;
 
-/// <summary>Iterations of a crew: times in nanoseconds, and what one of them returned.</summary>
+/// <summary>Iterations of all workers: times in nanoseconds, and what one of them returned.</summary>
 internal sealed record Timings(
     Tally Tally,
     IReadOnlyList<long> WarmupNs,
@@ -11,12 +11,12 @@ internal sealed record Timings(
 /// <summary>The measurement cannot go on; the message says why.</summary>
 internal sealed class MeasurementException(string message) : Exception(message);
 
-internal static class Measurement
+internal static class Iterations
 {
     /// <summary>Warms up until both minima are reached, then measures.</summary>
     /// <exception cref="MeasurementException">Two iterations differ in rows, affected rows or checksum.</exception>
     /// <exception cref="StatementException">A statement failed.</exception>
-    public static Timings Take(Job job, Crew crew)
+    public static Timings Take(Job job, Workers workers)
     {
         var measure = job.Measure;
         var warmup = new List<long>();
@@ -27,7 +27,7 @@ internal static class Measurement
         var warm = 0L;
         while (warmup.Count < measure.WarmupIterations || warm < measure.WarmupNs)
         {
-            var lap = crew.Iterate();
+            var lap = workers.Iterate();
             Check(lap);
             var elapsed = Elapsed(lap);
             warmup.Add(elapsed);
@@ -35,7 +35,7 @@ internal static class Measurement
             warm += Math.Max(elapsed, 1);
         }
 
-        foreach (var session in crew.Sessions)
+        foreach (var session in workers.Sessions)
         {
             session.Forget();
         }
@@ -43,19 +43,19 @@ internal static class Measurement
         Usage usage = default;
         for (var index = 0; index < measure.Iterations; index++)
         {
-            var lap = crew.Iterate();
-            var used = Usage.Now() - crew.UsageAtStart;
+            var lap = workers.Iterate();
+            var used = Usage.Now() - workers.UsageAtStart;
             usage = index == 0 ? used : usage + used;
             Check(lap);
             measured.Add(Elapsed(lap));
             laps.Add(lap);
         }
 
-        return new Timings(Sum(crew.Parts, laps[^1]), warmup, measured, usage, Workers(job, crew, laps));
+        return new Timings(Sum(workers.Parts, laps[^1]), warmup, measured, usage, Entries(job, workers, laps));
 
         void Check(Lap[] lap)
         {
-            var tally = Sum(crew.Parts, lap);
+            var tally = Sum(workers.Parts, lap);
             expected ??= tally;
             busy += lap.Sum(own => own.Busy);
             if (busy == 0 && !tally.Equals(expected.Value))
@@ -83,20 +83,20 @@ internal static class Measurement
     private static long Elapsed(Lap[] laps) =>
         Clock.Nanoseconds(laps.Max(lap => lap.End) - laps.Min(lap => lap.Start));
 
-    private static WorkerResult[] Workers(Job job, Crew crew, List<Lap[]> laps)
+    private static WorkerResult[] Entries(Job job, Workers workers, List<Lap[]> laps)
     {
         var measure = job.Measure;
         var asked = measure.Workers > 1 || measure.Latencies || measure.Rate is not null || measure.Barrier
             || job.Writer is not null;
-        return asked ? [.. crew.Sessions.Select(Of)] : [];
+        return asked ? [.. workers.Sessions.Select(Of)] : [];
 
         WorkerResult Of(Session session, int index)
         {
             Lap[] own = [.. laps.Select(lap => lap[index])];
             var tally = own[^1].Tally;
             return new WorkerResult(
-                crew.Parts[index].IsWriter ? "writer" : "worker",
-                crew.Parts[index].Operations,
+                workers.Parts[index].IsWriter ? "writer" : "worker",
+                workers.Parts[index].Operations,
                 tally.Rows,
                 tally.Checksum,
                 [.. own.Select(lap => Clock.Nanoseconds(lap.End - lap.Start))],

@@ -3,7 +3,7 @@ using Xunit;
 
 namespace Sqlitmus.Tests;
 
-public sealed class WatchedLoopTests
+public sealed class RecordingTests
 {
     // An operation is planned every 100 ticks.
     private static readonly double _rate = Stopwatch.Frequency / 100.0;
@@ -42,7 +42,7 @@ public sealed class WatchedLoopTests
     {
         Tally tally = default;
         var work = new TakesTime(_time, durations);
-        new WatchedLoop<FakeClock>(work, new FakeClock(_time), _latencies, pace, tolerateBusy: false)
+        new RecordedLoop<FakeClock>(work, new FakeClock(_time), _latencies, pace, tolerateBusy: false)
             .Run(0, durations.Length, 0, ref tally);
     }
 

@@ -6,28 +6,28 @@ from typing import Any
 
 import system
 from job import Job
-from team import Team
+from workers import Workers
 
 
 def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     """Counts of one iteration, times of all; raises ValueError where iterations differ."""
-    with contextlib.closing(Team(job, connection)) as team:
-        warmup, measured, before = _iterate(job, team)
+    with contextlib.closing(Workers(job, connection)) as workers:
+        warmup, measured, before = _iterate(job, workers)
         after = system.usage()
-    rows, affected, checksum = team.counts()
+    rows, affected, checksum = workers.counts()
     return {
-        "operations": sum(member.operations for member in team.workers),
+        "operations": sum(session.operations for session in workers.working),
         "rows": rows,
         "affected": affected,
         "checksum": checksum,
         "warmup_ns": warmup,
         "iterations_ns": measured,
         **system.figures(before, after),
-        "workers": _workers(job, team, len(measured)),
+        "workers": _workers(job, workers, len(measured)),
     }
 
 
-def _iterate(job: Job, team: Team) -> tuple[list[int], list[int], system.Usage]:
+def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], system.Usage]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []
@@ -36,20 +36,20 @@ def _iterate(job: Job, team: Team) -> tuple[list[int], list[int], system.Usage]:
     while len(measured) < plan.iterations:
         warm = len(warmup) >= plan.warmup_iterations and sum(warmup) >= plan.warmup_ns
         if warm and not measured:
-            team.forget()
+            workers.forget()
             before = system.usage()
-        (measured if warm else warmup).append(team.iteration())
-        got = team.counts()
+        (measured if warm else warmup).append(workers.iteration())
+        got = workers.counts()
         first = first or got
-        if got != first and not team.busy():
+        if got != first and not workers.busy():
             number = len(warmup) + len(measured)
             raise ValueError(f"iteration {number} returned {got}, iteration 1 returned {first}")
     return warmup, measured, before
 
 
-def _workers(job: Job, team: Team, iterations: int) -> list[dict[str, Any]]:
+def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:
     asked = job.measure
     more = asked.latencies or asked.rate is not None or asked.barrier or job.writer is not None
     if asked.workers == 1 and not more:
         return []
-    return [member.figures(iterations, spans=asked.barrier) for member in team.members]
+    return [session.figures(iterations, spans=asked.barrier) for session in workers.sessions]

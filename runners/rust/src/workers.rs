@@ -5,39 +5,39 @@ use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 use crate::access::Access;
 use crate::driver::Driver;
 use crate::failure::Failure;
+use crate::iterations::{Iteration, Iterations};
 use crate::job::{Database, Job};
 use crate::meeting::Meeting;
 use crate::member::{Ended, Member, Place};
+use crate::parts::Part;
 use crate::phase::nanoseconds;
-use crate::process::{SWITCHES_ARE_COUNTED, USAGE_IS_PER_THREAD, Usage};
+use crate::process::{EVENTS_ARE_COUNTED, USAGE_IS_PER_THREAD, used};
 use crate::result::{Counts, Role, Work, Worker};
-use crate::series::{Lap, Series};
-use crate::session::Pass;
-use crate::task::Task;
+use crate::session::Lap;
 
 /// A lone worker is the main thread; each of several workers has a thread of its own, and so has
 /// the writer.
 pub fn measure<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
-    let tasks = Task::all(job);
+    let parts = Part::all(job);
     let apart = job.measure.workers > 1;
-    let meeting = Meeting::new(tasks.len(), apart, job.measure.barrier);
+    let meeting = Meeting::new(parts.len(), apart, job.measure.barrier);
     let plain = Access::new(job, database, false);
     let one_of_many = Access::new(job, database, true);
     let place = |number: usize| {
-        let task = &tasks[number];
-        let access = if apart && task.role == Role::Worker { &one_of_many } else { &plain };
-        Place { job, access, meeting: &meeting, task, number }
+        let part = &parts[number];
+        let access = if apart && part.role == Role::Worker { &one_of_many } else { &plain };
+        Place { job, access, meeting: &meeting, part, number }
     };
-    let places: Vec<Place> = (0..tasks.len()).map(place).collect();
+    let places: Vec<Place> = (0..parts.len()).map(place).collect();
     let (own, others) = places.split_at(usize::from(!apart));
     let (mut work, ended) = thread::scope(|scope| {
         let start = || start::<D>(scope, others).inspect_err(|_| meeting.end());
         let threads = meeting.alone(start).expect("nothing has ended yet")?;
         let outcome = match own.first() {
             Some(place) => place
-                .live(|member| coordinate::<D>(job, &tasks, &meeting, Some(member)))
+                .live(|member| coordinate::<D>(job, &parts, &meeting, Some(member)))
                 .map(|(work, ended)| (work, Some(ended))),
-            None => coordinate::<D>(job, &tasks, &meeting, None).map(|work| (work, None)),
+            None => coordinate::<D>(job, &parts, &meeting, None).map(|work| (work, None)),
         };
         let join = |thread: ScopedJoinHandle<_>| thread.join().expect("panics abort");
         let others: Vec<Result<Ended, Failure>> = threads.into_iter().map(join).collect();
@@ -70,13 +70,13 @@ fn start<'s, 'e, D: Driver>(
 /// The main thread's part: says when, takes part where it is a worker, and ends it for all.
 fn coordinate<D: Driver>(
     job: &Job,
-    tasks: &[Task],
+    parts: &[Part],
     meeting: &Meeting,
     own: Option<Result<&mut Member<'_, D>, Failure>>,
 ) -> Result<Work, Failure> {
     meeting.gate();
     let ready = own.transpose().and_then(|own| meeting.gather().map(|_| own));
-    let outcome = ready.and_then(|own| iterate(job, tasks, meeting, own));
+    let outcome = ready.and_then(|own| iterate(job, parts, meeting, own));
     meeting.end();
     meeting.gate();
     outcome
@@ -84,58 +84,59 @@ fn coordinate<D: Driver>(
 
 fn iterate<D: Driver>(
     job: &Job,
-    tasks: &[Task],
+    parts: &[Part],
     meeting: &Meeting,
     mut own: Option<&mut Member<'_, D>>,
 ) -> Result<Work, Failure> {
-    let mut series = Series::new(&job.measure);
-    let mut workers: Vec<Worker> = tasks.iter().map(|task| Worker::of(task)).collect();
-    while !series.done() {
-        meeting.announce(series.warming());
+    let mut iterations = Iterations::new(&job.measure);
+    let mut workers: Vec<Worker> = parts.iter().map(|part| Worker::of(part)).collect();
+    while !iterations.done() {
+        meeting.announce(iterations.warming());
         meeting.gate();
         match &mut own {
             Some(member) => meeting.leave(0, member.iteration(true)),
             None => meeting.conduct(),
         }
         meeting.gate();
-        let passes = meeting.gather()?;
-        if !series.warming() {
-            for (worker, pass) in workers.iter_mut().zip(&passes) {
-                worker.add(pass, job.measure.barrier);
+        let laps = meeting.gather()?;
+        if !iterations.warming() {
+            for (worker, lap) in workers.iter_mut().zip(&laps) {
+                worker.add(lap, job.measure.barrier);
             }
         }
-        series.record(combine(tasks, &passes))?;
+        iterations.record(combine(parts, &laps))?;
     }
-    let usage = series.usage.filter(|_| USAGE_IS_PER_THREAD || tasks.len() == 1);
+    let usage = iterations.usage;
+    let events = usage.filter(|_| EVENTS_ARE_COUNTED);
     Ok(Work {
-        counts: series.counts,
-        warmup_ns: series.warmup_ns,
-        iterations_ns: series.iterations_ns,
+        counts: iterations.counts,
+        warmup_ns: iterations.warmup_ns,
+        iterations_ns: iterations.iterations_ns,
         cpu_ns: usage.map(|usage| usage.cpu),
-        switches: usage.filter(|_| SWITCHES_ARE_COUNTED).map(|usage| usage.switches),
+        switches: events.map(|usage| usage.switches),
+        page_faults: events.map(|usage| usage.page_faults),
         workers,
         ..Work::default()
     })
 }
 
 /// An iteration lasts from the earliest start to the latest end; the counts are the workers'.
-fn combine(tasks: &[Task], passes: &[Pass]) -> Lap {
+fn combine(parts: &[Part], laps: &[Lap]) -> Iteration {
     let mut counts = Counts::default();
-    for (task, pass) in tasks.iter().zip(passes) {
-        if task.role == Role::Worker {
-            counts.add(&pass.counts);
+    for (part, lap) in parts.iter().zip(laps) {
+        if part.role == Role::Worker {
+            counts.add(&lap.counts);
         }
     }
-    let usages = passes.iter().map(|pass| pass.usage);
-    let usage = usages.reduce(|sum, one| sum.zip(one).map(|(sum, one): (Usage, Usage)| sum + one));
-    let start = passes.iter().map(|pass| pass.start).min();
-    let end = passes.iter().map(|pass| pass.end).max();
+    let looks: Option<Vec<_>> = laps.iter().map(|lap| lap.usage).collect();
+    let start = laps.iter().map(|lap| lap.start).min();
+    let end = laps.iter().map(|lap| lap.end).max();
     let elapsed = end.zip(start).map(|(end, start)| end - start);
-    Lap {
+    Iteration {
         nanoseconds: nanoseconds(elapsed.unwrap_or_default()),
         counts,
-        usage: usage.flatten(),
-        busy: passes.iter().map(|pass| pass.busy).sum(),
+        usage: looks.map(|looks| used(&looks, USAGE_IS_PER_THREAD)),
+        busy: laps.iter().map(|lap| lap.busy).sum(),
     }
 }
 
@@ -148,10 +149,10 @@ fn finish(job: &Job, work: &mut Work, ended: Vec<Ended>) {
         work.effective = first.work.effective;
         work.plans = first.work.plans;
         work.phases_ns = first.work.phases_ns;
-        (worker.latencies, worker.pacing) = first.watch.into_histograms();
+        (worker.latencies, worker.pacing) = first.recording.into_histograms();
     }
     for (worker, ended) in workers.zip(ended) {
-        (worker.latencies, worker.pacing) = ended.watch.into_histograms();
+        (worker.latencies, worker.pacing) = ended.recording.into_histograms();
     }
     let plan = &job.measure;
     let plain = plan.workers == 1 && !plan.latencies && plan.rate.is_none() && !plan.barrier;
@@ -161,10 +162,10 @@ fn finish(job: &Job, work: &mut Work, ended: Vec<Ended>) {
 }
 
 impl Worker {
-    fn of(task: &Task) -> Self {
+    fn of(part: &Part) -> Self {
         Worker {
-            role: task.role,
-            operations: task.operations.end - task.operations.start,
+            role: part.role,
+            operations: part.operations.end - part.operations.start,
             rows: 0,
             checksum: 0,
             iterations_ns: Vec::new(),
@@ -176,11 +177,11 @@ impl Worker {
     }
 
     /// Adds a measured iteration.
-    fn add(&mut self, pass: &Pass, span: bool) {
-        self.rows = pass.counts.rows;
-        self.checksum = pass.counts.checksum;
-        self.iterations_ns.push(nanoseconds(pass.elapsed()));
-        self.spans_us.extend(span.then(|| pass.span_us()));
-        self.busy += pass.busy;
+    fn add(&mut self, lap: &Lap, span: bool) {
+        self.rows = lap.counts.rows;
+        self.checksum = lap.counts.checksum;
+        self.iterations_ns.push(nanoseconds(lap.elapsed()));
+        self.spans_us.extend(span.then(|| lap.span_us()));
+        self.busy += lap.busy;
     }
 }

@@ -2,15 +2,15 @@
  * What stands around each operation in the loop of a job that asks for latencies, a rate or tolerance of
  * SQLITE_BUSY, as source text. A job that asks for none gets none, so its loop stays the plain one.
  *
- * The text names `clock` and `record` (see loops.js), and `recorder`, the iteration's.
+ * The text names `clock` and `record` (see loops.js), and `recording`, the iteration's.
  *
- * @typedef {object} Terms
+ * @typedef {object} Manner
  * @property {boolean} latencies
  * @property {number | null} rate operations per second
- * @property {number} shift of the planned times, in parts of the time between two of them
+ * @property {number} offset of the planned times, in parts of the time between two of them
  * @property {boolean} tolerate_busy
  *
- * @typedef {object} Recorder
+ * @typedef {object} Recording
  * @property {Uint32Array} latencies
  * @property {Uint32Array} pacing
  * @property {number} busy
@@ -19,22 +19,22 @@
 const BUSY = 5;
 
 /**
- * @param {Terms} terms
+ * @param {Manner} manner
  * @param {import("./drivers/driver.js").Source} source
  * @param {string} transaction of the job
  * @returns {{setup: string, wrap: (operation: string, counters: string[]) => string}} text before the loop, and
  *   a function from the text of one operation to that with all that is around it
  */
-export function around({ latencies, rate, shift, tolerate_busy }, source, transaction) {
+export function recorded({ latencies, rate, offset, tolerate_busy }, source, transaction) {
   let setup = "";
   let before = "";
   if (rate !== null) {
     const gap = 1000 / rate;
-    setup = `const first = clock.now() + ${shift * gap};`;
-    before = `const due = first + (i - from) * ${gap};
-    if (clock.now() < due) record(recorder.pacing, clock.waitUntil(due) - due);`;
-  } else if (latencies) before = "const due = clock.now();";
-  const after = latencies ? "record(recorder.latencies, clock.now() - due);" : "";
+    setup = `const first = clock.now() + ${offset * gap};`;
+    before = `const planned = first + (i - from) * ${gap};
+    if (clock.now() < planned) record(recording.pacing, clock.waitUntil(planned) - planned);`;
+  } else if (latencies) before = "const planned = clock.now();";
+  const after = latencies ? "record(recording.latencies, clock.now() - planned);" : "";
   const guard = tolerate_busy ? guardOf(source, transaction) : (operation) => operation;
   return {
     setup,
@@ -53,6 +53,6 @@ function guardOf(source, transaction) {
       if (!(${source.failedWith("error", BUSY)})) throw error;
       ${rollback}
       ${counters.map((counter, index) => `${counter} = was${index};`).join(" ")}
-      recorder.busy++;
+      recording.busy++;
     }`;
 }

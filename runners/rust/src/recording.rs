@@ -42,17 +42,17 @@ impl Clock for Instant {
 
 /// What is recorded of the operations.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct Recording {
     manner: Manner,
     latencies: Option<Histogram>,
     pacing: Option<Histogram>,
 }
 
-impl Watch {
+impl Recording {
     pub fn new(manner: Manner) -> Self {
         let latencies = manner.latencies.then(Histogram::default);
         let pacing = manner.pace.map(|_| Histogram::default());
-        Watch { manner, latencies, pacing }
+        Recording { manner, latencies, pacing }
     }
 
     /// Whether anything is asked, so that the plain loop does not do.
@@ -71,11 +71,11 @@ impl Watch {
     pub fn begin(&mut self, clock: &impl Clock, number: u64) -> u64 {
         match (&self.manner.pace, &mut self.pacing) {
             (Some(pace), Some(pacing)) => {
-                let due = ((number as f64 + pace.offset) / pace.rate * 1e9) as u64;
-                if let Some(late) = wait(clock, due) {
+                let planned = ((number as f64 + pace.offset) / pace.rate * 1e9) as u64;
+                if let Some(late) = wait(clock, planned) {
                     pacing.record(late);
                 }
-                due
+                planned
             }
             _ if self.manner.latencies => clock.now(),
             _ => 0,
@@ -103,17 +103,17 @@ impl Watch {
     }
 }
 
-/// Sleeps, then spins until `due`; returns by how much it was missed, unless it was over already.
+/// Sleeps, then spins until `planned`; returns by how much it was missed, unless it was over already.
 #[inline]
-fn wait(clock: &impl Clock, due: u64) -> Option<u64> {
-    let left = due.checked_sub(clock.now())?;
+fn wait(clock: &impl Clock, planned: u64) -> Option<u64> {
+    let left = planned.checked_sub(clock.now())?;
     if left > SPIN_NS {
         clock.sleep(left - SPIN_NS);
     }
     loop {
         let now = clock.now();
-        if now >= due {
-            return Some(now - due);
+        if now >= planned {
+            return Some(now - planned);
         }
         std::hint::spin_loop();
     }
@@ -157,58 +157,58 @@ mod tests {
         histogram.buckets()
     }
 
-    fn paced(rate: f64, offset: f64) -> Watch {
+    fn paced(rate: f64, offset: f64) -> Recording {
         let pace = Some(Pace { rate, offset });
-        Watch::new(Manner { latencies: true, pace, ..Manner::default() })
+        Recording::new(Manner { latencies: true, pace, ..Manner::default() })
     }
 
     /// Performs operations that take these nanoseconds.
-    fn perform(watch: &mut Watch, clock: &Fake, durations: &[u64]) {
+    fn perform(recording: &mut Recording, clock: &Fake, durations: &[u64]) {
         for (number, duration) in (0..).zip(durations) {
-            let begun = watch.begin(clock, number);
+            let begun = recording.begin(clock, number);
             clock.pass(*duration);
-            watch.end(clock, begun);
+            recording.end(clock, begun);
         }
     }
 
     #[test]
     fn a_stall_shows_in_all_that_had_to_wait() {
-        let (clock, mut watch) = (Fake { tick: 1, ..Fake::default() }, paced(1000.0, 0.0));
+        let (clock, mut recording) = (Fake { tick: 1, ..Fake::default() }, paced(1000.0, 0.0));
         // Due at 0, 1, 2, 3, 4 ms; the first takes 2.5 ms, the others 0.1 ms.
-        perform(&mut watch, &clock, &[2_500_000, 100_000, 100_000, 100_000, 100_000]);
+        perform(&mut recording, &clock, &[2_500_000, 100_000, 100_000, 100_000, 100_000]);
         // They end at 2.5, 2.6, 2.7, 3.1, 4.1 ms; the ticks of the clock are less than a bucket.
         let latencies = histogram(&[2_500_000, 1_600_000, 700_000, 100_000, 100_000]);
-        assert_eq!(watch.latencies.unwrap().buckets(), latencies);
+        assert_eq!(recording.latencies.unwrap().buckets(), latencies);
         // The first three were due already: nobody waited for their time.
-        assert_eq!(watch.pacing.unwrap().buckets(), histogram(&[0, 0]));
+        assert_eq!(recording.pacing.unwrap().buckets(), histogram(&[0, 0]));
     }
 
     #[test]
     fn it_sleeps_until_shortly_before_and_spins_for_the_rest() {
         let clock = Fake { tick: 300, ..Fake::default() };
-        let mut watch = paced(1000.0, 0.5);
-        let begun = watch.begin(&clock, 0);
+        let mut recording = paced(1000.0, 0.5);
+        let begun = recording.begin(&clock, 0);
         assert_eq!(begun, 500_000, "half a period after the start");
         assert_eq!(clock.slept.get(), 500_000 - 300 - SPIN_NS);
-        assert_eq!(watch.pacing.unwrap().buckets(), histogram(&[clock.now.get() - 500_000]));
+        assert_eq!(recording.pacing.unwrap().buckets(), histogram(&[clock.now.get() - 500_000]));
         assert!((500_000..500_300).contains(&clock.now.get()));
     }
 
     #[test]
     fn without_a_rate_latencies_count_from_the_start() {
         let clock = Fake::default();
-        let mut watch = Watch::new(Manner { latencies: true, ..Manner::default() });
-        perform(&mut watch, &clock, &[10, 2000, 10]);
-        assert_eq!(watch.latencies.as_ref().unwrap().buckets(), histogram(&[10, 10, 2000]));
-        assert!(watch.pacing.is_none());
-        watch.clear();
-        assert_eq!(watch.latencies.unwrap().buckets(), []);
+        let mut recording = Recording::new(Manner { latencies: true, ..Manner::default() });
+        perform(&mut recording, &clock, &[10, 2000, 10]);
+        assert_eq!(recording.latencies.as_ref().unwrap().buckets(), histogram(&[10, 10, 2000]));
+        assert!(recording.pacing.is_none());
+        recording.clear();
+        assert_eq!(recording.latencies.unwrap().buckets(), []);
     }
 
     #[test]
-    fn a_plain_loop_needs_no_watch() {
-        assert!(!Watch::new(Manner::default()).is_needed());
-        assert!(Watch::new(Manner { tolerate_busy: true, ..Manner::default() }).is_needed());
+    fn a_plain_loop_needs_no_recording() {
+        assert!(!Recording::new(Manner::default()).is_needed());
+        assert!(Recording::new(Manner { tolerate_busy: true, ..Manner::default() }).is_needed());
         assert!(paced(1.0, 0.0).is_needed());
     }
 }

@@ -3,7 +3,7 @@ using Xunit;
 
 namespace Sqlitmus.Tests;
 
-public sealed class CrewTests : IDisposable
+public sealed class WorkersTests : IDisposable
 {
     private const string Get = """
         "steps": [{"operation": "get", "sql": "SELECT i FROM t WHERE id = ?", "columns": [{"name": "i", "type": "integer"}],
@@ -89,11 +89,11 @@ public sealed class CrewTests : IDisposable
             "steps": [{"operation": "run", "sql": "INSERT INTO missing VALUES (1)", "statement": "adhoc"}],
             "transaction": "read", "measure": {"operations_per_iteration": 2, "iterations": 2, "workers": 2, "barrier": true}
             """);
-        using var crew = new Crew(job, new StartSignal(new StringReader("go\ngo\n"), told));
-        Assert.Throws<StatementException>(() => Measurement.Take(job, crew));
+        using var workers = new Workers(job, new ProcessBarrier(new StringReader("go\ngo\n"), told));
+        Assert.Throws<StatementException>(() => Iterations.Take(job, workers));
         Assert.Equal("ready\n", told.ToString());
         // The error of the first iteration stays: nobody is told to be ready for the second.
-        Assert.Throws<StatementException>(crew.Iterate);
+        Assert.Throws<StatementException>(workers.Iterate);
         Assert.Equal("ready\n", told.ToString());
     }
 
@@ -102,7 +102,7 @@ public sealed class CrewTests : IDisposable
     {
         var job = _run.Read($$"""{{Get}}, "measure": {"operations_per_iteration": 9, "workers": 4}""");
         var started = 0;
-        var error = Assert.Throws<MeasurementException>(() => new Crew(job, null, thread =>
+        var error = Assert.Throws<MeasurementException>(() => new Workers(job, null, thread =>
         {
             if (started == 2)
             {
@@ -194,21 +194,25 @@ public sealed class CrewTests : IDisposable
     }
 
     [Fact]
-    public void Context_switches_are_counted_where_the_system_tells()
+    public void Context_switches_and_page_faults_are_counted_where_the_system_tells()
     {
         var result = _run.Perform($$"""{{Get}}, "measure": {"operations_per_iteration": 4}""");
-        Assert.Equal(OperatingSystem.IsLinux(), result.Switches is not null);
-        var before = Native.Switches();
+        var told = !OperatingSystem.IsWindows();
+        Assert.Equal((told, told), (result.Switches is not null, result.PageFaults is not null));
+        var before = Native.Events();
         Native.Sleep(1);
-        var after = Native.Switches();
-        Assert.Equal(OperatingSystem.IsLinux(), after?.Voluntary > before?.Voluntary);
+        GC.KeepAlive(GC.AllocateArray<byte>(64 << 20).AsSpan().IndexOf((byte)1));
+        var after = Native.Events();
+        Assert.Equal(told, after?.Switches.Voluntary > before?.Switches.Voluntary);
+        Assert.Equal(told, after?.PageFaults.Minor > before?.PageFaults.Minor);
+        Assert.Equal(told, after?.PageFaults.Major >= before?.PageFaults.Major);
     }
 
     private Timings Take(string members, Pipes pipes)
     {
         var job = _run.Read(members);
-        using var crew = new Crew(job, new StartSignal(pipes.Input, pipes.Output));
-        return Measurement.Take(job, crew);
+        using var workers = new Workers(job, new ProcessBarrier(pipes.Input, pipes.Output));
+        return Iterations.Take(job, workers);
     }
 
     /// <summary>The runner's stdin and stdout, and the other ends of them.</summary>

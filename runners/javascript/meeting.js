@@ -1,8 +1,8 @@
 /**
- * The start line: where the threads of a job meet before and after the clock of each iteration.
+ * Where the threads of a job meet before and after the clock of each iteration.
  * Times are nanoseconds since the main thread's time origin, so that all threads' can be compared.
  *
- * @typedef {object} Line
+ * @typedef {object} Meeting
  * @property {number} thread
  * @property {() => number} now
  * @property {(time: number) => number} unix a time of `now` in microseconds of Unix time
@@ -17,7 +17,7 @@ const unixFrom = (origin) => (time) => origin * 1e3 + time / 1e3;
 
 /**
  * @param {(() => void) | null} barrier across processes
- * @returns {Line} for one thread, which waits for nobody
+ * @returns {Meeting} for one thread, which waits for nobody
  */
 export function alone(barrier = null, thread = 0) {
   return {
@@ -38,20 +38,20 @@ const ARRIVED = 0;
 const GENERATION = 1;
 const ABORTED = 2;
 const CONTROL_BYTES = 16;
-/** Looks at the line before sleeping: some microseconds, the length of a wake-up saved. */
+/** Looks before sleeping: some microseconds, the length of a wake-up saved. */
 const SPINS = 1000;
 const LOOK_MS = 20;
 
-/** Shared memory for a line of k threads. */
-export function sharedLine(threads) {
+/** Shared memory for a meeting of k threads. */
+export function sharedMeeting(threads) {
   return new SharedArrayBuffer(CONTROL_BYTES + 16 * threads);
 }
 
 /**
- * @param {SharedArrayBuffer} memory from `sharedLine`
+ * @param {SharedArrayBuffer} memory from `sharedMeeting`
  * @param {number} origin the main thread's `performance.timeOrigin`
  * @param {(() => void) | null} barrier across processes, which thread 0 sees to
- * @returns {Line & {abort: () => void}}
+ * @returns {Meeting & {abort: () => void}}
  */
 export function together(memory, thread, threads, origin, barrier = null) {
   const control = new Int32Array(memory, 0, 4);

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::job::{Job, Share, Step, Transaction};
+use crate::recording::{Manner, Pace};
 use crate::result::Role;
-use crate::watch::{Manner, Pace};
 
 #[derive(Clone, Debug)]
-pub struct Task<'j> {
+pub struct Part<'j> {
     pub role: Role,
     pub steps: &'j [Step],
     pub transaction: Transaction,
@@ -17,21 +17,21 @@ pub struct Task<'j> {
     pub manner: Manner,
 }
 
-impl<'j> Task<'j> {
-    /// The tasks of this process: its workers', then the writer's.
+impl<'j> Part<'j> {
+    /// The parts of this process: its workers', then the writer's.
     pub fn all(job: &'j Job) -> Vec<Self> {
         (0..job.measure.workers)
-            .map(|number| Task::worker(job, number))
-            .chain(Task::writer(job))
+            .map(|number| Part::worker(job, number))
+            .chain(Part::writer(job))
             .collect()
     }
 
-    /// The task of this process's worker `number`; the first one's reset serves all.
+    /// The part of this process's worker `number`; the first one's reset serves all.
     pub fn worker(job: &'j Job, number: u64) -> Self {
         let plan = &job.measure;
         let Share { first, of } = plan.share();
         let offset = (first + number) as f64 / of as f64;
-        Task {
+        Part {
             role: Role::Worker,
             steps: &job.steps,
             transaction: job.transaction,
@@ -42,7 +42,7 @@ impl<'j> Task<'j> {
     }
 
     pub fn writer(job: &'j Job) -> Option<Self> {
-        job.writer.as_ref().map(|writer| Task {
+        job.writer.as_ref().map(|writer| Part {
             role: Role::Writer,
             steps: &writer.steps,
             transaction: writer.transaction,

@@ -1,0 +1,82 @@
+"""The recipes as the Justfile declares them: what help can say before anything is set up."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# a comment line, then the header: a name, parameters, a colon
+_RECIPE = re.compile(r"^# (.*)\n([a-z][\w-]*)((?: \S+)*):(?!=)", re.MULTILINE)
+HELP = frozenset({"-h", "--help"})
+# arguments of a recipe that only print: nothing is compiled for them
+LOOKS = HELP | {"--list"}
+_LISTING = ((), ("-h",), ("--help",), ("-l",), ("--list",))
+# a recipe with these parameters hands its arguments, --help too, to a program
+_PASSED_ON = "*ARGS"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe of the Justfile: its parameters as written, and the comment above it."""
+
+    name: str
+    parameters: str
+    comment: str
+
+
+def read(justfile: Path) -> dict[str, Recipe]:
+    """The public recipes by name, in the file's order."""
+    text = justfile.read_text("utf-8")
+    return {
+        name: Recipe(name, parameters.strip(), comment)
+        for comment, name, parameters in _RECIPE.findall(text)
+    }
+
+
+def split(argv: Sequence[str]) -> tuple[str, list[str]]:
+    """The recipe and its arguments; options of `just` and assignments may stand before it."""
+    for place, word in enumerate(argv):
+        if not word.startswith("-") and "=" not in word:
+            return word, list(argv[place + 1 :])
+    return "", []
+
+
+def answer(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:
+    """The help that needs no program: the list of recipes, or a recipe's own usage."""
+    if tuple(argv) in _LISTING:
+        return _listing(recipes)
+    name, arguments = split(argv)
+    recipe = recipes.get(name)
+    if recipe is None or recipe.parameters == _PASSED_ON or not HELP.intersection(arguments):
+        return None
+    words = [name, *map(_usage, recipe.parameters.split())]
+    return f"usage: ./just {' '.join(words)}\n\n{recipe.comment}\n"
+
+
+def unknown(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:
+    """What to say of a recipe that does not exist, or None."""
+    if not argv or argv[0].startswith("-") or "=" in argv[0] or argv[0] in recipes:
+        return None
+    from difflib import get_close_matches
+
+    close = get_close_matches(argv[0], recipes, 1)
+    advice = f"did you mean {close[0]}?" if close else "./just --list says which there are"
+    return f"there is no recipe {argv[0]!r}; {advice}"
+
+
+def spelt_out(argv: Sequence[str]) -> list[str]:
+    """The arguments with `-h` of a recipe as `--help`, which every program here understands."""
+    name, arguments = split(argv)
+    before = list(argv[: len(argv) - len(arguments)]) if name else list(argv)
+    return before + ["--help" if word == "-h" else word for word in arguments]
+
+
+def _usage(parameter: str) -> str:
+    return f"[{parameter[1:]}]..." if parameter.startswith("*") else parameter
+
+
+def _listing(recipes: Mapping[str, Recipe]) -> str:
+    width = max(map(len, recipes))
+    lines = [f"  {recipe.name:<{width}}  {recipe.comment}" for recipe in recipes.values()]
+    head = "usage: ./just RECIPE [ARGUMENTS]\n       ./just RECIPE --help\n\n"
+    return head + "\n".join(lines) + "\n"

@@ -1,0 +1,19 @@
+"""All steps of the set-up, and the tools that they make for the harness."""
+
+from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
+from bootstrap.go_steps import ACTIONLINT
+from bootstrap.npm_steps import NPM, NPM_DEV
+from bootstrap.python_steps import PYTHON, PYTHON_DEV
+from bootstrap.step import Step
+from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
+
+# in the order of starting: what everything waits for, then the longest
+STEPS: dict[str, Step] = {
+    step.name: step
+    for step in (
+        *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
+        *(ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
+    )
+}
+# a tool's name in `runner.toml` -> (step, entry of the step)
+ENTRIES = {tool: (step.name, tool) for step in STEPS.values() for tool in step.tools}

@@ -1,0 +1,139 @@
+"""Help and lists of recipes: said before anything is set up, and alike with what just reads."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap import recipes
+from bootstrap.context import Settings, make_context
+from bootstrap.main import outlast
+from bootstrap.python_steps import PYTHON
+from bootstrap.step import look
+
+ROOT = Path(__file__).parents[3]
+DECLARED = recipes.read(ROOT / "Justfile")
+
+
+@pytest.fixture
+def just() -> str:
+    """The real just that set-up installed."""
+    path = look(PYTHON, make_context(ROOT)).path("just")
+    if path is None:
+        pytest.skip("just is not set up; run ./just setup")
+    return str(path)
+
+
+def bootstrap(toolchain: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Call set-up as `./just` does, with an empty toolchain and no tool on PATH."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", ROOT / "harness" / "bootstrap", *words],
+        env={"SQLITMUS_TOOLCHAIN": str(toolchain), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["--list"], ["-l"], ["--help"], ["-h"]])
+def test_the_recipes_are_listed_without_a_toolchain(tmp_path: Path, words: list[str]) -> None:
+    toolchain = tmp_path / "toolchain"
+    done = bootstrap(toolchain, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"\n  {name} " in done.stdout for name in DECLARED)
+    assert not toolchain.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["version", "--help"], "usage: ./just version\n\nThe version of sqlitmus\n"),
+        (["lint", "ruff", "-h"], "usage: ./just lint [NAMES]...\n"),
+        (["check-report", "-h"], "usage: ./just check-report FILE [OPTIONS]...\n"),
+    ],
+)
+def test_a_recipe_whose_program_has_no_help_is_explained_without_a_toolchain(
+    tmp_path: Path, words: list[str], usage: str
+) -> None:
+    toolchain = tmp_path / "toolchain"
+    done = bootstrap(toolchain, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(usage)
+    assert not toolchain.exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [("rnu", "did you mean run?"), ("zzz", "./just --list says which there are")],
+)
+def test_a_recipe_that_does_not_exist_is_refused_before_set_up(
+    tmp_path: Path, word: str, advice: str
+) -> None:
+    toolchain = tmp_path / "toolchain"
+    done = bootstrap(toolchain, word, "--help")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"there is no recipe {word!r}; {advice}\n"
+    assert not toolchain.exists()
+
+
+@pytest.mark.parametrize("words", [["run", "--help"], ["list"], ["--show", "run"], ["x=1", "run"]])
+def test_all_else_goes_to_just(words: list[str]) -> None:
+    assert recipes.answer(words, DECLARED) is None
+    assert recipes.unknown(words, DECLARED) is None
+
+
+def test_the_short_option_is_spelt_out_behind_the_recipe_only() -> None:
+    assert recipes.spelt_out(["-q", "run", "-h", "-f", "x"]) == ["-q", "run", "--help", "-f", "x"]
+    assert recipes.spelt_out(["-h"]) == ["-h"]
+
+
+def test_help_knows_the_recipes_as_just_does(just: str) -> None:
+    words = [just, "--justfile", ROOT / "Justfile", "--dump", "--dump-format", "json"]
+    dumped = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    expected = {
+        name: (facts["doc"], [parameter["name"] for parameter in facts["parameters"]])
+        for name, facts in dumped["recipes"].items()
+        if not facts["private"]
+    }
+    read = {
+        name: (recipe.comment, [word.strip("*+") for word in recipe.parameters.split()])
+        for name, recipe in DECLARED.items()
+    }
+    assert read == expected
+
+
+def test_every_recipe_that_set_up_knows_exists() -> None:
+    assert set(Settings.load().recipes) <= set(DECLARED)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the recipe is a line for sh")
+@pytest.mark.parametrize("code", [1, 3, 4, 5, 130])
+def test_an_exit_code_passes_through_just_without_a_word(
+    just: str, tmp_path: Path, code: int
+) -> None:
+    text = (ROOT / "Justfile").read_text("utf-8")
+    (tmp_path / "Justfile").write_text(f"{text}\nends:\n    @exit {code}\n", "utf-8")
+    done = subprocess.run([just, "ends"], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+
+
+def test_ctrl_c_is_left_to_the_child_where_a_process_cannot_be_replaced() -> None:
+    class Child:
+        """Hears Ctrl-C twice, then ends as interrupted."""
+
+        def __init__(self) -> None:
+            self.waits: Iterator[Any] = iter([KeyboardInterrupt, KeyboardInterrupt, 130])
+
+        def wait(self) -> int:
+            ended = next(self.waits)
+            if ended is KeyboardInterrupt:
+                raise KeyboardInterrupt
+            return ended
+
+    child: Any = Child()
+    assert outlast(child) == 130

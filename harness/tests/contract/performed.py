@@ -1,0 +1,104 @@
+"""The vectors as a runner performs them: all that can be in one process, the others alone."""
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sqlitmus.catalog import definitions
+from sqlitmus.vocabulary.contract import Job
+from tests.contract.started import CONTRACT, Json, start
+
+VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
+# A vector that a driver would spend half a minute on: there its runner's own tests do it.
+SLOW = {("dotnet", "busy"): "Microsoft.Data.Sqlite waits 30 s for each lock"}
+# Builds that differ from another runner in compile options only do this part of the vectors.
+TWINS = [name for name, spec in definitions.load().runners.items() if spec.role == "variant"]
+ONE_IN = 10
+TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Performed:
+    """A vector's job, the result if there is one, and how the runner's process ended."""
+
+    job: Job
+    result: Json | None
+    code: int
+    stderr: str
+    left: list[str]
+
+
+def job_of(vector: str) -> Job:
+    """The job of a vector, with its places for paths still in it."""
+    return Job.model_validate_json((CONTRACT / "vectors" / vector / "job.json").read_bytes())
+
+
+def needs_own_process(job: Job) -> bool:
+    """Whether `--jobs` takes it not: it changes SQLite for the whole process, or needs stdin."""
+    return bool(job.connection.engine) or job.measure.barrier
+
+
+@cache
+def chosen_for_twins(vector: str) -> bool:
+    """About one vector in ten, by its name, and all that depend on how SQLite was compiled."""
+    job = job_of(vector)
+    threads = job.measure.workers > 1 or bool(job.database and job.database.flags)
+    one_in = hashlib.sha256(vector.encode()).digest()[0] % ONE_IN == 0
+    return one_in or threads or bool(job.connection.engine)
+
+
+def vectors_of(name: str) -> list[str]:
+    """The vectors that a runner performs here."""
+    return [v for v in VECTORS if name not in TWINS or chosen_for_twins(v)]
+
+
+def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
+    """Have a runner perform its vectors below `folder`."""
+    vectors = [v for v in vectors_of(name) if (name, v.partition("-")[0]) not in SLOW]
+    jobs = {vector: written(vector, folder) for vector in vectors}
+    together = {vector for vector, job in jobs.items() if not needs_own_process(job)}
+    done = start(name, "--jobs", str(folder / "jobs"), timeout=TIMEOUT_S)
+    answers: dict[str, Performed] = {}
+    for vector, job in jobs.items():
+        if vector not in together:
+            alone = start(name, "--job", str(file_of(vector, folder)))
+            answers[vector] = _answer(job, alone.returncode, alone.stderr)
+        else:
+            answers[vector] = _answer(job, done.returncode, done.stderr)
+    return answers
+
+
+def file_of(vector: str, folder: Path) -> Path:
+    """Where `written` puts a vector's job."""
+    return folder / ("alone" if needs_own_process(job_of(vector)) else "jobs") / f"{vector}.json"
+
+
+def written(vector: str, folder: Path) -> Job:
+    """A vector's job, with its database below `folder` and its file where `file_of` tells."""
+    files, own = CONTRACT / "vectors" / vector, folder / vector
+    own.mkdir(parents=True)
+    database, output = own / "vector.db", own / "result.json"
+    script = files / "database.sql"
+    if script.exists():
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            connection.executescript(script.read_text("utf-8"))
+    text = (files / "job.json").read_text("utf-8")
+    for place, path in (("{database}", database), ("{output}", output)):
+        text = text.replace(place, json.dumps(str(path))[1:-1])
+    job = Job.model_validate_json(text)
+    file = file_of(vector, folder)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+    return job
+
+
+def _answer(job: Job, code: int, stderr: str) -> Performed:
+    output = Path(job.output)
+    result = json.loads(output.read_text("utf-8")) if output.exists() else None
+    left = sorted(f.name for f in output.parent.iterdir() if f.suffix in (".part", ".tmp"))
+    return Performed(job, result, code, stderr, left)

@@ -1,0 +1,54 @@
+/** From a job to its result. */
+
+import { DRIVERS } from "./drivers/registry.js";
+
+/**
+ * Perform a job; whatever happens is in the result.
+ *
+ * @param {import("./job.js").Job} job
+ * @param {string} name of the driver in `DRIVERS`
+ * @param {import("./main.js").Host} host
+ * @param {number | null} load nanoseconds from the start of the process
+ */
+export async function invoke(job, name, host, load) {
+  if (job.database === null) return { status: "ok", phases_ns: { load } };
+  let driver = null;
+  try {
+    driver = await DRIVERS[name].load();
+    const { refusal } = await import("./refusal.js");
+    const reason = refusal(job, driver, DRIVERS[name].name);
+    if (reason !== null) return { status: "unsupported", reason };
+    return success(host, load, await figures(job, name, driver, host));
+  } catch (error) {
+    const { failure } = await import("./failure.js");
+    return { status: "failed", error: error instanceof Error ? failure(error, driver) : error };
+  }
+}
+
+async function figures(job, name, driver, { system }) {
+  const measured = job.mode === "measure";
+  if (measured && (job.measure.workers > 1 || job.writer !== null)) {
+    const { performTogether } = await import("./workers.js");
+    return performTogether(job, name);
+  }
+  const { perform } = await import("./session.js");
+  const { alone } = await import("./meeting.js");
+  const { combine } = await import("./figures.js");
+  if (measured) {
+    const across = job.measure.barrier ? (await import("./barrier.js")).barrier(system) : null;
+    return combine(job, [perform(job, driver, alone(across), system.usage, null)]);
+  }
+  const { Digest } = await import("./digest.js");
+  const digest = new Digest();
+  const verified = combine(job, [perform(job, driver, alone(), system.usage, digest)]);
+  return { ...verified, digest: digest.hex() };
+}
+
+function success({ system }, load, { phases_ns, ...figures }) {
+  return {
+    status: "ok",
+    ...figures,
+    phases_ns: { load, ...phases_ns },
+    peak_rss_bytes: system.peakRss(),
+  };
+}
