@@ -1,8 +1,10 @@
 """`samples.jsonl` as columns: one place per case, series and block."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +18,7 @@ NONE, OK, FAILED, WRONG = 0, 1, 2, 3
 _CODES: dict[object, int] = {"ok": OK, "failed": FAILED, "wrong": WRONG}
 _PLACE = ("case", "label", "runner", "block", "take", "position", "outcome", "reason")
 _STEADY = "steady_ns"
+_NUMBERS = {int, float, type(None)}
 _MAX = 2**53  # JSON's largest exact integer, and well within the array's
 
 Array = NDArray[np.float64]
@@ -83,7 +86,8 @@ class _Reader:
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
-        places = cells.shape[0] * cells.shape[1] * cells.shape[2]
+        self._shape = cells.shape
+        places = prod(self._shape)
         self._case: dict[object, int] = {name: n for n, name in enumerate(cells.cases)}
         self._series: dict[object, int] = {
             (name, name): number for number, name in enumerate(cells.runners)
@@ -92,24 +96,26 @@ class _Reader:
         self._superseded = set(cells.superseded)
         self._code = [NONE] * places
         self._position = [-1] * places
+        self._places: list[int] = []  # those of good invocations, and what these measured
+        self._measured: list[tuple[Any, ...]] = []
         self._reasons: dict[tuple[int, int, int], str] = {}
         self._strays = self._repeats = 0
         self._complete = False
         self._width = 0
-        self._place: list[int] = []  # where in a row the values of `_PLACE` stand
-        # where in a row each measured column stands, and its values by place
-        self._at: dict[str, int] = {}
-        self._values: dict[str, list[float]] = {
-            name: [np.nan] * places for name in (_STEADY, *(f.sampled for f in figures.FIGURES))
-        }
+        self._columns: list[str] = []  # the measured ones that a row has
+        # picked out of a row: the values of `_PLACE`, and those of `_columns`
+        self._place: Callable[[list[Any]], tuple[Any, ...]] = tuple
+        self._figures: Callable[[list[Any]], tuple[Any, ...]] = tuple
 
     def edge(self, number: int, line: dict[str, Any]) -> None:
         """The header or the footer."""
         if "schema" in line:
             columns = _columns(line, self._cells.run, number)
             self._width = len(columns)
-            self._place = [columns.index(name) for name in _PLACE]
-            self._at = {name: columns.index(name) for name in self._values if name in columns}
+            measured = (_STEADY, *(figure.sampled for figure in figures.FIGURES))
+            self._columns = [name for name in measured if name in columns]
+            self._place = itemgetter(*map(columns.index, _PLACE))
+            self._figures = itemgetter(*map(columns.index, self._columns))
         elif "complete" in line:
             self._complete = self._complete or line["complete"] is True
         else:
@@ -125,7 +131,7 @@ class _Reader:
         if len(row) != self._width:
             self._strays += 1
             return
-        name, label, runner, block, take, position, outcome, reason = [row[n] for n in self._place]
+        name, label, runner, block, take, position, outcome, reason = self._place(row)
         try:
             # a cell that was given up is not in the next take
             if outcome not in ("failed", "wrong") and (block, take) in self._superseded:
@@ -134,10 +140,10 @@ class _Reader:
         except (KeyError, TypeError):
             self._strays += 1
             return
-        if type(block) is not int or not 0 <= block < self._cells.blocks:
+        if type(block) is not int or not 0 <= block < self._shape[2]:
             self._strays += 1
             return
-        place = (case * self._cells.shape[1] + who) * self._cells.blocks + block
+        place = (case * self._shape[1] + who) * self._shape[2] + block
         if self._code[place]:
             self._repeats += 1
             return
@@ -145,23 +151,23 @@ class _Reader:
         if type(position) is int and 0 <= position < _MAX:
             self._position[place] = position
         if code == OK:
-            for column, at in self._at.items():
-                self._values[column][place] = _number(row[at])
+            self._places.append(place)
+            self._measured.append(self._figures(row))
         else:
             self._reasons[case, who, block] = str(reason or "no reason recorded")
 
     def samples(self) -> Samples:
         """The arrays, with the primary time of each case's metric."""
-        shape = self._cells.shape
+        shape = self._shape
         metrics = np.array([metric for metric, _ in self._cells.cases.values()], dtype=np.str_)
         metrics = metrics.reshape(-1, 1, 1)
         units = np.array([units for _, units in self._cells.cases.values()], dtype=np.float64)
         units = units.reshape(*shape[:2], 1)
-        arrays = {name: np.array(found).reshape(shape) for name, found in self._values.items()}
-        time = arrays[_STEADY] / units
+        columns = dict(zip(self._columns, zip(*self._measured, strict=True), strict=False))
+        time = self._array(columns.get(_STEADY)) / units
         by_name: dict[str, Array] = {}
         for figure in figures.FIGURES:
-            values = arrays[figure.sampled]
+            values = self._array(columns.get(figure.sampled))
             if figure.zero == "unknown":
                 values = np.where(values == 0, np.nan, values)
             by_name[figure.name] = values / units if figure.per == "operation" else values
@@ -176,6 +182,13 @@ class _Reader:
             repeats=self._repeats,
             complete=self._complete,
         )
+
+    def _array(self, column: Sequence[object] | None) -> Array:
+        """What good invocations measured, in the places of the samples; None: not recorded."""
+        whole = np.full(len(self._code), np.nan)
+        if column is not None:
+            whole[self._places] = _numbers(column)
+        return whole.reshape(self._shape)
 
 
 def _columns(header: dict[str, Any], run: str, number: int) -> list[str]:
@@ -200,6 +213,16 @@ def _columns(header: dict[str, Any], run: str, number: int) -> list[str]:
             f"{where}: no column {', '.join(missing)} in $.columns; restore the file's header"
         )
     return known
+
+
+def _numbers(column: Sequence[object]) -> Array:
+    """The values of `_number`, at once where all are numbers or None."""
+    if set(map(type, column)) <= _NUMBERS:
+        with suppress(OverflowError):
+            array = np.array(column, dtype=np.float64)
+            if np.isfinite(array).sum() + column.count(None) == len(column):
+                return array
+    return np.array([_number(value) for value in column])
 
 
 def _number(value: object) -> float:
