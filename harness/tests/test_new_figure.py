@@ -47,25 +47,34 @@ CLOSE = Figure(
     over_blocks="mean",
     judged=False,
 )
+UNTOLD = replace(
+    CLOSE,
+    name="untold",
+    heading="Untold",
+    title="Untold",
+    source=("result.phases_ns.prepare",),
+)
 LOADED = 3_000_000  # of `a`; `b` takes twice as long
 CLOSED = 64
 
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table with one judged figure more, and one that is only shown."""
-    monkeypatch.setattr(figures, "FIGURES", (*figures.FIGURES, LOAD, CLOSE))
+    """The table with a judged figure more, one that is only shown, and one that none reports."""
+    monkeypatch.setattr(figures, "FIGURES", (*figures.FIGURES, LOAD, CLOSE, UNTOLD))
 
 
 @pytest.fixture
 def run(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A finished run of 12 blocks; `b` closes something in its first block only."""
+    """A finished run of 12 blocks; `b` closes something in every third block only."""
     for name in ("a", "b"):
         clone.runner(name)
     desk = Desk.make(clone, monkeypatch)
-    desk.instant.lies["a"] = lambda number: {"phases_ns": {"load": LOADED + number}}
+    desk.instant.lies["a"] = lambda number: {
+        "phases_ns": {"load": LOADED + number, "close": CLOSED}
+    }
     desk.instant.lies["b"] = lambda number: {
-        "phases_ns": {"load": 2 * LOADED + number, "close": CLOSED if number == 1 else 0}
+        "phases_ns": {"load": 2 * LOADED + number, "close": 0 if number % 3 else CLOSED}
     }
     assert desk.run(blocks=12).exit == 0
     return clone.latest().path
@@ -73,18 +82,18 @@ def run(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_it_is_in_samples_and_in_the_report_as_data(run: Path) -> None:
     header, *rows, _ = map(json.loads, (run / "samples.jsonl").read_text("utf-8").splitlines())
-    assert header["columns"][-2:] == ["load_ns", "closing"]
-    assert {row[-1] for row in rows if row[4] == "a"} == {None}
+    assert header["columns"][-3:] == ["load_ns", "closing", "untold"]
+    assert {row[-1] for row in rows} == {None}
     report = analyse(load(run))
     a, b = json.loads(summary.render(report))["cases"][0]["cells"]
     assert a["figures"]["load"]["value"] == pytest.approx(LOADED, rel=1e-3)
     assert a["figures"]["load"]["verdict"] is None
     assert b["figures"]["load"]["ratio"]["value"] == pytest.approx(2, rel=1e-3)
     assert b["figures"]["load"]["verdict"] == "materially slower"
-    # unknown is not 0, and one block of twelve is not lost
-    assert "closing" not in a["figures"]
-    assert b["figures"]["closing"]["value"] > 0
-    assert b["figures"]["closing"]["verdict"] is None
+    # unknown is not 0, and what happens in every third block is not lost
+    assert "untold" not in a["figures"]
+    assert b["figures"]["closing"]["value"] == pytest.approx(a["figures"]["closing"]["value"] / 3)
+    assert (b["figures"]["closing"]["ratio"], b["figures"]["closing"]["verdict"]) == (None, None)
     assert summary.load(summary.render(report)) == report
 
 
@@ -93,15 +102,16 @@ def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
     export = export_of(reports)
     text = text_of(reports, "csv")
     first, second = csv.DictReader(io.StringIO(text, newline=""))
-    assert list(first)[-6:] == [
+    assert list(first)[-7:] == [
         "load_ns",
         "load_ratio",
         "load_ratio_low",
         "load_ratio_high",
         "load_verdict",
         "closing_per_unit",
+        "untold_per_unit",
     ]
-    assert (first["load_ratio"], first["closing_per_unit"]) == ("", "")
+    assert (first["load_ratio"], first["untold_per_unit"]) == ("", "")
     assert (second["load_verdict"], float(second["closing_per_unit"]) > 0) == (
         "materially slower",
         True,

@@ -7,8 +7,6 @@ from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Measure, Model, Proof, Result
 
 SAME = ("identity", "sqlite_version", "effective", "plans")
-# What details tell of every process, too.
-OF_DETAILS = ("switches.voluntary", "switches.involuntary")
 
 
 class Unlike(Exception):
@@ -97,7 +95,7 @@ def _figures(results: Sequence[Result]) -> dict[str, Any]:
     A sum with an unknown part is unknown: it would look like the whole.
     """
     summed: dict[str, Any] = {}
-    for path in dict.fromkeys((*figures.reported(), *OF_DETAILS)):
+    for path in figures.reported():
         values = [figures.read(result, path) for result in results]
         if None not in values:
             field, _, part = path.partition(".")
