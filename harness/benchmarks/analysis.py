@@ -20,7 +20,8 @@ import numpy as np
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.render.html import page as html
-from sqlitmus.run.store import SCHEMA, Sample
+from sqlitmus.run.store import SCHEMA, Sample, columns
+from sqlitmus.vocabulary.figures import FIGURES
 
 R = TypeVar("R")
 
@@ -105,7 +106,7 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
         for case in plan["cases"]
         for name in names
     ]
-    samples = [line({"schema": SCHEMA, "run": plan["run"], "columns": list(Sample.model_fields)})]
+    samples = [line({"schema": SCHEMA, "run": plan["run"], "columns": columns()})]
     position = 0
     for block in range(plan["blocks"]):
         noise = rng.normal(0, 0.03, (len(plan["cases"]), len(series), ITERATIONS))
@@ -120,14 +121,15 @@ def make_lines(plan: dict[str, Any], rng: np.random.Generator) -> tuple[list[byt
                     runner=name,
                     label=label,
                     outcome="ok",
-                    wall_ns=2 * sum(times),
-                    user_ns=sum(times),
-                    system_ns=1_000_000,
-                    rss_bytes=50_000_000,
                     steady_ns=sorted(times)[ITERATIONS // 2],
-                    steady_cpu_ns=sum(times) / ITERATIONS,
+                    figures={
+                        **{figure.name: 0.25 for figure in FIGURES},
+                        "cold": 2 * sum(times),
+                        "cpu": sum(times) / ITERATIONS,
+                        "peak_rss": 50_000_000,
+                    },
                 )
-                samples.append(line(list(sample.model_dump().values())))
+                samples.append(line(sample.row()))
                 position += 1
     samples.append(line({"complete": True}))
     return checks, samples

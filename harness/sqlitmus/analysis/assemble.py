@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sqlitmus.analysis import provenance
-from sqlitmus.analysis.cells import Secondary, build_cells
+from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
@@ -21,8 +21,18 @@ from sqlitmus.analysis.rates import rates
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
-from sqlitmus.results.report import VERSION, Case, Cell, Comparison, Comparisons, RateTest, Report
+from sqlitmus.results.report import (
+    VERSION,
+    Case,
+    Cell,
+    Comparison,
+    Comparisons,
+    Measure,
+    RateTest,
+    Report,
+)
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import Grade
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -58,13 +68,11 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         ]
     pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
-    cold, cpu, memory = (
-        measures(usable(values, outcomes), names, shown, twins, question)
-        for values in (run.samples.wall, run.samples.cpu, run.samples.rss)
-    )
-    cells = build_cells(
-        run, outcomes, times, Secondary(cold, cpu, memory, _over_floor(compared, plan.floor))
-    )
+    measured: dict[str, list[list[Measure | None]]] = {}
+    for figure in figures.FIGURES:
+        values = usable(run.samples.figures[figure.name], outcomes)
+        measured[figure.name] = measures(figure, values, names, shown, twins, question)
+    cells = build_cells(run, outcomes, times, measured, _over_floor(compared, plan.floor))
     answers = [answered(run, case) for case in plan.cases]
     letters: list[Grade | None] = [None] * len(plan.cases)
     if grades:

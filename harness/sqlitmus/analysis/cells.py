@@ -1,6 +1,5 @@
 """Figures of each cell."""
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -19,20 +18,18 @@ T = TypeVar("T", bound=np.generic)
 _RESOLUTION_NS = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Secondary:
-    """Per case and runner: cold, CPU, memory, and the verdict of its time against the floor's."""
-
-    cold: list[list[Measure | None]]
-    cpu: list[list[Measure | None]]
-    memory: list[list[Measure | None]]
-    over_floor: list[list[Verdict | None]]
-
-
 def build_cells(
-    run: RunData, outcomes: Outcomes, times: Array, beside: Secondary
+    run: RunData,
+    outcomes: Outcomes,
+    times: Array,
+    measures: dict[str, list[list[Measure | None]]],
+    over_floor: list[list[Verdict | None]],
 ) -> list[list[Cell]]:
-    """The cells of each case, in the order of the plan's runners."""
+    """The cells of each case, in the order of the plan's runners.
+
+    Per case and runner, `measures` are its figures by name, and `over_floor` is the verdict of its
+    time against the floor's.
+    """
     samples = run.samples
     n_runners, n_blocks = len(run.plan.runners), times.shape[2]
 
@@ -62,10 +59,12 @@ def build_cells(
                     samples=values[place] if drawn else [],
                     positions=positions[place] if drawn else [],
                     overhead=overheads[place] if timed else None,
-                    overhead_verdict=beside.over_floor[c][r] if timed else None,
-                    cold=beside.cold[c][r] if timed and case.metric == "steady" else None,
-                    cpu=beside.cpu[c][r] if timed else None,
-                    memory=beside.memory[c][r] if timed else None,
+                    overhead_verdict=over_floor[c][r] if timed else None,
+                    figures={
+                        name: measure
+                        for name, of_cells in measures.items()
+                        if timed and name != case.metric and (measure := of_cells[c][r])
+                    },
                     steadiness=counts.steadiness if counts else None,
                     operations=counts.operations if counts else case.operations,
                     iterations=counts.iterations if counts else 0,

@@ -260,7 +260,7 @@ def from_records(
             samples,
             SampleCells(
                 run=parsed.run,
-                cases={c.id: (c.metric == "cold", parsed.units(c)) for c in parsed.cases},
+                cases={c.id: (c.metric, parsed.units(c)) for c in parsed.cases},
                 runners=[runner.name for runner in parsed.runners],
                 canaries={*parsed.canaries.values(), *filter(None, [parsed.canary])},
                 blocks=parsed.blocks,

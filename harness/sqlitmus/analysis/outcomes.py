@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.data import Check, PlannedRunner, RunData
 from sqlitmus.analysis.samples import FAILED, NONE, OK, WRONG, Samples
 from sqlitmus.stats.estimate import Array
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import CellOutcome
 
@@ -84,10 +85,12 @@ def _impossible(samples: Samples) -> NDArray[np.bool_]:
         with np.errstate(invalid="ignore"):
             return ~np.isnan(values) & ~((values >= least) & (values < np.inf))
 
-    least = np.nextafter(0, 1)
-    time, wall = samples.time, samples.wall
-    wrong = np.isnan(time) | bad(time, least) | bad(wall, least)
-    return (samples.code == OK) & (wrong | bad(samples.cpu, 0) | bad(samples.rss, least))
+    above_zero = float(np.nextafter(0, 1))
+    wrong = np.isnan(samples.time) | bad(samples.time, above_zero)
+    for figure in figures.FIGURES:
+        least = above_zero if figure.zero == "impossible" else 0.0
+        wrong |= bad(samples.figures[figure.name], least)
+    return (samples.code == OK) & wrong
 
 
 def _verified(
@@ -123,15 +126,10 @@ def _measured(
     if not strange.any():
         return "missing", "not measured: the run stopped before this cell's first block"
     block, number = _first(strange)
-    figures = {
-        "time per unit": samples.time,
-        "wall time": samples.wall,
-        "CPU time": samples.cpu,
-        "peak memory": samples.rss,
-    }
+    measured = {figure.title: samples.figures[figure.name] for figure in figures.FIGURES}
     shown = ", ".join(
         f"{name} {_show(float(values[case, series[number], block]))}"
-        for name, values in figures.items()
+        for name, values in {"Time per unit": samples.time, **measured}.items()
     )
     return "failed", (
         f"impossible figures in {counted(int(strange.sum()), 'invocation')} of {total}, first in "

@@ -1,4 +1,4 @@
-"""Cold start, CPU and memory: figures beside the primary time, each with verdicts of its own."""
+"""The figures beside the primary time, each judged by itself."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,18 @@ from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.results.report import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
+from sqlitmus.vocabulary.figures import Figure
 
 
 def measures(
+    figure: Figure,
     values: Array,
     names: list[str],
     reference: str,
     twins: Sequence[int] | None,
     question: Question,
 ) -> list[list[Measure | None]]:
-    """Per case and runner the median of `values` and how it compares with the reference's.
+    """Per case and runner the `figure` and, if it is judged, how it compares with the reference's.
 
     `values` is cases x series x blocks, NaN where there is none, the canary the last series;
     `twins` are whom it repeats in each case. Verdicts are corrected together, and guarded by what
@@ -26,11 +28,14 @@ def measures(
     """
     own = names.index(reference)
     runners = values[:, :-1]
-    compared = compare_with(runners, own, question, guard_of(values, twins, question))
     shape = runners.shape[:2]
+    typical = optional(_over_blocks(figure, runners.reshape(-1, runners.shape[2])))
+    if not figure.judged:
+        return _by_case([None if v is None else Measure(v) for v in typical], shape[1])
+    compared = compare_with(runners, own, question, guard_of(values, twins, question))
     low, high = compared.logs.interval()
     columns = (
-        optional(medians(runners.reshape(-1, runners.shape[2])).value),
+        typical,
         *(optional(np.exp(column)) for column in (compared.logs.mean, low, high)),
         compared.verdicts.names().tolist(),
     )
@@ -42,4 +47,18 @@ def measures(
         else Measure(value, Interval(ratio, below, above), verdict)
         for value, ratio, below, above, verdict in zip(*columns, strict=True)
     ]
-    return [flat[c * shape[1] : (c + 1) * shape[1]] for c in range(shape[0])]
+    return _by_case(flat, shape[1])
+
+
+def _over_blocks(figure: Figure, rows: Array) -> Array:
+    """One value per row of blocks; NaN without any."""
+    if figure.over_blocks == "median":
+        return medians(rows).value
+    known = ~np.isnan(rows)
+    count = known.sum(axis=1)
+    total = np.where(known, rows, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _by_case(flat: list[Measure | None], width: int) -> list[list[Measure | None]]:
+    return [flat[start : start + width] for start in range(0, len(flat), width)]

@@ -35,7 +35,7 @@ def schema(
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
     from sqlitmus.catalog.plan import Plan
-    from sqlitmus.export.model import Export
+    from sqlitmus.export.model import export_model
     from sqlitmus.run.judge import Verified
     from sqlitmus.run.store import Sample
     from sqlitmus.vocabulary.contract import Description, Job, Result
@@ -47,7 +47,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "plan": Plan,
         "sample": Sample,
         "verified": Verified,
-        "export": Export,
+        "export": export_model(),
     }
     return {
         name: {

@@ -213,18 +213,12 @@ def _case(
 
 def _renamed(cell: Cell, name: str) -> Cell:
     """The cell under its new name; verdicts of its secondary figures were those of its run."""
-
-    def bare(measure: Measure | None) -> Measure | None:
-        return measure and Measure(measure.value)
-
     return replace(
         cell,
         runner=name,
         overhead=None,
         overhead_verdict=None,
-        cold=bare(cell.cold),
-        cpu=bare(cell.cpu),
-        memory=bare(cell.memory),
+        figures={name: Measure(measure.value) for name, measure in cell.figures.items()},
     )
 
 

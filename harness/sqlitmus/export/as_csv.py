@@ -11,16 +11,15 @@ import io
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from sqlitmus.export.model import Row
+from sqlitmus.export.model import Row, columns
 
-COLUMNS = list(Row.model_fields)
 # Full-width forms are formulas in some locales.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
 
 
 def render(rows: Iterable[Row]) -> str:
     """The whole file."""
-    lines = [line(COLUMNS), *(line(cells(row)) for row in rows)]
+    lines = [line(columns()), *(line(cells(row)) for row in rows)]
     return "".join(f"{one}\n" for one in lines)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from sqlitmus.export import tracked
 from sqlitmus.export.model import Row
 from sqlitmus.results.estimate import Interval
+from sqlitmus.vocabulary import figures
 
 
 def render(rows: Iterable[Row]) -> str:
@@ -20,12 +21,13 @@ def render(rows: Iterable[Row]) -> str:
 
 def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
     """The figures that a row has; `time` is its primary one."""
-    figures = {
+    found = {
         "latency": (time.value, time.low, time.high),
-        # of a case about cold time it is the latency
-        "cold-ns": (row.cold_ns if row.metric == "steady" else None, None, None),
-        "cpu-ns": (row.cpu_ns_per_unit, None, None),
-        "peak-rss-bytes": (row.peak_rss_bytes, None, None),
+        **{
+            figure.sampled.replace("_", "-"): (getattr(row, figure.column), None, None)
+            for figure in figures.FIGURES
+            if figure.name != row.metric
+        },
         "overhead-ns": (
             row.overhead_ns_per_unit,
             row.overhead_ns_per_unit_low,
@@ -35,6 +37,6 @@ def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
     keys = ("value", "lower_value", "upper_value")
     return {
         name: {key: end for key, end in zip(keys, ends, strict=True) if end is not None}
-        for name, ends in figures.items()
+        for name, ends in found.items()
         if ends[0] is not None
     }

@@ -1,15 +1,17 @@
 """What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the columns.
 
-Units stand at the end of the names; a ratio is time, CPU time or memory over the reference's, so
-below 1 is faster or less; `_low` and `_high` are the ends of its 95 % interval. A figure that there
-is none of is None, never 0; `outcome` and `reason` say why.
+Units stand at the end of the names; a ratio is over the reference's, so below 1 is faster or less;
+`_low` and `_high` are the ends of its 95 % interval. A figure that there is none of is None, never
+0; `outcome` and `reason` say why.
 """
 
+from functools import cache
 from math import isfinite
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, SerializeAsAny, create_model
 
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.terms import (
     CaseMetric,
@@ -28,16 +30,16 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-Figure = Annotated[float | None, AfterValidator(finite)]
+Number = Annotated[float | None, AfterValidator(finite)]
 Text = Annotated[str, Field(min_length=1)]
 
 
 class Row(Model):
     """One runner in one case on one machine.
 
-    `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. What `cold_ratio`,
-    `cpu_ratio` and `peak_rss_ratio` begin is about the secondary figures. `blocks` are those that
-    the time comes from. In the reference's own row all ratios are None.
+    `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. `blocks` are those
+    that the time comes from. The figures of `vocabulary.figures` follow, each with its ratio and
+    verdict if it is judged. In the reference's own row all ratios are None.
     """
 
     machine: str
@@ -61,38 +63,21 @@ class Row(Model):
     grade: Grade | None
     blocks: int | None
     steadiness: Steadiness | None
-    steady_ns_per_unit: Figure
-    steady_ns_per_unit_low: Figure
-    steady_ns_per_unit_high: Figure
-    cold_ns: Figure
-    cold_ns_low: Figure
-    cold_ns_high: Figure
-    cpu_ns_per_unit: Figure
-    peak_rss_bytes: Figure
-    overhead_ns_per_unit: Figure
-    overhead_ns_per_unit_low: Figure
-    overhead_ns_per_unit_high: Figure
+    steady_ns_per_unit: Number
+    steady_ns_per_unit_low: Number
+    steady_ns_per_unit_high: Number
+    overhead_ns_per_unit: Number
+    overhead_ns_per_unit_low: Number
+    overhead_ns_per_unit_high: Number
     overhead_verdict: Verdict | None
     reference: str
-    ratio: Figure
-    ratio_low: Figure
-    ratio_high: Figure
-    p: Figure
-    p_adjusted: Figure
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    p: Number
+    p_adjusted: Number
     verdict: Verdict | None
     needs_blocks: int | None
-    cold_ratio: Figure
-    cold_ratio_low: Figure
-    cold_ratio_high: Figure
-    cold_verdict: Verdict | None
-    cpu_ratio: Figure
-    cpu_ratio_low: Figure
-    cpu_ratio_high: Figure
-    cpu_verdict: Verdict | None
-    peak_rss_ratio: Figure
-    peak_rss_ratio_low: Figure
-    peak_rss_ratio_high: Figure
-    peak_rss_verdict: Verdict | None
 
 
 class Machine(Model):
@@ -126,4 +111,42 @@ class Export(Model):
     schema_version: Literal[1]
     sqlitmus: str
     machines: list[Machine]
-    rows: list[Row]
+    rows: list[SerializeAsAny[Row]]
+
+
+def row_model() -> type[Row]:
+    """A row with a column for all that is exported of each figure."""
+    return _row_model(figures.FIGURES)
+
+
+def export_model() -> type[Export]:
+    """An export of such rows."""
+    return _export_model(figures.FIGURES)
+
+
+def columns() -> list[str]:
+    """The columns of a row, in order."""
+    return list(row_model().model_fields)
+
+
+def figure_columns(figure: figures.Figure) -> dict[str, Any]:
+    """What is exported of a figure, with its type: a value, then ratio and verdict if judged."""
+    found: dict[str, Any] = {figure.column: Number}
+    if figure.primary:
+        found |= {f"{figure.column}{end}": Number for end in ("_low", "_high")}
+    if figure.judged:
+        found |= {f"{figure.name}_ratio{end}": Number for end in ("", "_low", "_high")}
+        found[f"{figure.name}_verdict"] = Verdict | None
+    return found
+
+
+@cache
+def _row_model(table: tuple[figures.Figure, ...]) -> type[Row]:
+    fields = {name: of for figure in table for name, of in figure_columns(figure).items()}
+    return create_model("Row", __base__=Row, __doc__=Row.__doc__, **fields)
+
+
+@cache
+def _export_model(table: tuple[figures.Figure, ...]) -> type[Export]:
+    rows = list[_row_model(table)]
+    return create_model("Export", __base__=Export, __doc__=Export.__doc__, rows=rows)

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from sqlitmus import __version__
-from sqlitmus.export.model import Export, Machine, Row
+from sqlitmus.export.model import Export, Machine, Row, export_model, row_model
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
+from sqlitmus.vocabulary import figures
 
 VERSION = 1
 
 
 def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
     """All machines and their rows; `reports` are machines by name."""
-    return Export(
+    return export_model()(
         schema_version=VERSION,
         sqlitmus=__version__,
         machines=[machine(name, report) for name, report in reports],
@@ -43,11 +44,12 @@ def machine(name: str, report: Report) -> Machine:
 
 def rows(machine: str, report: Report) -> Iterator[Row]:
     """One row per cell, cases and runners in the order of the report."""
+    model = row_model()
     runners = {runner.name: runner for runner in report.runners}
     for case in report.cases:
         against = case.comparisons.against(report.reference)
         for cell in case.cells:
-            yield Row.model_validate(
+            yield model.model_validate(
                 {
                     "machine": machine,
                     "run": report.run,
@@ -57,9 +59,7 @@ def rows(machine: str, report: Report) -> Iterator[Row]:
                     **of_cell(cell, case),
                     "reference": report.reference,
                     **of_comparison(against.get(cell.runner)),
-                    **measured("cold", cell.cold),
-                    **measured("cpu", cell.cpu),
-                    **measured("peak_rss", cell.memory),
+                    **of_figures(cell, case),
                 }
             )
 
@@ -84,20 +84,14 @@ def of_runner(runner: Runner) -> dict[str, object]:
 
 
 def of_cell(cell: Cell, case: Case) -> dict[str, object]:
-    """What became of it, and its figures."""
+    """What became of it, and its times."""
     steady = cell.time if case.metric == "steady" else None
-    cold = (
-        cell.time if case.metric == "cold" else cell.cold and Interval(cell.cold.value, None, None)
-    )
     return {
         "outcome": cell.outcome,
         "reason": cell.reason or None,
         "blocks": sum(one is not None for one in cell.samples) if cell.time else None,
         "steadiness": cell.steadiness,
         **bounded("steady_ns_per_unit", steady),
-        **bounded("cold_ns", cold),
-        "cpu_ns_per_unit": cell.cpu and cell.cpu.value,
-        "peak_rss_bytes": cell.memory and cell.memory.value,
         **bounded("overhead_ns_per_unit", cell.overhead),
         "overhead_verdict": cell.overhead_verdict if cell.overhead else None,
     }
@@ -114,8 +108,25 @@ def of_comparison(found: Comparison | None) -> dict[str, object]:
     }
 
 
-def measured(name: str, found: Measure | None) -> dict[str, object]:
-    """How a secondary figure compares with the reference's."""
+def of_figures(cell: Cell, case: Case) -> dict[str, object]:
+    """What was measured beside the primary time; that too, where a figure is the primary time."""
+    found: dict[str, object] = {}
+    for figure in figures.FIGURES:
+        measure = cell.figures.get(figure.name)
+        value = Interval(measure.value, None, None) if measure else None
+        if figure.name == case.metric:
+            value = cell.time
+        if figure.primary:
+            found |= bounded(figure.column, value)
+        else:
+            found[figure.column] = value and value.value
+        if figure.judged:
+            found |= judged(figure.name, measure)
+    return found
+
+
+def judged(name: str, found: Measure | None) -> dict[str, object]:
+    """How a figure compares with the reference's."""
     return {
         **bounded(f"{name}_ratio", found and found.ratio),
         f"{name}_verdict": found and found.verdict,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlitmus.export.model import Row
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.nouns import counted
 
 
@@ -17,11 +18,9 @@ def name(row: Row) -> str:
 
 def time(row: Row) -> Interval | None:
     """The primary time in ns per unit of work; None where there is none, or from too few blocks."""
-    value, low, high = (
-        (row.steady_ns_per_unit, row.steady_ns_per_unit_low, row.steady_ns_per_unit_high)
-        if row.metric == "steady"
-        else (row.cold_ns, row.cold_ns_low, row.cold_ns_high)
-    )
+    steady = row.metric == "steady"
+    column = "steady_ns_per_unit" if steady else figures.named(row.metric).column
+    value, low, high = (getattr(row, f"{column}{end}") for end in ("", "_low", "_high"))
     if value is None or row.blocks is None or row.blocks < MIN_BLOCKS:
         return None
     return Interval(value, low, high)

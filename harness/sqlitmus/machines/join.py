@@ -141,9 +141,9 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
     return Samples(
         code=laid([part.code for part in parts], NONE),
         time=laid([part.time for part in parts], np.nan),
-        wall=laid([part.wall for part in parts], np.nan),
-        cpu=laid([part.cpu for part in parts], np.nan),
-        rss=laid([part.rss for part in parts], np.nan),
+        figures={
+            name: laid([part.figures[name] for part in parts], np.nan) for name in parts[0].figures
+        },
         position=laid([part.position for part in parts], -1),
         reasons=reasons,
         strays=sum(part.strays for part in parts),

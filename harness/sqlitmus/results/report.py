@@ -22,7 +22,7 @@ from sqlitmus.vocabulary.terms import (
 )
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,9 @@ def _interval(
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A secondary figure of a cell: its median over the blocks, and its ratio to that of the
-    report's reference with a verdict of its own; both None for the reference itself and where one
-    of the two was not recorded."""
+    """A figure of a cell beside its primary time: its value over the blocks, and its ratio to that
+    of the report's reference with a verdict of its own; both None for the reference itself, for a
+    figure that is not judged, and where one of the two is unknown or 0."""
 
     value: float
     ratio: Interval | None = None
@@ -145,9 +145,10 @@ class Cell:
     `time` is None unless `outcome` is ok. `samples` holds one steady (or cold) value per block in
     block order, None where that invocation failed. `positions` is the place of each of those
     invocations in the run (0 = first), for the drift strip. `overhead` is time minus the floor,
-    with the verdict of the cell against the floor. `cold` and `cpu` are ns, `memory` bytes; `cold`
-    is None where it is the primary figure. `steadiness` is how its times moved while the pilot
-    warmed it up, None without a pilot; `operations` and `iterations` what the plan gave it.
+    with the verdict of the cell against the floor. `figures` are those of `vocabulary.figures` by
+    name; one that is unknown or the primary time is not there. `steadiness` is how its times moved
+    while the pilot warmed it up, None without a pilot; `operations` and `iterations` what the plan
+    gave it.
     """
 
     runner: str
@@ -158,15 +159,28 @@ class Cell:
     positions: list[int] = field(default_factory=list[int])
     overhead: Interval | None = None
     overhead_verdict: Verdict | None = None
-    cold: Measure | None = None
-    cpu: Measure | None = None
-    memory: Measure | None = None
+    figures: dict[str, Measure] = field(default_factory=dict[str, Measure])
     steadiness: Steadiness | None = None
     operations: int = 0
     iterations: int = 0
     plans: list[list[str]] = field(default_factory=list[list[str]])
     command: str = ""
     log: str | None = None
+
+    @property
+    def cold(self) -> Measure | None:
+        """Wall ns of the process, where that is not the primary time."""
+        return self.figures.get("cold")
+
+    @property
+    def cpu(self) -> Measure | None:
+        """CPU ns per unit of work."""
+        return self.figures.get("cpu")
+
+    @property
+    def memory(self) -> Measure | None:
+        """Peak memory in bytes."""
+        return self.figures.get("peak_rss")
 
 
 @dataclass(frozen=True, slots=True)

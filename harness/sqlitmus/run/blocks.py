@@ -19,6 +19,7 @@ from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.schedule import Slot, schedule
 from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Detail, detail
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
@@ -250,25 +251,23 @@ def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iteratio
         reason=attempt.reason,
         log=attempt.log,
     )
-    # A wrong or failed invocation has no times: they must never look like a result.
+    # A wrong or failed invocation has no figures: they must never look like a result.
     if attempt.outcome != "ok" or result is None or timing is None:
         return sample, None
-    times: dict[str, object] = {
-        "wall_ns": timing.wall_ns,
-        "user_ns": timing.user_ns,
-        "system_ns": timing.system_ns,
-        "rss_bytes": result.peak_rss_bytes,
+    iterations = result.iterations_ns
+    measured: dict[str, object] = {
+        "figures": {
+            figure.name: figure.measured(attempt.invocation, len(iterations))
+            for figure in figures.FIGURES
+        }
     }
-    if not result.iterations_ns:
-        return sample.model_copy(update=times), None
-    times["steady_ns"] = statistics.median(result.iterations_ns)
-    if result.cpu_ns:
-        spent = result.cpu_ns.user + result.cpu_ns.system
-        times["steady_cpu_ns"] = spent / len(result.iterations_ns)
+    if not iterations:
+        return sample.model_copy(update=measured), None
+    measured["steady_ns"] = statistics.median(iterations)
     kept = Iterations(
         position=slot.position,
         take=take,
         warmup_ns=result.warmup_ns,
-        iterations_ns=result.iterations_ns,
+        iterations_ns=iterations,
     )
-    return sample.model_copy(update=times), kept
+    return sample.model_copy(update=measured), kept

@@ -11,18 +11,19 @@ from pydantic import ValidationError
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.run.judge import Verified
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Detail
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.terms import Outcome
 
-SCHEMA = 3
+SCHEMA = 4
 M = TypeVar("M", bound=Model)
 
 
 class Sample(Model):
-    """One invocation. `steady_ns` is the median of its timed iterations, `steady_cpu_ns` the CPU
-    time of an iteration, user and system."""
+    """One invocation. `steady_ns` is the median of its timed iterations; `figures` are those of
+    `vocabulary.figures` by name, of an iteration or of the process."""
 
     block: int
     take: int = 0
@@ -33,12 +34,28 @@ class Sample(Model):
     outcome: Outcome
     reason: str | None = None
     log: str | None = None
-    wall_ns: int | None = None
-    user_ns: int | None = None
-    system_ns: int | None = None
-    rss_bytes: int | None = None
     steady_ns: float | None = None
-    steady_cpu_ns: float | None = None
+    figures: dict[str, int | float | None] = {}
+
+    def row(self) -> list[Any]:
+        """The sample as a line of `samples.jsonl`, in the order of `columns`."""
+        fixed = self.model_dump(mode="json", include=set(_FIXED))
+        return [*fixed.values(), *(self.figures.get(one.name) for one in figures.FIGURES)]
+
+    @classmethod
+    def from_row(cls, row: list[Any]) -> "Sample":
+        """The sample of such a line; raises ValueError for one of another length."""
+        values = dict(zip(columns(), row, strict=True))
+        measured = {one.name: values.pop(one.sampled) for one in figures.FIGURES}
+        return cls.model_validate({**values, "figures": measured})
+
+
+_FIXED = [name for name in Sample.model_fields if name != "figures"]
+
+
+def columns() -> list[str]:
+    """The columns of `samples.jsonl`: what every invocation has, then the figures."""
+    return [*_FIXED, *(one.sampled for one in figures.FIGURES)]
 
 
 class Block(Model):
@@ -130,7 +147,7 @@ class RunDirectory:
         """
         if iterations:
             self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
-        self._append("samples.jsonl", list(sample.model_dump(mode="json").values()))
+        self._append("samples.jsonl", sample.row())
 
     def add_detail(self, detail: Detail) -> None:
         """Append what an invocation told beyond its times, before its sample is."""
@@ -159,8 +176,7 @@ class RunDirectory:
         """
         for number, item in self._lines("samples.jsonl"):
             if isinstance(item, list):
-                row = cast("list[Any]", item)
-                yield Sample.model_validate(dict(zip(Sample.model_fields, row, strict=True)))
+                yield Sample.from_row(cast("list[Any]", item))
             elif "schema" in item and {**item, "run": ""} != _header(""):
                 raise UsageError(
                     f"{self.path / 'samples.jsonl'}:{number}: begun by another version of "
@@ -214,7 +230,7 @@ class RunDirectory:
 
 
 def _header(run: str) -> dict[str, Any]:
-    return {"schema": SCHEMA, "run": run, "columns": list(Sample.model_fields)}
+    return {"schema": SCHEMA, "run": run, "columns": columns()}
 
 
 def _line(item: dict[str, Any] | list[Any]) -> str:

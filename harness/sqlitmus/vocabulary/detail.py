@@ -51,8 +51,6 @@ class Detail(Model):
     writer_busy: int = 0
     pacing_p99_ns: float | None = None
     spread: float | None = None
-    voluntary: int | None = None
-    involuntary: int | None = None
     launch: Launch | None = None
 
 
@@ -73,8 +71,6 @@ def detail(position: int, take: int, result: Result, launch: Launch | None) -> D
         writer_busy=sum(w.busy for w in writers),
         pacing_p99_ns=histogram.quantile(paced, 0.99),
         spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
-        voluntary=result.switches.voluntary if result.switches else None,
-        involuntary=result.switches.involuntary if result.switches else None,
         launch=launch,
     )
 

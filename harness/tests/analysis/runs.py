@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
-from sqlitmus.run.store import SCHEMA, Sample
+from sqlitmus.run.store import SCHEMA, columns
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
-COLUMNS = list(Sample.model_fields)
+COLUMNS = columns()
 
 
 def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = ()) -> Json:
@@ -150,12 +150,10 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                         "position": len(lines) - 1,
                         "outcome": "ok",
                         "reason": None,
-                        "wall_ns": steady * 20 if planned["metric"] == "steady" else value,
-                        "user_ns": 5_000_000,
-                        "system_ns": 1_000_000,
-                        "rss_bytes": 40_000_000,
                         "steady_ns": steady,
-                        "steady_cpu_ns": steady,
+                        "cold_ns": steady * 20 if planned["metric"] == "steady" else value,
+                        "cpu_ns": steady if planned["metric"] == "steady" else 6_000_000,
+                        "peak_rss_bytes": 40_000_000,
                     }
                 )
     return [*lines, {"complete": True}] if complete else lines

@@ -43,14 +43,14 @@ def test_samples_of_another_run_are_refused() -> None:
 
 
 def test_samples_of_an_unknown_schema_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 3"):
+    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 4"):
         make(lines=[{**HEADER, "schema": 9}])
 
 
 def test_samples_whose_rows_were_objects_are_refused() -> None:
     lines = [{"schema": 2, "run": "run-1"}, {"block": 0, "position": 0}]
     with pytest.raises(
-        RunDataError, match=r"schema 2, this version reads 3; use the sqlitmus that"
+        RunDataError, match=r"schema 2, this version reads 4; use the sqlitmus that"
     ):
         make(lines=lines)
 

@@ -11,10 +11,12 @@ from sqlitmus.analysis.secondary import measures
 from sqlitmus.render.document import symbols as words
 from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.terms import Correction
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
 NAMES = ["node", "bun", "rust-ffi"]
+CPU = figures.named("cpu")
 Line = dict[str, Any]
 
 
@@ -32,9 +34,9 @@ def lines(
         factors = (cold, cpu, memory) if line["label"] == "bun" else (1, 1, 1)
         wall, spent, rss = (noise * factors).tolist()
         figures = {
-            "wall_ns": round(5e7 * wall),
-            "steady_cpu_ns": 1e5 * spent,
-            "rss_bytes": round(4e7 * rss),
+            "cold_ns": round(5e7 * wall),
+            "cpu_ns": 1e5 * spent,
+            "peak_rss_bytes": round(4e7 * rss),
         }
         found.append({**line, **figures})
     return found
@@ -83,7 +85,7 @@ def test_the_reference_shown_is_what_figures_refer_to() -> None:
 
 
 def test_cpu_of_nothing_is_a_value_without_a_ratio() -> None:
-    found = cell(run(change(lines(), {"steady_cpu_ns": 0}, label="bun")))
+    found = cell(run(change(lines(), {"cpu_ns": 0}, label="bun")))
     assert (found.outcome, found.cpu) == ("ok", Measure(0.0))
     assert told(found)[0::2] == ["equivalent", "equivalent"]
 
@@ -91,23 +93,23 @@ def test_cpu_of_nothing_is_a_value_without_a_ratio() -> None:
 def test_blocks_with_cpu_of_nothing_have_no_ratio_and_the_others_do() -> None:
     given = lines(cpu=2.0)
     for block in range(18):
-        given = change(given, {"steady_cpu_ns": 0}, label="bun", case="get-pk", block=block)
+        given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
     found = cell(run(given)).cpu
     assert found is not None
     assert found.ratio is not None
     assert found.ratio.value == pytest.approx(2, rel=0.01)
     assert found.verdict == "materially slower"
     for block in range(18, 21):
-        given = change(given, {"steady_cpu_ns": 0}, label="bun", case="get-pk", block=block)
+        given = change(given, {"cpu_ns": 0}, label="bun", case="get-pk", block=block)
     found = cell(run(given)).cpu
     assert found is not None
     assert found.verdict == "not testable"  # nine blocks are left
 
 
 def test_what_was_never_recorded_is_none() -> None:
-    found = cell(run(change(lines(), {"rss_bytes": None}, label="bun")))
+    found = cell(run(change(lines(), {"peak_rss_bytes": None}, label="bun")))
     assert (found.outcome, found.memory) == ("ok", None)
-    found = cell(run(change(lines(), {"rss_bytes": None}, runner="node")))
+    found = cell(run(change(lines(), {"peak_rss_bytes": None}, runner="node")))
     assert found.memory is not None
     assert (found.memory.ratio, found.memory.verdict) == (None, None)
 
@@ -121,12 +123,13 @@ def test_a_cell_that_is_not_ok_has_no_figures(outcome: str) -> None:
 
 def test_a_noisy_canary_of_one_figure_withholds_that_figures_verdicts_only() -> None:
     given = lines(cold=1.05, memory=1.05)
-    loud: list[Line] = [
-        {**line, "rss_bytes": round(line["rss_bytes"] * (0.8 if line["block"] % 2 else 1.25))}
-        if line.get("label") == "canary"
-        else line
-        for line in given
-    ]
+    loud: list[Line] = []
+    for line in given:
+        if line.get("label") == "canary":
+            factor = 0.8 if line["block"] % 2 else 1.25
+            loud.append({**line, "peak_rss_bytes": round(line["peak_rss_bytes"] * factor)})
+        else:
+            loud.append(line)
     assert told(cell(run(given)))[0::2] == ["materially slower", "materially slower"]
     assert told(cell(run(loud)))[0::2] == ["materially slower", "not resolved"]
     assert told(cell(run(loud, canary=None)))[0::2] == ["materially slower", "materially slower"]
@@ -143,7 +146,7 @@ def values(cases: int) -> Array:
 def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> None:
     def first(cases: int, how: Correction) -> str | None:
         question = Question(0.02, how)
-        found = measures(values(cases), ["node", "bun"], "node", None, question)[0][1]
+        found = measures(CPU, values(cases), ["node", "bun"], "node", None, question)[0][1]
         return found and found.verdict
 
     assert first(1, correction) == "slower"

@@ -171,7 +171,7 @@ def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     assert plan.blocks == int(6.0 / seconds)
     assert plan.blocks > 10
     # what was predicted is what it took, within the jitter
-    spent = sum(s.wall_ns or 0 for s in desk.clone.samples()) / 1e9
+    spent = sum(s.figures["cold"] or 0 for s in desk.clone.samples()) / 1e9
     assert spent == pytest.approx(plan.blocks * seconds, rel=0.05)
 
 

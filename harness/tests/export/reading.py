@@ -4,7 +4,7 @@ import csv
 import io
 from urllib.parse import parse_qsl
 
-from sqlitmus.export.model import Row
+from sqlitmus.export.model import Row, row_model
 
 TEXTS = {name for name, field in Row.model_fields.items() if field.annotation is str}
 
@@ -21,4 +21,4 @@ def row(record: dict[str, str]) -> Row:
         for name, value in record.items()
     }
     axes = parse_qsl(record["axes"].removeprefix("'"), keep_blank_values=True, separator=";")
-    return Row.model_validate({**found, "axes": dict(axes)})
+    return row_model().model_validate({**found, "axes": dict(axes)})

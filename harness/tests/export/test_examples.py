@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.cli.export import text_of
 from sqlitmus.cli.schema import schemas
-from sqlitmus.export.as_csv import COLUMNS
+from sqlitmus.export import model
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.figures import FIGURES, Figure
 from tests.export import example
 
 DOCS = paths.ROOT / "docs"
@@ -52,13 +53,46 @@ def test_the_example_fits_the_schema_which_refuses_what_it_does_not_know() -> No
     assert not validator.is_valid({**found, "schema_version": 2})
 
 
+def test_the_page_has_the_table_of_figures(request: pytest.FixtureRequest) -> None:
+    file = DOCS / "exports.md"
+    page = file.read_text("utf-8")
+    head, _, rest = parted(page, "| figure | holds |\n|---|---|\n")
+    written = head + "\n".join(line for one in FIGURES for line in explained(one)) + rest
+    if request.config.getoption("update_snapshots"):
+        file.write_text(written, encoding="utf-8", newline="\n")
+    told = "run: ./just pytest harness/tests/export/test_examples.py --snapshot-update"
+    assert file.read_text("utf-8") == written, told
+
+
+def explained(figure: Figure) -> list[str]:
+    """Lines of the table: what a figure's columns hold."""
+    ends = ", `_low`, `_high`"
+    lines = [f"| `{figure.column}`{ends if figure.primary else ''} | {figure.meaning} |"]
+    if figure.judged:
+        words = "" if figure.smaller == "faster" else f"; “faster” means {figure.smaller}"
+        lines.append(
+            f"| `{figure.name}_ratio`{ends}, `{figure.name}_verdict` | the figure divided by the "
+            f"reference's, and the verdict{words} |"
+        )
+    return lines
+
+
+def parted(page: str, head: str) -> tuple[str, str, str]:
+    """The page up to the head of a table, the table's rows, and the rest."""
+    before, found, after = page.partition(head)
+    table, gap, rest = after.partition("\n\n")
+    return before + found, table, gap + rest
+
+
 def test_the_page_explains_every_column_in_order() -> None:
     page = (DOCS / "exports.md").read_text("utf-8")
-    table = page.partition("| column |")[2].partition("\n\n")[0]
+    tables = [parted(page, f"| {what} | holds |\n|---|---|\n")[1] for what in ("column", "figure")]
     named = [
-        name for cell in re.findall(r"^\| (.+?) \|", table, re.MULTILINE) for name in columns(cell)
+        name
+        for cell in re.findall(r"^\| (.+?) \|", "\n".join(tables), re.MULTILINE)
+        for name in columns(cell)
     ]
-    assert named == COLUMNS
+    assert named == model.columns()
 
 
 def columns(cell: str) -> list[str]:

@@ -114,8 +114,8 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
         "plan.json: $.schema_version is 1, this version reads 2; measure again, or merge with the",
     ),
     "older samples": (
-        replace("samples.jsonl", '"schema":3', '"schema":2'),
-        "samples.jsonl line 1: schema 2, this version reads 3; use the sqlitmus that wrote the run",
+        replace("samples.jsonl", '"schema":4', '"schema":3'),
+        "samples.jsonl line 1: schema 3, this version reads 4; use the sqlitmus that wrote the run",
     ),
     "another run's samples": (
         replace("samples.jsonl", '"run":"run"', '"run":"other"'),

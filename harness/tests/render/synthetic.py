@@ -27,6 +27,8 @@ from sqlitmus.results.report import (
     SelfTest,
     Standing,
 )
+from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -47,6 +49,8 @@ SELFTEST = SelfTest(
     ],
     passed=True,
 )
+# What a figure is of about 1, by its name or its unit.
+BASES = {"cold": 3.9e7, "cpu": 5.1e7, "peak_rss": 6.4e7, "ns": 1e6, "bytes": 1e6, "count": 0.25}
 # Factors on the time of an A/B comparison's new subject.
 EFFECTS = (1.0, 1.5, 0.6, 1.12, 0.98, 1.0, 0.9, 1.0)
 GRADES: tuple[Grade, ...] = ("A", "B", "A", "C", "A")
@@ -292,9 +296,11 @@ def build_case(
                 time=interval(samples),
                 samples=list(samples),
                 positions=positions,
-                cold=None if cold else measure(3.9e7, factor, spread, first=place == 0),
-                cpu=measure(5.1e7, factor, spread, first=place == 0),
-                memory=measure(6.4e7, factor**0.5, spread / 2, first=place == 0),
+                figures={
+                    figure.name: measure(figure, factor, spread, first=place == 0)
+                    for figure in figures.FIGURES
+                    if not (cold and figure.primary)
+                },
                 steadiness=STEADY[(number + place) % len(STEADY)] if number % 4 else None,
                 operations=4096,
                 iterations=20,
@@ -326,9 +332,12 @@ def build_case(
     )
 
 
-def measure(base: float, factor: float, spread: float, *, first: bool) -> Measure:
+def measure(figure: Figure, factor: float, spread: float, *, first: bool) -> Measure:
     """A secondary figure; the first cell is the reference and has no comparison."""
-    if first:
+    base = BASES.get(figure.name, BASES[figure.unit])
+    if figure.unit == "bytes":
+        factor, spread = factor**0.5, spread / 2
+    if first or not figure.judged:
         return Measure(base * factor)
     ratio = Interval(factor, factor * exp(-spread), factor * exp(spread))
     return Measure(base * factor, ratio, verdict_of(ratio))

@@ -8,7 +8,8 @@ import pytest
 
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.run.judge import Verified
-from sqlitmus.run.store import Iterations, RunDirectory, Sample, latest, point_latest
+from sqlitmus.run.store import Iterations, RunDirectory, Sample, columns, latest, point_latest
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 PLAN = Plan(
@@ -32,11 +33,14 @@ PLAN = Plan(
     correction="bh",
     fingerprint="f",
 )
-HEADER: dict[str, Any] = {"schema": 3, "run": "r1", "columns": list(Sample.model_fields)}
+HEADER: dict[str, Any] = {"schema": 4, "run": "r1", "columns": columns()}
 RECORDS = [
     Verified(case="get", runner="a", outcome="ok"),
     Verified(case="get", runner="b", outcome="wrong"),
 ]
+
+
+NO_FIGURES = {figure.name: None for figure in figures.FIGURES}
 
 
 def sample(position: int, **changes: Any) -> Sample:
@@ -47,8 +51,8 @@ def sample(position: int, **changes: Any) -> Sample:
         "runner": "a",
         "label": "a",
         "outcome": "ok",
-        "wall_ns": 5,
         "steady_ns": 1.5,
+        "figures": {**NO_FIGURES, "cold": 5},
     }
     return Sample.model_validate({**given, **changes})
 
@@ -74,7 +78,8 @@ def test_a_new_run_holds_plan_machine_verification_and_a_header(run: RunDirector
 
 
 def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirectory) -> None:
-    made = [sample(0), sample(1, outcome="failed", reason="crash", wall_ns=None, steady_ns=None)]
+    failed = sample(1, outcome="failed", reason="crash", figures=NO_FIGURES, steady_ns=None)
+    made = [sample(0), failed]
     for one in made:
         run.add_sample(one)
         assert not run.complete()
@@ -82,12 +87,12 @@ def test_samples_are_read_back_in_order_and_the_footer_ends_them(run: RunDirecto
     assert list(run.samples()) == made
     assert run.complete()
     assert lines(run)[-1] == {"complete": True}
-    assert lines(run)[1] == [
-        0, 0, 0, "get", "a", "a", "ok", None, None, 5, None, None, None, 1.5, None,
-    ]  # fmt: skip
+    fixed = [0, 0, 0, "get", "a", "a", "ok", None, None, 1.5]
+    unknown = len(figures.FIGURES) - 1
+    assert lines(run)[1] == [*fixed, 5, *[None] * unknown]
 
 
-@pytest.mark.parametrize("change", [{"schema": 2}, {"columns": HEADER["columns"][:-1]}])
+@pytest.mark.parametrize("change", [{"schema": 3}, {"columns": HEADER["columns"][:-1]}])
 def test_nothing_is_appended_to_other_columns(run: RunDirectory, change: dict[str, Any]) -> None:
     (run.path / "samples.jsonl").write_text(json.dumps({**HEADER, **change}) + "\n")
     with pytest.raises(UsageError, match=r"samples\.jsonl:1: begun by another version of sqlitmus"):

@@ -36,8 +36,6 @@ FIGURES: dict[str, Read] = {
     "writer busy": lambda d: d.writer_busy,
     "pacing": lambda d: d.pacing_p99_ns,
     "spread": lambda d: d.spread,
-    "voluntary": lambda d: d.voluntary,
-    "involuntary": lambda d: d.involuntary,
     "cpu": lambda d: sum(d.launch.cpus.values()) if d.launch and d.launch.cpus else None,
     "skew": lambda d: median(d.launch.skew_us) * 1e3 if d.launch and d.launch.skew_us else None,
 }

@@ -15,6 +15,13 @@ from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.grade import grade
 
+# What claims call a figure that is per operation.
+_PER_OPERATION = {
+    "cpu time": "cpu",
+    "voluntary switches": "switches_voluntary",
+    "involuntary switches": "switches_involuntary",
+}
+
 
 class NotHereError(Exception):
     """A cell has no figure; the text says why."""
@@ -54,7 +61,8 @@ class Series:
 
     def array(self, metric: str) -> Array:
         """Cases × series × blocks, canary last: ns of `wall` per process, of `steady` and
-        `cpu time` per operation (of a cold case per process), else as `details.FIGURES` has it."""
+        `cpu time` and context switches per operation (of a cold case per process), else as
+        `details.FIGURES` has it."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
         return self._arrays[metric]
@@ -63,9 +71,9 @@ class Series:
         """A cell's values by block."""
         return self.array(metric)[spot.case, spot.series]
 
-    def typical(self, metric: str, spot: Spot, divisor: float = 1.0) -> Interval | None:
+    def typical(self, metric: str, spot: Spot) -> Interval | None:
         """The median over the blocks with its interval; None where nothing was recorded."""
-        return median(self.blocks(metric, spot) / divisor)
+        return median(self.blocks(metric, spot))
 
     def mean(self, metric: str, spot: Spot) -> float | None:
         """The mean over the blocks, which no rare count is lost from; None where nothing was
@@ -128,10 +136,10 @@ class Series:
     def _recorded(self, metric: str) -> Array:
         samples, details = self.run.samples, self.run.details
         if metric == "wall":
-            return samples.wall
-        if metric in ("steady", "cpu time"):
+            return samples.figures["cold"]
+        if metric == "steady" or metric in _PER_OPERATION:
             units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
-            each = samples.time if metric == "steady" else samples.cpu
+            each = samples.time if metric == "steady" else samples.figures[_PER_OPERATION[metric]]
             return each * np.array(units)[:, None, None]
         return details.figures[metric] if details else np.full(samples.time.shape, np.nan)
 

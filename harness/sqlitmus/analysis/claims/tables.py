@@ -113,17 +113,16 @@ def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
     )
 
 
-def _value(series: Series, metric: str, spot: Spot, divisor: float = 1.0) -> float | None:
-    found = series.typical(metric, spot, divisor)
+def _value(series: Series, metric: str, spot: Spot) -> float | None:
+    found = series.typical(metric, spot)
     return found and found.value
 
 
 def _load(series: Series, spot: Spot) -> Load:
-    work = series.work(spot)
     return Load(
         cpu=_value(series, "cpu time", spot),
-        voluntary=_value(series, "voluntary", spot, work),
-        involuntary=_value(series, "involuntary", spot, work),
+        voluntary=series.mean("voluntary switches", spot),
+        involuntary=series.mean("involuntary switches", spot),
     )
 
 

@@ -1,12 +1,12 @@
 """The results of several processes that shared a job, as one. Pure."""
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
-from sqlitmus.vocabulary.contract import Cpu, Measure, Model, Proof, Result, Switches
+from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.contract import Measure, Model, Proof, Result
 
 SAME = ("identity", "sqlite_version", "effective", "plans")
-T = TypeVar("T")
 
 
 class Unlike(Exception):
@@ -16,8 +16,8 @@ class Unlike(Exception):
 def merge(results: Sequence[Result], measure: Measure) -> Result:
     """One result of `ok` ones, process by process; `measure` is that of each process.
 
-    Counts, checksum, CPU time, switches and resident memory are sums: what processes share counts
-    for each of them. An iteration lasts from the earliest start to the latest end of any worker,
+    Counts, checksum and the figures that runners report are sums: what processes share counts for
+    each of them. An iteration lasts from the earliest start to the latest end of any worker,
     a warm-up iteration as long as that of the slowest process. Phases are not merged. The read-back
     is that of the process that ended last, the only one that saw all writes. Raises Unlike when
     they ran under different conditions or lack what the barrier asks for.
@@ -41,10 +41,8 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
             round((max(end for _, end in one) - min(start for start, _ in one)) * 1000)
             for one in spans
         ],
-        cpu_ns=_cpu(results),
-        peak_rss_bytes=_sum(result.peak_rss_bytes for result in results),
         workers=workers,
-        switches=_switches(results),
+        **_figures(results),
     )
 
 
@@ -91,29 +89,19 @@ def _last_readback(results: Sequence[Result]) -> Proof | None:
     return last.readback
 
 
-def _cpu(results: Sequence[Result]) -> Cpu | None:
-    known = _all(result.cpu_ns for result in results)
-    if known is None:
-        return None
-    return Cpu(user=sum(c.user for c in known), system=sum(c.system for c in known))
+def _figures(results: Sequence[Result]) -> dict[str, Any]:
+    """Fields of a Result with the sums over processes of what each reports of itself.
 
-
-def _switches(results: Sequence[Result]) -> Switches | None:
-    known = _all(result.switches for result in results)
-    if known is None:
-        return None
-    return Switches(
-        voluntary=sum(s.voluntary for s in known), involuntary=sum(s.involuntary for s in known)
-    )
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = _all(values)
-    return None if known is None else sum(known)
-
-
-def _all(values: Iterable[T | None]) -> list[T] | None:
-    """`values` if all of them are known: a part of a sum would look like the sum."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return known if len(known) == len(listed) else None
+    A sum with an unknown part is unknown: it would look like the whole.
+    """
+    summed: dict[str, Any] = {}
+    for path in figures.reported():
+        values = [figures.read(result, path) for result in results]
+        if None not in values:
+            field, _, part = path.partition(".")
+            total = sum(value or 0 for value in values)
+            if part:
+                summed.setdefault(field, {})[part] = total
+            else:
+                summed[field] = total
+    return summed

@@ -192,8 +192,6 @@ def details(lines: list[Json]) -> list[Json]:
                     "buckets": sorted(counts.items()),
                 },
                 "spread": 1.25,
-                "voluntary": 5000,
-                "involuntary": 200,
                 "launch": {
                     "processes": 2,
                     "skew_us": [40.0, 50.0, 60.0],
@@ -213,8 +211,9 @@ def make(
 ) -> RunData:
     """The run of those claims; without details unless `told`."""
     of = planned(*(claims or (EVERYTHING,)), blocks=blocks)
+    switches = {"switches_voluntary": 5000, "switches_involuntary": 200}
     lines = [
-        line
+        {**line, **switches} if "case" in line else line
         for line in runs.samples(of, times(of, spread))
         if line.get("case") != "read@mode=broken"
     ]

@@ -49,17 +49,15 @@ def test_single_figures_of_an_invocation() -> None:
     own = told()[0] | {
         "busy": 3,
         "writer_busy": 2,
-        "voluntary": 17,
         "writer": {"mean": 5, "p50": 6, "p99": 7, "p999": 8, "max": 9, "buckets": [[5, 1]]},
     }
     figures = (make([own]).details or pytest.fail("no details")).figures
     place = np.argwhere(~np.isnan(figures["busy"]))
     assert len(place) == 1
     read = {name: figures[name][tuple(place[0])] for name in figures}
-    assert {name: read[name] for name in ("busy", "writer busy", "voluntary", "spread")} == {
+    assert {name: read[name] for name in ("busy", "writer busy", "spread")} == {
         "busy": 3,
         "writer busy": 2,
-        "voluntary": 17,
         "spread": 1.25,
     }
     assert [read[f"writer {name}"] for name in ("p50", "p99", "p999")] == [6, 7, 8]
@@ -76,7 +74,7 @@ def test_histograms_are_merged_over_the_blocks_of_a_cell() -> None:
 
 
 def test_what_was_not_recorded_is_nan() -> None:
-    bare = [{"position": 0, "loop_ns": 5e5, "operations": 100, "voluntary": 1}]
+    bare = [{"position": 0, "loop_ns": 5e5, "operations": 100}]
     found = make(bare).details
     assert found is not None
     assert np.nansum(found.figures["loop"]) == 5000

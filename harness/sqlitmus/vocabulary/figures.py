@@ -1,0 +1,179 @@
+"""The figures that a run has of each cell beside its primary time: the one table of them.
+
+Samples, analysis, reports and exports loop over `FIGURES`. A new figure is a row here, and in the
+contract's Result if the runners report it. A figure named as a case's metric, `cold`, is that
+case's primary time.
+"""
+
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Literal, get_args
+
+from sqlitmus.vocabulary.terms import CaseMetric
+from sqlitmus.vocabulary.verdicts import Verdict
+
+Unit = Literal["ns", "bytes", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What is measured, how it is combined, judged and written. Smaller is better.
+
+    `heading` stands over a column of a table, `title` over a table, `meaning` in the documents.
+    `source` names what is read of an invocation and summed: `timing` is hyperfine's wall clock of
+    the whole process, `result` what the runner reports of itself, which of several processes that
+    share a job is summed. `whole` is read instead for a figure per operation where a case is about
+    the whole process; without it the figure is unknown there.
+
+    A figure per operation is the source over the timed iterations and their units of work. Over the
+    blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
+    is `judged` has a ratio to the reference's and a verdict; there less of it is called `smaller`.
+    `zero` says what a 0 in the source is.
+    """
+
+    name: str
+    heading: str
+    title: str
+    meaning: str
+    unit: Unit
+    per: Literal["process", "operation"]
+    source: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    over_blocks: Literal["median", "mean"] = "median"
+    judged: bool = True
+    smaller: Literal["faster", "less"] = "less"
+    zero: Literal["value", "unknown", "impossible"] = "value"
+
+    @property
+    def sampled(self) -> str:
+        """Its column in `samples.jsonl`: of an iteration, or of a process."""
+        return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
+
+    @property
+    def column(self) -> str:
+        """Its column in exports: of a unit of work, or of a process."""
+        return f"{self.sampled}_per_unit" if self.per == "operation" else self.sampled
+
+    @property
+    def primary(self) -> bool:
+        """Whether it is the primary time of some cases, and has an interval there."""
+        return self.name in get_args(CaseMetric)
+
+    def measured(self, invocation: object, iterations: int) -> float | None:
+        """Its value in an invocation that has `timing` and `result`; None where a source is.
+
+        `iterations` were timed, none in a case about the whole process.
+        """
+        source = self.source if iterations or self.per == "process" else self.whole
+        values = [read(invocation, path) for path in source]
+        known = [value for value in values if value is not None]
+        if not known or len(known) < len(values):
+            return None
+        if self.per == "operation" and iterations:
+            return sum(known) / iterations
+        return sum(known)
+
+    def said(self, verdict: Verdict) -> str:
+        """The words for a verdict on this figure."""
+        return verdict if self.smaller == "faster" else verdict.amount
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(
+        name="cold",
+        heading="Cold",
+        title="Cold: the whole process",
+        meaning="wall time of a whole process; with an interval if `metric` is `cold`",
+        unit="ns",
+        per="process",
+        source=("timing.wall_ns",),
+        smaller="faster",
+        zero="impossible",
+    ),
+    Figure(
+        name="cpu",
+        heading="CPU",
+        title="CPU time",
+        meaning="user and system CPU time of one unit of work, or of a process if `metric` is "
+        "`cold`",
+        unit="ns",
+        per="operation",
+        source=("result.cpu_ns.user", "result.cpu_ns.system"),
+        whole=("timing.user_ns", "timing.system_ns"),
+    ),
+    Figure(
+        name="peak_rss",
+        heading="Memory",
+        title="Peak memory",
+        meaning="the process's largest resident memory",
+        unit="bytes",
+        per="process",
+        source=("result.peak_rss_bytes",),
+        zero="unknown",
+    ),
+    Figure(
+        name="page_faults_minor",
+        heading="Minor faults",
+        title="Minor page faults",
+        meaning="page faults per unit of work that were served from memory",
+        unit="count",
+        per="operation",
+        source=("result.page_faults.minor",),
+        over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="page_faults_major",
+        heading="Major faults",
+        title="Major page faults",
+        meaning="page faults per unit of work that waited for a disk",
+        unit="count",
+        per="operation",
+        source=("result.page_faults.major",),
+        over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="switches_voluntary",
+        heading="Voluntary switches",
+        title="Voluntary context switches",
+        meaning="context switches per unit of work of a thread that waited",
+        unit="count",
+        per="operation",
+        source=("result.switches.voluntary",),
+        over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="switches_involuntary",
+        heading="Involuntary switches",
+        title="Involuntary context switches",
+        meaning="context switches per unit of work of a thread that lost its processor to another",
+        unit="count",
+        per="operation",
+        source=("result.switches.involuntary",),
+        over_blocks="mean",
+        judged=False,
+    ),
+)
+
+
+def named(name: str) -> Figure:
+    """The figure of that name; KeyError for none."""
+    return {figure.name: figure for figure in FIGURES}[name]
+
+
+def reported() -> list[str]:
+    """Paths in the contract's Result of what runners report, such as `cpu_ns.user`."""
+    paths = dict.fromkeys(path for one in FIGURES for path in (*one.source, *one.whole))
+    return [path.removeprefix("result.") for path in paths if path.startswith("result.")]
+
+
+def read(root: object, path: str) -> float | None:
+    """The number at `path` below `root`, such as `cpu_ns.user`; None where a part of it is None."""
+    for name in path.split("."):
+        if root is None:
+            return None
+        root = attrgetter(name)(root)
+    assert root is None or isinstance(root, int | float)
+    return root

@@ -1,0 +1,88 @@
+"""The table of figures: where each is read, and what an invocation gives."""
+
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import get_args, get_type_hints
+
+import pytest
+
+from sqlitmus.run.hyperfine import Invocation, Timing
+from sqlitmus.vocabulary.contract import Cpu, Identity, Result, Versioned
+from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
+from sqlitmus.vocabulary.verdicts import Verdict
+
+PROGRAM = Versioned(name="x", version="1")
+TIMING = Timing(wall_ns=50_000, user_ns=3000, system_ns=1000, exit_code=0)
+RESULT = Result(
+    contract=1,
+    cell="a/x",
+    status="ok",
+    identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
+    cpu_ns=Cpu(user=600, system=200),
+    peak_rss_bytes=4096,
+)
+INVOCATION = Invocation(TIMING, RESULT, None)
+
+
+def test_names_and_columns_are_unique() -> None:
+    for of in ("name", "sampled", "column", "title", "heading"):
+        values = [getattr(figure, of) for figure in FIGURES]
+        assert len(set(values)) == len(values), of
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_each_source_is_a_number_of_an_invocation(figure: Figure) -> None:
+    for path in (*figure.source, *figure.whole):
+        root, *parts = path.split(".")
+        kind: object = {"timing": Timing, "result": Result}[root]
+        for part in parts:
+            declared = get_type_hints(kind)[part]
+            kind = (get_args(declared) or (declared,))[0]  # of `int | None` the first
+        assert kind is int, path
+
+
+def test_a_figure_per_operation_is_of_one_iteration_and_one_per_process_is_whole() -> None:
+    assert named("cpu").measured(INVOCATION, 4) == 200
+    assert named("peak_rss").measured(INVOCATION, 4) == 4096
+    assert named("cold").measured(INVOCATION, 4) == 50_000
+
+
+def test_a_case_about_the_whole_process_has_its_cpu_time_from_outside() -> None:
+    assert named("cpu").measured(INVOCATION, 0) == 4000
+    assert named("cold").measured(INVOCATION, 0) == 50_000
+    inside_only = Figure(
+        "x", "X", "X", "x", "count", "operation", ("result.operations",), judged=False
+    )
+    assert inside_only.measured(INVOCATION, 0) is None
+
+
+@pytest.mark.parametrize("name", ["cpu", "peak_rss"])
+def test_what_a_runner_does_not_tell_is_unknown(name: str) -> None:
+    bare = RESULT.model_copy(update={"cpu_ns": None, "peak_rss_bytes": None})
+    assert named(name).measured(Invocation(TIMING, bare, None), 4) is None
+
+
+def test_a_sum_with_an_unknown_part_is_unknown() -> None:
+    figure = Figure("x", "X", "X", "x", "count", "process", ("timing.a", "timing.b"))
+    parts = SimpleNamespace(timing=SimpleNamespace(a=1, b=None))
+    assert figure.measured(parts, 1) is None
+    parts.timing.b = 0
+    assert figure.measured(parts, 1) == 1
+
+
+def test_what_runners_report_is_named_as_in_the_contract() -> None:
+    assert {"cpu_ns.user", "cpu_ns.system", "peak_rss_bytes"} <= set(reported())
+    for path in reported():
+        attrgetter(path.partition(".")[0])(RESULT)
+
+
+def test_columns_end_in_the_unit() -> None:
+    columns = {figure.name: (figure.sampled, figure.column) for figure in FIGURES}
+    assert columns["cold"] == ("cold_ns", "cold_ns")
+    assert columns["cpu"] == ("cpu_ns", "cpu_ns_per_unit")
+    assert columns["peak_rss"] == ("peak_rss_bytes", "peak_rss_bytes")
+
+
+def test_less_memory_is_not_called_faster() -> None:
+    assert named("peak_rss").said(Verdict.FASTER) == "less"
+    assert named("cold").said(Verdict.FASTER) == "faster"
