@@ -6,6 +6,7 @@ A test is marked by what it uses, so that none can forget it; one without the ma
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 import pytest
 
@@ -35,7 +36,7 @@ def tool(name: str) -> str:
     return tools.paths[name]
 
 
-def skip(name: str, hint: str) -> None:
+def skip(name: str, hint: str) -> NoReturn:
     """Leave the test out, since `name` is absent; `hint` says what to do."""
     pytest.skip(f"{REASON}{name}: {hint}")
 
