@@ -60,8 +60,9 @@ function filter() {
   const word = $("word").value;
   let hidden = 0;
   for (const row of rows) {
-    const named = [row.dataset.c, row.cells[0].textContent, row.cells[1].textContent];
-    const text = named.join(" ").toLowerCase();
+    const title = row.querySelector('[data-f="case"]').textContent;
+    const runner = row.querySelector('[data-f="runner"]').textContent;
+    const text = `${row.dataset.c} ${title} ${runner}`.toLowerCase();
     row.hidden =
       (word !== "" && row.dataset.w !== word) || !terms.every((term) => text.includes(term));
     hidden += row.hidden;

@@ -1,6 +1,5 @@
 """`sqlitmus report`."""
 
-import gc
 import os
 import shutil
 import sys
@@ -45,7 +44,6 @@ def report(
 
     check_format(format_)
     directory = run or store.latest(paths.RESULTS)
-    gc.disable()  # nothing here is cyclic garbage, and looking for it takes a third of the time
     if is_merged(directory):
         from sqlitmus.cli import mergedreport
 
@@ -61,7 +59,6 @@ def report(
     if format_ == "html" and output is None:
         output = directory / "report.html"
     write(text, output)
-    gc.freeze()  # nor is it looked for at the end
 
 
 def _render(directory: Path, format_: str, reference: str | None) -> str:

@@ -1,6 +1,5 @@
 """Where runs are: below what was given, without following links; and each of them taken."""
 
-import gc
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -72,8 +71,7 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
         yield from zip(targets, map(take, origins, targets), strict=True)
         return
     context = get_context("spawn")  # on every system the same
-    # a run's values form no cycles, and looking for some takes a third of the time
-    workers = ProcessPoolExecutor(affinity.usable(), mp_context=context, initializer=gc.disable)
+    workers = ProcessPoolExecutor(affinity.usable(), mp_context=context)
     try:
         with workers as pool:
             yield from zip(targets, pool.map(take, origins, targets), strict=True)

@@ -272,8 +272,8 @@ def test_a_reference_that_failed_leaves_times_in_its_place(small: Report) -> Non
     )
     cases = [one for group in view.group_views(report) for one in group.cases]
     row = next(one for one in cases if one.index == failed)
-    assert "no time" in row.matrix or "not compared" in row.matrix
-    assert "failed" in row.matrix
+    assert "not compared" in [entry.words for entry in row.entries]
+    assert "failed" in [entry.outcome and entry.outcome.label for entry in row.entries]
 
 
 def test_an_empty_report_renders(small: Report) -> None:
@@ -298,7 +298,7 @@ def test_an_empty_report_renders(small: Report) -> None:
 
 def test_the_default_suite_stays_under_its_size() -> None:
     text = html.render(synthetic.build(cases=60, blocks=30))
-    assert len(text.encode()) < 1_500_000
+    assert len(text.encode()) < 1_700_000
 
 
 def test_golden_fragments(snapshot: SnapshotAssertion) -> None:

@@ -227,11 +227,12 @@ def test_a_merge_without_anything_renders(made: Made) -> None:
 
 def test_the_forest_draws_every_machine(made: Made) -> None:
     (row,) = (r for r in made[0].rows if (r.case, r.runner) == ("get-pk", "deno"))
-    drawn = mergedview.forest(row, mergedview.axis([row]))
-    assert drawn.count("h0") == 3
-    assert drawn.count('class="em"') == 1
+    sides = mergedview.drawing(row, mergedview.axis([row])).sides
+    assert sum(points.count("h0") for _, _, points in sides) == 3
+    assert [side for side, _, _ in sides].count("em") == 1
     far = replace(row, answers=[Answer(Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)])
-    assert "h0" not in mergedview.forest(far, mergedview.axis([far]))
+    ((_, _, points),) = mergedview.drawing(far, mergedview.axis([far])).sides
+    assert not points
 
 
 def test_the_page_works_in_chromium(made: Made, tmp_path: Path) -> None:

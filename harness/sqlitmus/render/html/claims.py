@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from markupsafe import Markup
-
 from sqlitmus.render.document import claims as claimwords
-from sqlitmus.render.html import charts, claimcharts, fragments
-from sqlitmus.render.html.view import safe
+from sqlitmus.render.html import charts, claimcharts
 from sqlitmus.results.claims import Claim, Group, Row
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
@@ -16,11 +13,11 @@ WIDTH = 164
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row's texts, the look of its verdict, and its interval beside the published ratio."""
+    """A row's texts, the look of its verdict, and where its interval lies."""
 
     line: claimwords.Line
     look: claimwords.WordLook | None
-    drawn: Markup
+    mark: charts.Mark | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class GroupView:
 
     title: str
     measured: str
-    ticks: Markup
+    axis: charts.RatioAxis
     runners: bool
     folds: list[FoldView]
 
@@ -102,7 +99,7 @@ def group_view(group: Group) -> GroupView:
     return GroupView(
         group.title,
         claimwords.measured(group),
-        safe(fragments.ticks(axis)),
+        axis,
         len({row.runner for row in group.rows}) > 1,
         [
             FoldView(runner, claimwords.tally(rows), [row_view(row, axis) for row in rows])
@@ -113,11 +110,8 @@ def group_view(group: Group) -> GroupView:
 
 def row_view(row: Row, axis: charts.RatioAxis) -> RowView:
     """One row."""
-    frame = fragments.forest_frame(axis)
-    if row.published:
-        frame += f'<path class="said" d="M{axis.at(row.published):g} 1v12"/>'
     return RowView(
         claimwords.line(row),
         claimwords.WORDS[row.verdict] if row.verdict else None,
-        safe(fragments.forest(frame, axis, row.ratio)),
+        axis.mark(row.ratio) if row.ratio else None,
     )

@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import machines as mergedwords
 from sqlitmus.render.html import machines as mergedview
 from sqlitmus.render.html import page as html
@@ -71,6 +72,7 @@ def _page(report: MergedReport, packed: Sequence[Packed]) -> str:
             about_means=mergedwords.POOLED,
             told=mergedwords,
             counted=counted,
+            fmt=fmt,
             data=html.inlined(
                 {
                     "kind": "merged",

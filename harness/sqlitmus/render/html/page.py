@@ -4,14 +4,13 @@ The page carries a content security policy that admits the page's own two script
 nothing else.
 """
 
-import os
 import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic_core import to_json
 
@@ -22,7 +21,6 @@ from sqlitmus.render.html import (
     charts,
     claimcharts,
     embed,
-    fragments,
     noise,
     sections,
     view,
@@ -34,8 +32,6 @@ from sqlitmus.render.html import (
     comparison as changeview,
 )
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -70,9 +66,6 @@ def render(report: Report) -> str:
             report=report,
             runners=runners,
             looks={runner.name: look for runner, look, _ in runners},
-            heads={
-                r.name: view.safe(fragments.runner_head(r.name, look)) for r, look, _ in runners
-            },
             groups=view.group_views(report),
             profiles=sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
             summary=sections.summary(report) if report.kind == "suite" else [],
@@ -85,13 +78,14 @@ def render(report: Report) -> str:
             correction=words.correction(report),
             selftest=words.selftest(report),
             grades=words.GRADES,
-            badges={grade: view.safe(fragments.badge(grade)) for grade in words.GRADES},
             steadiness=words.STEADINESS,
             scaling=sections.scaling(report),
             overhead=sections.overhead(report),
             provenance=sections.provenance(report),
             verdicts=list(Verdict),
             outcomes=words.OUTCOMES,
+            figures=view.FIGURES,
+            dash=view.DASH,
             charts=charts,
             counted=counted,
             fmt=fmt,
@@ -107,23 +101,15 @@ def render(report: Report) -> str:
 @cache
 def environment() -> Environment:
     """Templates with escaping on; an unknown name is an error."""
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(REPORTS / "templates"),
-        bytecode_cache=compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def compiled() -> FileSystemBytecodeCache | None:
-    """The templates as compiled for an earlier page, where the set-up's folder can be written."""
-    try:
-        folder = paths.cache("templates")
-    except NotFit:
-        return None
-    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+    made.filters["g"] = "{:g}".format
+    return made
 
 
 @cache
