@@ -8,12 +8,12 @@ several renderings in one process, after a first one.
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.render.terminal import page as terminal
@@ -33,8 +33,8 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     renderers: dict[str, Callable[[Report], str]] = {
         "html": html.render,
-        "md": markdown.render,
-        "txt": partial(terminal.render, width=120, color=False),
+        "md": lambda report: markdown.render(build(report)),
+        "txt": lambda report: terminal.render(build(report), 80, color=False),
     }
     reports = {name: synthetic.build(**size) for name, size in SIZES.items()}
     reports["comparison"] = synthetic.build_compare(cases=300, blocks=30)

@@ -5,17 +5,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from rich.table import Table
+from rich.table import Table as Grid
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
 from sqlitmus.render.document import claims as claimwords
+from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import claimcharts
 from sqlitmus.render.html import page as html
-from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.terminal import claims as claimterminal
 from sqlitmus.render.terminal import nodecompare
-from sqlitmus.render.terminal import page as terminal
+from sqlitmus.render.terminal.layout import laid_out
 from sqlitmus.results import summary as data
 from sqlitmus.results.claims import (
     Histograms,
@@ -32,6 +31,7 @@ from sqlitmus.results.report import Report
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.browser import checked
+from tests.render.printing import as_markdown, as_text
 from tests.render.test_html import HOSTILE, parse
 
 MODES = ("same", "small", "noisy")
@@ -52,11 +52,11 @@ def long() -> Report:
 
 
 def test_terminal_golden(report: Report, snapshot: SnapshotAssertion) -> None:
-    assert terminal.render(report, 120, color=False) == snapshot
+    assert as_text(report) == snapshot
 
 
 def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
-    assert markdown.render(report) == snapshot
+    assert as_markdown(report) == snapshot
 
 
 def test_node_golden(report: Report, snapshot: SnapshotAssertion) -> None:
@@ -68,7 +68,7 @@ def test_json_holds_all_of_it(report: Report) -> None:
 
 
 def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
-    text = terminal.render(report, 120, color=False, plain=True)
+    text = as_text(report, 150, plain=True)
     assert text.isascii()
     assert "x reversed: " in text
     assert "999 ns -> 502 ns" in text
@@ -76,14 +76,14 @@ def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
 
 def test_long_groups_are_folded_and_counted(long: Report) -> None:
     folded = "22 rows: 6 reproduced, 8 same direction, different size, 8 not resolved"
-    text = terminal.render(long, 150, color=False)
-    assert f"  {folded}; the HTML shows them" in text
+    text = as_text(long, 150)
+    assert f"{folded}; the HTML shows them" in text
     assert len(re.findall("^same 0 ", text, re.MULTILINE)) == 2
     assert "noisy 2" not in text
-    assert len(re.findall("^noisy 2 ", terminal.render(long, 150, color=False, all_rows=True),
+    assert len(re.findall("^noisy 2 ", as_text(long, 150, all_rows=True),
                           re.MULTILINE)) == 2  # fmt: skip
-    assert f"<details><summary>{folded}</summary>" in markdown.render(long)
-    assert folded not in markdown.render(long, all_rows=True)
+    assert f"<details><summary>{folded}</summary>" in as_markdown(long)
+    assert folded not in as_markdown(long, all_rows=True)
     page = html.render(long)
     tally = "12 rows: 4 reproduced, 4 same direction, different size, 4 not resolved"
     for runner in ("fast", "slow"):
@@ -93,7 +93,7 @@ def test_long_groups_are_folded_and_counted(long: Report) -> None:
 
 def test_markdown_tables_keep_their_columns(report: Report) -> None:
     width = None
-    for line in markdown.render(report).splitlines():
+    for line in as_markdown(report).splitlines():
         if not line.startswith("|"):
             width = None
             continue
@@ -141,7 +141,7 @@ def test_texts_of_a_claim_are_only_text() -> None:
     found = hostile()
     page = parse(html.render(found))
     assert "img" not in {name for name, _ in page.elements}
-    outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", markdown.render(found))
+    outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", as_markdown(found))
     assert not re.search(r"(?<!\\)<img", outside_code)
 
 
@@ -181,13 +181,24 @@ def test_all_points_beyond_the_cores_leave_no_line() -> None:
     )
 
 
+def titles(table: Table) -> list[str]:
+    return [column.title for column in table.columns]
+
+
+def by_column(table: Table) -> list[tuple[str, str]]:
+    """The titles with the texts of the first row."""
+    (row,) = table.rows
+    texts = [row.head.text, *(cell.text for cell in row.cells)]
+    return list(zip([table.head.title, *titles(table)], texts, strict=True))
+
+
 def test_what_waits_stands_beside_the_time() -> None:
     load = Load(cpu=750.0, voluntary=12.0, involuntary=0.25)
     point = ThreadPoint(4, Interval(2e6, None, None), over=True, load=load)
-    grid = claimwords.threads(Threads("T", "steady", True, [ThreadLine("a", [point])], []))
-    assert list(zip(grid.header, grid.lines[0], strict=True)) == [
+    scaled = Threads("T", "steady", True, [ThreadLine("a", [point])], [])
+    assert by_column(claimwords.threads(scaled)) == [
         ("option", "a"),
-        ("threads", "4 (more than cores)"),
+        ("threads", "4"),
         ("operations/s", "2.00\u202fM/s"),
         ("time, per operation", "500\u202fns"),
         ("CPU, per operation", "750\u202fns"),
@@ -195,18 +206,18 @@ def test_what_waits_stands_beside_the_time() -> None:
         ("involuntary switches, per operation", "0.25"),
     ]
     bare = claimwords.threads(threads((1, 1e6, False)))
-    assert bare.header == ["option", "threads", "operations/s", "time, per operation"]
+    assert titles(bare) == ["threads", "operations/s", "time, per operation"]
 
 
 def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
     paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5, writer_busy=0.0,
                   pacing=900.0, p999=Interval(2e6, None, None), file=4096)  # fmt: skip
     alone = Place("b", "r", file=4096)
-    grid = claimwords.ranking(Ranking("T", "p99", [], [paced, alone], []))
-    assert grid.header[grid.left :] == [
+    table = claimwords.ranking(Ranking("T", "p99", [], [paced, alone], []))
+    assert titles(table)[1:] == [
         "99.9 %", "writer's 99 %", "busy", "writer's busy", "pacing error, 99 %"
     ]  # fmt: skip
-    assert [line[2:] for line in grid.lines] == [
+    assert [[cell.text for cell in row.cells[1:]] for row in table.rows] == [
         ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
         [claimwords.NONE] * 5,
     ]
@@ -214,14 +225,17 @@ def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
 
 def test_the_size_of_a_file_is_shown_where_it_differs() -> None:
     one, other = Place("a", "r", file=4096), Place("b", "r", file=8192)
-    assert claimwords.ranking(Ranking("T", "p99", [], [one, other], [])).header[-1] == "file"
+    assert titles(claimwords.ranking(Ranking("T", "p99", [], [one, other], [])))[-1] == "file"
 
 
 def test_a_terminal_gets_wide_tables_in_bands() -> None:
-    numbers = [str(n) for n in range(100, 120)]
-    bands = claimterminal.bands(claimwords.Grid(["cell", *numbers], [["a", *numbers]], 1))
-    assert len(bands) == 3
-    headers = [[str(c.header) for c in band.columns] for band in bands if isinstance(band, Table)]
+    numbers = [f"number {n}" for n in range(100, 120)]
+    columns = [Column(name, name) for name in numbers]
+    row = Row(Head("a"), [Cell(f"value-{n}") for n in range(100, 120)])
+    table = Table("", Column("cell", "cell", "text"), columns, [row])
+    bands = list(laid_out(table, table.rows, 80, plain=False))
+    headers = [[str(c.header) for c in band.columns] for band in bands if isinstance(band, Grid)]
+    assert len(headers) == 4
     assert all(header[0] == "cell" for header in headers)
     assert [name for header in headers for name in header[1:]] == numbers
 

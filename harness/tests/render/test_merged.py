@@ -15,8 +15,6 @@ from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
 from sqlitmus.render.html import machines as mergedview
 from sqlitmus.render.html import merged as mergedhtml
-from sqlitmus.render.markdown import machines as mergedmarkdown
-from sqlitmus.render.terminal import machines as mergedterminal
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -24,6 +22,7 @@ from tests.analysis.runs import case, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
 from tests.render.browser import checked
+from tests.render.printing import as_markdown, as_text
 from tests.render.test_html import HOSTILE, parse
 
 CASES = [
@@ -74,9 +73,9 @@ def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:
 
 
 def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> None:
-    assert mergedmarkdown.render(made[0]) == snapshot(name="markdown")
-    assert mergedterminal.render(made[0], 100, color=False) == snapshot(name="text")
-    plain = mergedterminal.render(made[0], 60, color=False, plain=True)
+    assert as_markdown(made[0]) == snapshot(name="markdown")
+    assert as_text(made[0]) == snapshot(name="text")
+    plain = as_text(made[0], 60, plain=True)
     assert plain.isascii()
     assert max(map(len, plain.splitlines())) <= 60
 
@@ -152,7 +151,7 @@ def test_hostile_texts_never_become_markup(made: Made) -> None:
     assert sum(tag == "script" for tag, _ in page.elements) == 3 + len(pages)
     assert "<img" not in text
     spans = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
-    outside = spans.sub("", mergedmarkdown.render(poison))
+    outside = spans.sub("", as_markdown(poison))
     assert "alert" in outside
     assert not re.search(r"(?<!\\)<img", outside)
 
@@ -213,7 +212,7 @@ def test_rows_without_room_are_counted_and_decided_ones_come_first(made: Made) -
     left = f"Left out for length: {2000 - shown} comparisons ({1000 - shown} holds on all, 1000 not"
     assert left in text
     assert f"report results/{report.run} --format json" in text
-    markdown = mergedmarkdown.render(report)
+    markdown = as_markdown(report)
     assert len(markdown.encode()) < 1024 * 1024
     assert "Left out for length" in markdown
 
@@ -221,8 +220,8 @@ def test_rows_without_room_are_counted_and_decided_ones_come_first(made: Made) -
 def test_a_merge_without_anything_renders(made: Made) -> None:
     empty = replace(made[0], rows=[], machines=[], groups=[], refused=[], expected=[])
     assert "No machine has a comparison." in mergedhtml.render(empty, [])
-    assert mergedmarkdown.render(empty)
-    assert mergedterminal.render(empty, 80, color=False)
+    assert as_markdown(empty)
+    assert as_text(empty, 80)
 
 
 def test_the_forest_draws_every_machine(made: Made) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from sqlitmus.render.document import claims as claimwords
+from sqlitmus.render.document.model import Cell, Table
 from sqlitmus.render.html import charts, claimcharts, fragments
 from sqlitmus.render.html.view import safe
 from sqlitmus.results.claims import Claim, Group, Row
@@ -15,10 +16,52 @@ WIDTH = 164
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A row as texts."""
+
+    row: Row
+    published: str
+    ratio: str
+    bounds: str
+    times: str
+    said: str
+    blocks: str
+
+
+def line(row: Row) -> Line:
+    """The texts of a row."""
+    _, published, here, times, verdict, blocks = claimwords.row_of(row).cells
+    return Line(row, published.text, here.text, here.bounds, times.text, verdict.text, blocks.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as texts: the first `left` columns are words, the others numbers."""
+
+    header: list[str]
+    lines: list[list[str]]
+    left: int
+
+
+def grid(table: Table) -> Grid:
+    """The texts of a table."""
+    columns = [table.head, *table.columns]
+    lines = [[row.head.text, *map(written, row.cells)] for row in table.rows]
+    left = sum(column.kind != "number" for column in columns)
+    return Grid([column.title for column in columns], lines, left)
+
+
+def written(cell: Cell) -> str:
+    """A cell's texts."""
+    note = f"({cell.note})" if cell.note else ""
+    return " ".join(filter(None, (cell.text, cell.bounds, note)))
+
+
+@dataclass(frozen=True, slots=True)
 class RowView:
     """A row's texts, the look of its verdict, and its interval beside the published ratio."""
 
-    line: claimwords.Line
+    line: Line
     look: claimwords.WordLook | None
     drawn: Markup
 
@@ -49,7 +92,7 @@ class TableView:
 
     title: str
     summary: str
-    grid: claimwords.Grid
+    grid: Grid
     problems: list[str]
     threads: claimcharts.ThreadsPanel | None = None
     bars: list[claimcharts.BarsPanel] = field(default_factory=list[claimcharts.BarsPanel])
@@ -75,16 +118,16 @@ def claim_view(claim: Claim) -> ClaimView:
     """One claim."""
     words = list(claim.counts)
     tables = [
-        TableView(one.title, claimwords.ends(one), claimwords.ranking(one), one.problems)
+        TableView(one.title, claimwords.ends(one), grid(claimwords.ranking(one)), one.problems)
         for one in claim.rankings
     ]
     for one in claim.threads:
         panel = claimcharts.threads_panel(one)
-        said, grid = claimwords.by_threads(one), claimwords.threads(one)
-        tables.append(TableView(one.title, said, grid, one.problems, panel))
+        said, numbers = claimwords.by_threads(one), grid(claimwords.threads(one))
+        tables.append(TableView(one.title, said, numbers, one.problems, panel))
     for one in claim.histograms:
-        grid, bars = claimwords.histograms(one), claimcharts.bars_panels(one)
-        tables.append(TableView(one.title, "", grid, one.problems, bars=bars))
+        numbers, bars = grid(claimwords.histograms(one)), claimcharts.bars_panels(one)
+        tables.append(TableView(one.title, "", numbers, one.problems, bars=bars))
     return ClaimView(
         claim,
         claimwords.WORDS[words[0]] if len(words) == 1 else None,
@@ -117,7 +160,7 @@ def row_view(row: Row, axis: charts.RatioAxis) -> RowView:
     if row.published:
         frame += f'<path class="said" d="M{axis.at(row.published):g} 1v12"/>'
     return RowView(
-        claimwords.line(row),
+        line(row),
         claimwords.WORDS[row.verdict] if row.verdict else None,
         safe(fragments.forest(frame, axis, row.ratio)),
     )

@@ -1,14 +1,14 @@
 """The page of an A/B comparison as its template sees it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from sqlitmus.render.document import comparison as changes
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import comparison
+from sqlitmus.render.document.model import Row, Table
 from sqlitmus.render.html import charts, fragments
 from sqlitmus.render.html.view import safe
+from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
 
@@ -39,71 +39,61 @@ class ChangesView:
 
 def changed(report: Report) -> ChangesView:
     """The tables of an A/B comparison; each has an axis of its own."""
-    base, new = changes.subjects(report)
+    base, new = comparison.subjects(report)
+    tables = {table.id: table for table in comparison.build(report).tables()}
+    means = tables.get("means")
     views: list[ChangeView] = []
-    means: list[tuple[str, str, str, str, Markup]] = []
-    for number, table in enumerate(changes.tables(report)):
-        found = changes.means(report) if number == 0 else []
-        known = [r.ratio for r in (*table.rows, *table.folded, *found) if r.ratio]
-        axis = charts.ratio_axis(known, WIDTH, charts.FOREST_PAD)
+    mean_views: list[tuple[str, str, str, str, Markup]] = []
+    for table in tables.values():
+        if not table.id.startswith("change-"):
+            continue
+        ratios = [ratio_of(table, row) for row in table.every_row]
+        if means and not views:
+            ratios += [ratio_of(means, row) for row in means.rows]
+        axis = charts.ratio_axis([r for r in ratios if r], WIDTH, charts.FOREST_PAD)
         frame = fragments.forest_frame(axis, report.margin)
-        rows, folded = (markup(some, axis, frame) for some in (table.rows, table.folded))
+        for row in means.rows if means and not views else []:
+            cases, mean = row.cells
+            drawn = safe(fragments.forest(frame, axis, ratio_of(means, row))) if means else safe("")
+            number = counted(int(cases.text), "case")
+            mean_views.append((row.head.text, number, mean.text, mean.bounds, drawn))
+        folded = table.folded.rows if table.folded else []
         views.append(
             ChangeView(
-                f"change-{number}",
+                table.id,
                 table.title,
-                rows,
-                table.count(),
-                folded,
+                safe("\n".join(change_tr(table, row, axis, frame) for row in table.rows)),
+                table.folded.count if table.folded else "",
+                safe("\n".join(change_tr(table, row, axis, frame) for row in folded)),
                 safe(fragments.ticks(axis)),
             )
         )
-        means += [
-            (
-                mean.group,
-                counted(mean.cases, "case"),
-                mean.change,
-                mean.bounds,
-                safe(fragments.forest(frame, axis, mean.ratio)),
-            )
-            for mean in found
-        ]
-    return ChangesView(base, new, views, means)
+    return ChangesView(base, new, views, mean_views)
 
 
-def markup(rows: Sequence[changes.Row], axis: charts.RatioAxis, frame: str) -> Markup:
-    """Rows of one table."""
-    return safe("\n".join(change_tr(row, axis, frame) for row in rows))
+def ratio_of(table: Table, row: Row) -> Interval | None:
+    """The change of a row."""
+    value = table.cell(row, "change").value
+    return value if isinstance(value, Interval) else None
 
 
-def change_tr(row: changes.Row, axis: charts.RatioAxis, frame: str) -> str:
+def change_tr(table: Table, row: Row, axis: charts.RatioAxis, frame: str) -> str:
     """Case, base, new, change with its interval, verdict, blocks."""
-    case = row.case
-    axes = row.name.removeprefix(case.scenario).strip()
+    axes = " ".join(row.head.axes)
     small = f" <small>{escape(axes)}</small>" if axes else ""
-    badge = fragments.badge("C") if case.grade == "C" else ""
+    badge = fragments.badge("C") if row.head.grade == "C" else ""
+    base, new, change, verdict, *blocks = row.cells
     head = (
-        f'<tr data-c="{row.index}" class="{style(row)}"><th scope="row">'
-        f'<a href="#c-{row.index}">{escape(case.title)}</a>{small}{badge}'
+        f'<tr data-c="{row.key}" class="{row.style}"><th scope="row">'
+        f'<a href="#{row.head.link}">{escape(row.head.title)}</a>{small}{badge}'
+        f'<td class="n">{base.text}<td class="n">{new.text}'
     )
-    if row.verdict is None:
-        return (
-            f'{head}<td class="n">{row.base}<td class="n">{row.new}'
-            f'<td class="na" colspan="4">{escape(row.said)}'
-        )
-    symbol = row.verdict.symbol
-    needs = "" if row.needs is None else f"; needs about {row.needs:d} blocks"
-    blocks = "" if row.blocks is None else f'<td class="n">{row.blocks}'
+    if verdict.mark is None:
+        return f'{head}<td class="na" colspan="4">{escape(verdict.text)}'
+    needs = f"; {verdict.note}" if verdict.note else ""
     return (
-        f'{head}<td class="n">{row.base}<td class="n">{row.new}'
-        f'<td class="n">{fragments.pair((row.change, row.bounds))}'
-        f'<td class="glyph">{fragments.forest(frame, axis, row.ratio)}'
-        f'<td><i aria-hidden="true">{symbol}</i> {row.said}{needs}{blocks}'
+        f'{head}<td class="n">{fragments.pair((change.text, change.bounds))}'
+        f'<td class="glyph">{fragments.forest(frame, axis, ratio_of(table, row))}'
+        f'<td><i aria-hidden="true">{verdict.mark.symbol}</i> {verdict.text}{needs}'
+        + "".join(f'<td class="n">{cell.text}' for cell in blocks)
     )
-
-
-def style(row: changes.Row) -> str:
-    """The style class of a row: its shade, or that of what has no number."""
-    if row.verdict is None or row.ratio is None:
-        return "bad" if changes.rank(row)[0] < 0 else "na"
-    return words.shade(row.verdict, row.ratio.value)

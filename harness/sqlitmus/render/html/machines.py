@@ -8,8 +8,9 @@ from markupsafe import Markup, escape
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import machines as mergedwords
 from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.html import charts, fragments
-from sqlitmus.render.html.view import safe, sentence, varying_axes
+from sqlitmus.render.html.view import safe, sentence
 from sqlitmus.results.machines import Answer, MergedReport, Pooled, Row
 from sqlitmus.results.report import Interval
 

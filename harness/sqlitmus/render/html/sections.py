@@ -6,9 +6,10 @@ from typing import Any
 from markupsafe import Markup
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.html import charts, fragments
 from sqlitmus.render.html.look import looks
-from sqlitmus.render.html.view import UNITY, safe, sentence, varying_axes
+from sqlitmus.render.html.view import UNITY, safe, sentence
 from sqlitmus.results.report import Case, Cell, Fact, Interval, Report, Scaling, Standing
 
 BAR_WIDTH = 120

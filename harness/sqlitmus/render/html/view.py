@@ -2,14 +2,13 @@
 compute."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from markupsafe import Markup
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.html import charts, fragments
 from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
@@ -65,28 +64,6 @@ def group_views(report: Report) -> list[GroupView]:
         view = case_view(index, case, report, varying[case.scenario], heads)
         members.setdefault(case.group, []).append(view)
     return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
-
-
-class Placed(Protocol):
-    """What a scenario's axes fix: a case, or a row on one."""
-
-    @property
-    def scenario(self) -> str: ...
-    @property
-    def axes(self) -> Mapping[str, str]: ...
-
-
-def varying_axes(cases: Iterable[Placed]) -> dict[str, list[str]]:
-    """Per scenario, the axes with more than one value in this report."""
-    values: dict[str, dict[str, set[str]]] = {}
-    for case in cases:
-        axes = values.setdefault(case.scenario, {})
-        for name, value in case.axes.items():
-            axes.setdefault(name, set()).add(value)
-    return {
-        scenario: [name for name, found in axes.items() if len(found) > 1]
-        for scenario, axes in values.items()
-    }
 
 
 def case_view(
