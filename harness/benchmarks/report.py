@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.render.terminal import page as terminal
@@ -32,13 +33,13 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     renderers: dict[str, Callable[[Report], str]] = {
         "html": html.render,
-        "md": markdown.render,
-        "txt": partial(terminal.render, width=120, color=False),
+        "md": lambda report: markdown.render(build(report)),
+        "txt": lambda report: terminal.render(build(report), 80, color=False),
     }
     reports = {name: partial(synthetic.build, cases=cases) for name, cases in SIZES.items()}
     reports["comparison"] = partial(synthetic.build_compare, cases=300)
-    for name, build in reports.items():
-        report = build(blocks=BLOCKS)
+    for name, make in reports.items():
+        report = make(blocks=BLOCKS)
         cells = sum(len(case.cells) for case in report.cases)
         pairs = sum(len(case.comparisons.ratio) for case in report.cases)
         print(f"{name}: {cells} cells, {pairs} pairs")

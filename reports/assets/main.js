@@ -256,7 +256,7 @@ wireLinks();
 stayInFrame();
 wireCases();
 wireKeys();
-addCopyButtons($("method"));
+addCopyButtons(document.querySelector(".page-foot"));
 $("controls").hidden = false;
 $("downloads").hidden = false;
 addEventListener("hashchange", fromAddress);

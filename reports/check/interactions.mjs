@@ -147,7 +147,7 @@ const suite = [
 const compare = [
   steps(
     "rows without a difference are folded, counted and shown on request",
-    `const fold = document.querySelector("#changes .fold");
+    `const fold = document.querySelector("#change-0 .fold");
 		if (!fold) return "";
 		const said = [...fold.querySelector("summary").textContent.matchAll(/\\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
 		const held = fold.querySelectorAll("tbody tr").length;
@@ -170,7 +170,7 @@ const compare = [
   ),
   steps(
     "a row's link opens its case with charts, and the address keeps it",
-    `const link = document.querySelector("#changes a[href^='#c-']");
+    `const link = document.querySelector("#change-0 a[href^='#c-']");
 		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
 		if (!body.closest("details").open) return "the case is closed";
@@ -220,15 +220,16 @@ const machineHash = (name, more = "") => new URLSearchParams({ machine: name }).
 const merged = [
   steps(
     "the filter and the word pick rows, and the address keeps them",
-    `const all = [...document.querySelectorAll(".holds tbody tr")];
+    `const all = [...document.querySelectorAll("main tr[data-c]:has([data-f='holds'])")];
 		const runner = all[0].querySelector("[data-f='runner']").textContent;
 		set("q", runner.toLowerCase(), "input");
 		const left = all.filter((r) => !r.hidden);
 		if (!left.length || left.length === all.length) return left.length + " of " + all.length + " rows";
 		if (!location.hash.includes("q=")) return "address: " + location.hash;
 		set("q", "", "input");
-		set("word", all[0].dataset.w);
-		if (all.some((r) => r.hidden === (r.dataset.w === all[0].dataset.w))) return "the word picks other rows";
+		const rank = (r) => Number(r.dataset.rank ?? 0);
+		set("word", data.words[rank(all[0])]);
+		if (all.some((r) => r.hidden === (rank(r) === rank(all[0])))) return "the word picks other rows";
 		set("word", "");
 		if (all.some((r) => r.hidden) || location.hash) return "rows stay hidden, or " + location.hash;`,
   ),

@@ -165,10 +165,12 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     progress.insist(f"interrupted; {where}")
 
 
-def check_format(name: str, known: Sequence[str] = FORMATS) -> None:
+def check_format(
+    name: str, known: Sequence[str] = FORMATS, what: str = "there is no format"
+) -> None:
     """Raise UsageError for a format that is not among those known, which are a report's."""
     if name not in known:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(known)}")
+        raise UsageError(f"{what} {name!r}; expected one of {', '.join(known)}")
 
 
 def check_label(label: str, option: str = "--label") -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.render.html import page as html
+from sqlitmus.render.html import assets
 
 NO_CHROMIUM = 3
 
@@ -19,7 +19,7 @@ def checked(text: str, folder: Path) -> str:
     page = folder / "report.html"
     page.write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [node, str(html.REPORTS / "check" / "check.mjs"), str(page)],
+        [node, str(assets.REPORTS / "check" / "check.mjs"), str(page)],
         capture_output=True,
         text=True,
         check=False,

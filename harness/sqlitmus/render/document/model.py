@@ -44,7 +44,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place in a table: `mark`, `text`, `bounds` ("[0.74, 0.79]"), then `note`.
+    """One place in a table: `mark`, `text`, `bounds` ("[0.74, 0.79]"), `note` in brackets.
 
     `value` is the figure before rounding. `style` is a style class, the same in all formats: a side
     (f, s, eq, un) with or without a shade step, or that of a claim's word; "bad" and "na" where
@@ -82,11 +82,13 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `id` is its name for scripts and style sheets."""
+    """A column; `id` is its name for scripts and style sheets. One that is `wide` is left out
+    where the others leave it no room."""
 
     id: str
     title: str
     kind: ColumnKind = "number"
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,11 @@ class Table:
     folded: Folded | None = None
     title: str = ""
     matrix: bool = False
+
+    def cell(self, row: Row, column: str) -> Cell:
+        """The row's cell in the column of that id; an empty one for a row that ends before it."""
+        place = [one.id for one in self.columns].index(column)
+        return row.cells[place] if place < len(row.cells) else Cell()
 
     @property
     def every_row(self) -> list[Row]:

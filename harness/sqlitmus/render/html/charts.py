@@ -1,7 +1,7 @@
 """Geometry of the page's charts: numbers in, coordinates and ticks out; no markup and no
 statistics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log2, log10
 
@@ -213,6 +213,12 @@ def rate_ticks(low: float, high: float) -> list[float]:
     ticks = log_ticks(low, high)
     stride = ceil(len(ticks) / 5)
     return ticks[::stride]
+
+
+def log_scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Values from `low` to `high` to px from `start` to `end`, logarithmic, to a tenth."""
+    span = log(high / low) or 1.0
+    return lambda value: round(start + log(value / low) / span * (end - start), 1)
 
 
 def joined(points: Sequence[tuple[float, float]]) -> str:

@@ -1,23 +1,16 @@
-"""The merged page as its template sees it: rows as markup, the forest of each as one picture."""
+"""Geometry of the picture of a comparison on several machines; no markup."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlitmus.render.document import machines as mergedwords
-from sqlitmus.render.document import symbols as words
 from sqlitmus.render.html import charts
-from sqlitmus.render.html.view import Pair, sentence, varying_axes
-from sqlitmus.results.machines import Answer, MergedReport, Row
+from sqlitmus.results.machines import Answer, Pooled, Row
 from sqlitmus.results.report import Interval
 
 WIDTH = 150
 STEP = 6
 TIGHT = 3
 MANY = 12
-# What all rows may take of the page, in bytes; the machines' own pages get the rest.
-ROOM = 1_500_000
-# About as much as a row takes without its machines, and with each of them.
-ROW, ANSWER = 700, 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,103 +22,20 @@ class Drawing:
     means: list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class RowView:
-    """A row, the axes that tell it from its like, its word, a style class per answer, and its
-    picture."""
-
-    row: Row
-    axes: list[Pair]
-    said: str
-    styles: list[str]
-    drawing: Drawing
-
-
-@dataclass(frozen=True, slots=True)
-class GroupView:
-    """A group's rows: those that say something, and the others with their count in words."""
-
-    name: str
-    title: str
-    axis: charts.RatioAxis
-    rows: list[RowView]
-    count: str
-    folded: list[RowView]
-
-
-@dataclass(frozen=True, slots=True)
-class HoldsView:
-    """All groups, and what was left out."""
-
-    groups: list[GroupView]
-    left_out: str
-
-
-def holds(report: MergedReport, room: int = ROOM) -> HoldsView:
-    """The table "Does it hold?" as far as it fits into `room` bytes."""
-    varying = varying_axes(report.rows)
-    axes = {group: axis([r for r in report.rows if r.group == group]) for group in report.groups}
-    kept, rest = mergedwords.chosen(report.rows, room, size)
-    groups: list[GroupView] = []
-    for group in report.groups:
-        mine = [row for row in kept if row.group == group]
-        shown = [row for row in mine if not mergedwords.folded(row)]
-        folded = [row for row in mine if mergedwords.folded(row)]
-        views = (
-            [row_view(row, varying[row.scenario], axes[group]) for row in rows]
-            for rows in (shown, folded)
-        )
-        if mine:
-            groups.append(
-                GroupView(
-                    group,
-                    sentence(group),
-                    axes[group],
-                    next(views),
-                    mergedwords.count(folded),
-                    next(views),
-                )
-            )
-    return HoldsView(groups, mergedwords.left_out(rest, report))
-
-
-def size(row: Row) -> int:
-    """About how many bytes a row takes."""
-    return ROW + ANSWER * len(row.answers)
-
-
 def axis(rows: Sequence[Row]) -> charts.RatioAxis:
     """One axis for a group, as wide as its estimates need, at most to 4 times to both sides."""
-    found = [Interval(a.ratio.value, None, None) for row in rows for a in row.answers if a.ratio]
-    tight = charts.ratio_axis(found, WIDTH, charts.FOREST_PAD)
+    values = [Interval(a.ratio.value, None, None) for row in rows for a in row.answers if a.ratio]
+    tight = charts.ratio_axis(values, WIDTH, charts.FOREST_PAD)
     low, high = max(tight.low, 1 / charts.GLYPH_RATIO), min(tight.high, charts.GLYPH_RATIO)
     return charts.RatioAxis(low, high, WIDTH, charts.FOREST_PAD)
 
 
-def row_view(row: Row, varying: list[str], axis: charts.RatioAxis) -> RowView:
-    """One row."""
-    return RowView(
-        row,
-        [(name, row.axes[name]) for name in varying if name in row.axes],
-        mergedwords.said(row),
-        [answer_style(answer) for answer in row.answers],
-        drawing(row, axis),
-    )
-
-
-def answer_style(answer: Answer) -> str:
-    """The style class of one machine's ratio."""
-    if answer.ratio is None or answer.verdict is None:
-        return "na"
-    return "em" if answer.emulated else words.shade(answer.verdict, answer.ratio.value)
-
-
-def drawing(row: Row, axis: charts.RatioAxis) -> Drawing:
+def drawing(answers: Sequence[Answer], pooled: Sequence[Pooled], axis: charts.RatioAxis) -> Drawing:
     """All machines' intervals below each other, then each kind's mean as a diamond."""
-    step = STEP if len(row.answers) <= MANY else TIGHT
+    step = STEP if len(answers) <= MANY else TIGHT
     sides: dict[str, tuple[str, str]] = {}
     y = step
-    for answer in row.answers:
+    for answer in answers:
         if answer.ratio is not None and answer.verdict is not None:
             side = "em" if answer.emulated else answer.verdict.style
             bars, points = sides.get(side, ("", ""))
@@ -133,7 +43,7 @@ def drawing(row: Row, axis: charts.RatioAxis) -> Drawing:
             sides[side] = bars + bar, points + point
         y += step
     means: list[tuple[str, str]] = []
-    for mean in row.pooled:
+    for mean in pooled:
         means.append(_diamond(axis.mark(mean.ratio), axis.mark(mean.next), y))
         y += STEP
     return Drawing(y, [(side, *paths) for side, paths in sides.items()], means)

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.cells import side
+from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.html import charts
+from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import looks
 from sqlitmus.render.html.view import (
     DASH,
@@ -11,10 +14,8 @@ from sqlitmus.render.html.view import (
     Judged,
     Pair,
     over_floor,
-    sentence,
-    varying_axes,
 )
-from sqlitmus.results.report import Case, Cell, Fact, Interval, Report, Scaling, Standing
+from sqlitmus.results.report import Case, Cell, Fact, Report, Scaling, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 
 BAR_WIDTH = 120
@@ -98,13 +99,6 @@ def standing(s: Standing, place: int, axis: charts.RatioAxis) -> StandingView:
     else:
         ratio, style, mark = fmt.ratio(s.ratio), side(s.ratio), axis.mark(s.ratio)
     return StandingView(place, s.runner, style, ratio, mark, counts, segments(numbers))
-
-
-def side(ratio: Interval) -> str:
-    """Which side of 1 the interval lies on: f, s, or un when it contains 1 or has no bounds."""
-    if ratio.high is not None and ratio.high < 1:
-        return "f"
-    return "s" if ratio.low is not None and ratio.low > 1 else "un"
 
 
 def segments(counts: tuple[int, ...]) -> list[tuple[str, float, float]]:

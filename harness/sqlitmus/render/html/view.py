@@ -1,14 +1,15 @@
 """The suite page as its templates see it: every text formatted, every coordinate known."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
+from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -117,28 +118,6 @@ def group_views(report: Report) -> list[GroupView]:
         view = case_view(index, case, report, varying[case.scenario])
         members.setdefault(case.group, []).append(view)
     return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
-
-
-class Placed(Protocol):
-    """What a scenario's axes fix: a case, or a row on one."""
-
-    @property
-    def scenario(self) -> str: ...
-    @property
-    def axes(self) -> Mapping[str, str]: ...
-
-
-def varying_axes(cases: Iterable[Placed]) -> dict[str, list[str]]:
-    """Per scenario, the axes with more than one value in this report."""
-    values: dict[str, dict[str, set[str]]] = {}
-    for case in cases:
-        axes = values.setdefault(case.scenario, {})
-        for name, value in case.axes.items():
-            axes.setdefault(name, set()).add(value)
-    return {
-        scenario: [name for name, found in axes.items() if len(found) > 1]
-        for scenario, axes in values.items()
-    }
 
 
 def case_view(index: int, case: Case, report: Report, varying: list[str]) -> CaseView:
@@ -257,8 +236,3 @@ def plan_groups(cells: list[Cell]) -> list[tuple[str, list[str]]]:
     return [
         (", ".join(names), [line for plan in plans for line in plan]) for plans, names in ordered
     ]
-
-
-def sentence(text: str) -> str:
-    """The first letter in upper case, the others as they are."""
-    return text[:1].upper() + text[1:]
