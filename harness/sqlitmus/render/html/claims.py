@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from sqlitmus.render.document import claims as claimwords
+from sqlitmus.render.document import sentences
 from sqlitmus.render.document.model import Cell, Table
 from sqlitmus.render.html import charts, claimcharts, fragments
 from sqlitmus.render.html.view import safe
@@ -103,6 +104,7 @@ class ClaimView:
     """One claim; `look` is that of its word if all rows agree."""
 
     claim: Claim
+    outcome: str
     look: claimwords.WordLook | None
     lessons: list[tuple[str, str]]
     groups: list[GroupView]
@@ -130,6 +132,7 @@ def claim_view(claim: Claim) -> ClaimView:
         tables.append(TableView(one.title, "", numbers, one.problems, bars=bars))
     return ClaimView(
         claim,
+        sentences.outcome(claim.counts),
         claimwords.WORDS[words[0]] if len(words) == 1 else None,
         [("" if len(words) == 1 else f"Where {word}: ", said) for word, said in claim.lessons],
         [group_view(group) for group in claim.groups],

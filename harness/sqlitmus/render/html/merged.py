@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import machines as mergedwords
+from sqlitmus.render.document.build import build
 from sqlitmus.render.html import machines as mergedview
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Machine, MergedReport
@@ -62,6 +63,7 @@ def _page(report: MergedReport, packed: Sequence[Packed]) -> str:
         .get_template("merged.html.j2")
         .render(
             report=report,
+            document=build(report),
             packed=packed,
             holds=mergedview.holds(report),
             absent=mergedwords.absent(report),

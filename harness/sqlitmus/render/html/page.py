@@ -18,6 +18,7 @@ from pydantic_core import to_json
 from sqlitmus.render.document import claims as claimwords
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document.build import build
 from sqlitmus.render.html import (
     charts,
     claimcharts,
@@ -68,6 +69,7 @@ def render(report: Report) -> str:
         .get_template("report.html.j2")
         .render(
             report=report,
+            document=build(report),
             runners=runners,
             looks={runner.name: look for runner, look, _ in runners},
             heads={
