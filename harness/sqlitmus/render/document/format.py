@@ -7,7 +7,7 @@ than four significant ones; the exact value stays in the data behind the page.
 
 from math import floor, log10
 
-from sqlitmus.results.report import Interval
+from sqlitmus.results.estimate import Interval, Speedup
 
 THIN = "\u202f"
 MINUS = "\u2212"
@@ -106,7 +106,16 @@ def rate(interval: Interval) -> tuple[str, str]:
 
 def ratio(interval: Interval) -> tuple[str, str]:
     """A ratio of times as `("0.76×", "[0.74, 0.79]")`."""
-    value, low, high = interval.value, interval.low, interval.high
+    return _times(interval)
+
+
+def speedup(faster: Speedup) -> tuple[str, str]:
+    """A speed-up as `("1.99×", "[1.97, 2.00]")`, in a column of what is "× as fast"."""
+    return _times(faster)
+
+
+def _times(figure: Interval | Speedup) -> tuple[str, str]:
+    value, low, high = figure.value, figure.low, figure.high
     places = decimals(value, low, high)
     if low is None or high is None:
         return f"{fixed(value, places)}×", ""

@@ -10,7 +10,7 @@ from sqlitmus.render.document.model import Cell, Table
 from sqlitmus.render.html import charts, claimcharts, fragments
 from sqlitmus.render.html.view import safe
 from sqlitmus.results.claims import Claim, Group, Row
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
 
 WIDTH = 164
@@ -142,7 +142,7 @@ def claim_view(claim: Claim) -> ClaimView:
 
 def group_view(group: Group) -> GroupView:
     """One group on the axis that holds its intervals and its published ratios."""
-    known = [row.ratio for row in group.rows if row.ratio]
+    known = [drawn(row.ratio) for row in group.rows if row.ratio]
     known += [Interval(row.published, None, None) for row in group.rows if row.published]
     axis = charts.ratio_axis(known, WIDTH, charts.FOREST_PAD)
     return GroupView(
@@ -157,6 +157,11 @@ def group_view(group: Group) -> GroupView:
     )
 
 
+def drawn(faster: Speedup) -> Interval:
+    """A speed-up on an axis of its own kind."""
+    return Interval(faster.value, faster.low, faster.high)
+
+
 def row_view(row: Row, axis: charts.RatioAxis) -> RowView:
     """One row."""
     frame = fragments.forest_frame(axis)
@@ -165,5 +170,5 @@ def row_view(row: Row, axis: charts.RatioAxis) -> RowView:
     return RowView(
         line(row),
         claimwords.WORDS[row.verdict] if row.verdict else None,
-        safe(fragments.forest(frame, axis, row.ratio)),
+        safe(fragments.forest(frame, axis, drawn(row.ratio) if row.ratio else None)),
     )
