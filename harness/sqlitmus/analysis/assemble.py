@@ -35,7 +35,7 @@ from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import listed
-from sqlitmus.vocabulary.terms import Grade
+from sqlitmus.vocabulary.terms import Grade, RunKind
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
@@ -94,9 +94,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
-    if plan.kind == "claims":
-        statements = claims_headline(published)
-    else:
+    statements = claims_headline(published)
+    if not published:
         statements = headline(runners, cases, ranking, complete, guards)
     return Report(
         version=VERSION,
@@ -135,12 +134,13 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
 
 
 def _title(plan: Plan, base: str) -> str:
-    if plan.kind == "suite":
-        return f"SQLite across runtimes: {plan.suite}"
-    if plan.kind == "claims":
-        return "Published claims, measured here"
     others = [runner.name for runner in plan.runners if runner.name != base]
-    return f"{listed(others)} against {base}"
+    titles: dict[RunKind, str] = {
+        "suite": f"SQLite across runtimes: {plan.suite}",
+        "compare": f"{listed(others)} against {base}",
+        "claims": "Published claims, measured here",
+    }
+    return titles[plan.kind]
 
 
 def _whose(plan: Plan) -> str | None:

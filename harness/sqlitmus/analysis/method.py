@@ -71,7 +71,7 @@ def method(plan: Plan) -> list[str]:
         least=MIN_BLOCKS,
         correction=_CORRECTIONS[plan.correction],
         looks="" if plan.looks == 1 else _LOOKS.format(looks=plan.looks, level=level),
-        canary=_CANARY[plan.kind == "claims"],
+        canary=_CANARY[bool(plan.claims)],
         sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
     )
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]

@@ -6,7 +6,7 @@ import numpy as np
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.pairs import Pairs
-from sqlitmus.results.report import Interval, RateTest
+from sqlitmus.results.estimate import RateTest, Speedup
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.multiplicity import adjust, p_values
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
@@ -40,7 +40,7 @@ def rate_tests(logs: TrimmedMeans, alpha: float = ALPHA) -> list[RateTest | None
     p, holm = optional(raw), optional(np.minimum(adjust(raw, "holm") * (ALPHA / alpha), 1))
     found: list[RateTest | None] = []
     for row, ratio in enumerate(optional(np.exp(logs.mean))):
-        intervals = [Interval(ratio or 1.0, low[row], high[row]) for low, high in columns]
+        intervals = [Speedup(ratio or 1.0, low[row], high[row]) for low, high in columns]
         known = intervals if intervals[0].low is not None else []
         found.append(None if ratio is None else RateTest(known, p[row], holm[row]))
     return found

@@ -1,12 +1,12 @@
 """What a report shows of published claims: made once by `analysis`, read by every renderer.
 
-A ratio is base / new: how many times as fast the new one is. Times are nanoseconds.
+Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.results.estimate import Interval, RateTest, Speedup
 from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
 
 Unit = Literal["operation", "row", "process"]
@@ -41,7 +41,7 @@ class Row:
     verdict: ClaimWord | None
     reason: str
     key: bool = False
-    ratio: Interval | None = None
+    ratio: Speedup | None = None
     base_time: Interval | None = None
     new_time: Interval | None = None
     blocks: int = 0

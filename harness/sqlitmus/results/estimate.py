@@ -13,11 +13,34 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Speedup:
+    """How many times as fast the new one is: time of the base over time of the new one, with its
+    95 % interval. All other ratios are an `Interval` of new over base; a type of its own keeps the
+    two apart."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def speedup(ratio: Interval) -> Speedup:
+    """The speed-up that a ratio of times (new over base) says."""
+    low, high = (None if end is None else 1 / end for end in (ratio.high, ratio.low))
+    return Speedup(1 / ratio.value, low, high)
+
+
+def time_ratio(faster: Speedup) -> Interval:
+    """The ratio of times (new over base) that a speed-up says."""
+    low, high = (None if end is None else 1 / end for end in (faster.high, faster.low))
+    return Interval(1 / faster.value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
 class RateTest:
-    """The new runner's rate over the base's: its 95, 99 and 99.9 % intervals around one value, p of
-    no difference, and p after Holm's correction over the cases that have one; None where too few
+    """The new runner's rate over the base's: its speed-up with 95, 99 and 99.9 % intervals, p of no
+    difference, and p after Holm's correction over the cases that have one; None where too few
     blocks give any."""
 
-    intervals: list[Interval]
+    intervals: list[Speedup]
     p: float | None
     holm: float | None

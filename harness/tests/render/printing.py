@@ -1,5 +1,7 @@
 """Reports printed as a command prints them."""
 
+from rich.cells import cell_len
+
 from sqlitmus.render.document.build import build
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.render.terminal import page as terminal
@@ -22,3 +24,27 @@ def as_text(
 ) -> str:
     """Text for a terminal."""
     return terminal.render(build(report), width, color=color, plain=plain, all_rows=all_rows)
+
+
+def check_80_columns(report: Report | MergedReport, *, all_rows: bool = False) -> None:
+    """No line is wider, and no id of a case, runner or machine is broken over lines."""
+    lines = as_text(report, all_rows=all_rows).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    broken = [name for name in _ids(report) if not any(name in line for line in lines)]
+    assert not broken
+
+
+def _ids(report: Report | MergedReport) -> set[str]:
+    """What the document's columns of ids hold, and the subjects of its matrices."""
+    ids: set[str] = set()
+    for table in build(report).tables():
+        for row in table.rows:
+            if table.matrix:
+                ids |= {row.head.name, *row.head.axes}
+            elif table.head.kind == "id":
+                ids.add(row.head.text)
+            cells = zip(table.columns, row.cells, strict=False)
+            ids |= {cell.text for column, cell in cells if column.kind == "id"}
+        if table.matrix:
+            ids |= {column.title for column in table.columns}
+    return ids

@@ -7,6 +7,7 @@ from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
+from sqlitmus.results.estimate import Speedup
 from sqlitmus.results.headline import Behind, Broken, Leads
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import (
@@ -226,7 +227,7 @@ def rate_test(found: Comparisons) -> RateTest | None:
         return RateTest([], None, None)
     centre, half = -log(one.ratio.value), log(one.ratio.high / one.ratio.value)
     ends = [half * width for width in (1.0, 1.41, 2.01)]
-    intervals = [Interval(exp(centre), exp(centre - h), exp(centre + h)) for h in ends]
+    intervals = [Speedup(exp(centre), exp(centre - h), exp(centre + h)) for h in ends]
     return RateTest(intervals, one.p, None if one.p is None else min(1.0, one.p * 4))
 
 

@@ -31,7 +31,7 @@ from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
-from tests.render.printing import as_markdown, as_text
+from tests.render.printing import as_markdown, as_text, check_80_columns
 from tests.render.test_html import HOSTILE, parse
 
 MODES = ("same", "small", "noisy")
@@ -61,6 +61,11 @@ def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
 
 def test_node_golden(report: Report, snapshot: SnapshotAssertion) -> None:
     assert nodecompare.render(report) == snapshot
+
+
+def test_80_columns_hold_every_id_whole(report: Report, long: Report) -> None:
+    check_80_columns(report)
+    check_80_columns(long, all_rows=True)
 
 
 def test_json_holds_all_of_it(report: Report) -> None:

@@ -21,7 +21,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
-from tests.render.printing import as_markdown, as_text
+from tests.render.printing import as_markdown, as_text, check_80_columns
 from tests.render.test_html import HOSTILE, parse
 
 CASES = [
@@ -77,6 +77,11 @@ def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> No
     plain = as_text(made[0], 60, plain=True)
     assert plain.isascii()
     assert max(map(len, plain.splitlines())) <= 60
+
+
+def test_80_columns_hold_every_id_whole(made: Made) -> None:
+    check_80_columns(made[0])
+    check_80_columns(made[0], all_rows=True)
 
 
 def test_each_machines_page_is_inside_as_it_is_alone(made: Made) -> None:

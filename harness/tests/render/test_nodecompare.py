@@ -5,7 +5,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.render.terminal import nodecompare
-from sqlitmus.results.report import Interval, RateTest, Report
+from sqlitmus.results.estimate import RateTest, Speedup
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 
 
@@ -23,7 +24,7 @@ def test_stars_are_those_of_node(p: float | None, mark: str) -> None:
 
 
 def test_improvement_is_of_the_rate_and_accuracy_half_an_interval() -> None:
-    intervals = [Interval(1.25, 1.25 - h, 1.25 + h) for h in (0.01, 0.02, 0.03)]
+    intervals = [Speedup(1.25, 1.25 - h, 1.25 + h) for h in (0.01, 0.02, 0.03)]
     found = nodecompare.cells(RateTest(intervals, 0.0001, 0.02))
     assert found == ("***", "25.00 %", "±1.00%", "±2.00%", "±3.00%", "*")
     assert nodecompare.cells(RateTest([], None, None)) == ("NA",) * 6

@@ -13,7 +13,7 @@ from sqlitmus.results.headline import Recorded
 from sqlitmus.results.notices import CanarySummary, Notice
 from sqlitmus.results.report import Report, SelfTest
 from tests.render import synthetic
-from tests.render.printing import as_markdown, as_text
+from tests.render.printing import as_markdown, as_text, check_80_columns
 
 HOSTILE = "a|b `c` <img src=x> *d* @team\n# head \x1b[31m"
 
@@ -103,28 +103,13 @@ def test_terminal_keeps_to_its_width(small: Report, ab: Report, width: int) -> N
         assert "\x1b" not in text
 
 
-def ids(report: Report) -> set[str]:
-    """All that must not be broken over lines."""
-    tables = list(build(report).tables())
-    heads = {row.head for table in tables for row in table.every_row if table.head.kind == "id"}
-    return {
-        *(part for head in heads for part in (head.name, *head.axes)),
-        *(head.text for table in tables if not table.matrix for row in table.every_row
-          if (head := row.head) in heads),
-        *(runner.name for runner in report.runners),
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("kind", ["small", "ab"])
 @pytest.mark.parametrize("all_rows", [False, True])
 def test_80_columns_hold_every_id_whole(
     kind: str, request: pytest.FixtureRequest, all_rows: bool
 ) -> None:
     report: Report = request.getfixturevalue(kind)
-    lines = as_text(report, all_rows=all_rows).splitlines()
-    assert max(map(cell_len, lines)) <= 80
-    broken = [name for name in ids(report) if not any(name in line for line in lines)]
-    assert not broken
+    check_80_columns(report, all_rows=all_rows)
 
 
 def test_runners_are_rows_and_every_cell_is_there(small: Report) -> None:

@@ -15,7 +15,7 @@ from sqlitmus.analysis.pairs import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
-from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.results.estimate import RateTest, Speedup
 from sqlitmus.stats.claim import Decision, Published, Why, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -168,11 +168,11 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
     return rows
 
 
-def _ratios(means: TrimmedMeans) -> list[Interval | None]:
+def _ratios(means: TrimmedMeans) -> list[Speedup | None]:
     low, high = means.interval()
     columns = (optional(np.exp(column)) for column in (means.mean, low, high))
     return [
-        None if value is None else Interval(value, below, above)
+        None if value is None else Speedup(value, below, above)
         for value, below, above in zip(*columns, strict=True)
     ]
 

@@ -31,7 +31,6 @@ from sqlitmus.results.claims import (
     Claim,
     Group,
     Histograms,
-    Interval,
     Load,
     Place,
     Ranking,
@@ -39,6 +38,7 @@ from sqlitmus.results.claims import (
     ThreadPoint,
     Threads,
 )
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import ClaimWord
@@ -56,7 +56,7 @@ RUNNER = Column("runner", "runner", "id")
 COLUMNS = [
     RUNNER,
     Column("published", "published", "text"),
-    Column("here", "here [95 %]"),
+    Column("here", "× as fast here [95 %]"),
     Column("times", "base \u2192 new", wide=True),
     Column("verdict", "verdict", "text"),
     Column("blocks", "blocks"),
@@ -83,8 +83,8 @@ WORDS: dict[ClaimWord, WordLook] = {
     "not testable here": WordLook("\u2205", "0", "open", "not measured here, for the reason given"),
 }
 READING = (
-    "A ratio is base / new: 1.20\u00d7 means that the new one does 1.20 times as much in the same "
-    "time. Absolute times depend on the machine; the ratio is the claim."
+    "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
+    "times depend on the machine; the ratio is the claim."
 )
 
 
@@ -131,12 +131,12 @@ def _group(ident: str, group: Group) -> Section:
 def row_of(row: Row) -> TableRow:
     """A row of a claim."""
     look = WORDS[row.verdict] if row.verdict else None
-    published = fmt.ratio(Interval(row.published, None, None))[0] if row.published else ""
+    published = fmt.speedup(Speedup(row.published, None, None))[0] if row.published else ""
     times = [fmt.time(time)[0] for time in (row.base_time, row.new_time) if time]
     word = row.verdict or ("no ratio was published" if row.ratio else "not measured")
     ratio = Cell(NONE)
     if row.ratio:
-        ratio = Cell(*fmt.ratio(row.ratio), emphasis="strong", value=row.ratio)
+        ratio = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
     return TableRow(
         Head(row.name),
         [

@@ -7,7 +7,8 @@ than four significant ones; the exact value stays in the data behind the page.
 
 from math import floor, log10
 
-from sqlitmus.results.report import Interval
+from sqlitmus.results.estimate import Interval, Speedup
+from sqlitmus.vocabulary.figures import Figure
 
 THIN = "\u202f"
 MINUS = "\u2212"
@@ -97,7 +98,16 @@ def rate(interval: Interval) -> tuple[str, str]:
 
 def ratio(interval: Interval) -> tuple[str, str]:
     """A ratio of times as `("0.76×", "[0.74, 0.79]")`."""
-    value, low, high = interval.value, interval.low, interval.high
+    return _times(interval)
+
+
+def speedup(faster: Speedup) -> tuple[str, str]:
+    """A speed-up as `("1.99×", "[1.97, 2.00]")`, in a column of what is "× as fast"."""
+    return _times(faster)
+
+
+def _times(figure: Interval | Speedup) -> tuple[str, str]:
+    value, low, high = figure.value, figure.low, figure.high
     places = decimals(value, low, high)
     if low is None or high is None:
         return f"{fixed(value, places)}×", ""
@@ -127,6 +137,16 @@ def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and its sign; what rounds to 0 has none."""
     text = fixed(value, places)
     return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
+def figure(measured: Figure, value: float) -> str:
+    """A value of a figure, in its unit."""
+    return {"ns": duration, "bytes": size, "count": count}[measured.unit](value)
+
+
+def count(value: float) -> str:
+    """How often something happens, on average."""
+    return fixed(value, decimals(value, None, None))
 
 
 def size(count: float | None) -> str:

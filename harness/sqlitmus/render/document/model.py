@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.results.claims import Claim, Group, Histograms, Ranking, Threads
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Case, Report, Scaling
 
@@ -46,9 +46,9 @@ class Mark:
 class Cell:
     """One place in a table: `mark`, `text`, `bounds` ("[0.74, 0.79]"), `note` in brackets.
 
-    `value` is the figure before rounding. `style` is a style class, the same in all formats: a side
-    (f, s, eq, un) with or without a shade step, or that of a claim's word; "bad" and "na" where
-    there is no figure.
+    `value` is the figure before rounding, a `Speedup` in a claim. `style` is a style class, the
+    same in all formats: a side (f, s, eq, un) with or without a shade step, or that of a claim's
+    word; "bad" and "na" where there is no figure.
     """
 
     text: str = ""
@@ -57,7 +57,7 @@ class Cell:
     note: str = ""
     style: str = ""
     emphasis: Emphasis = ""
-    value: Interval | float | None = None
+    value: Interval | Speedup | float | None = None
     tooltip: str = ""
 
 

@@ -110,7 +110,7 @@ def leads(group: Leads) -> str:
     if group.unresolved:
         count = counted(group.compared, "comparison")
         text += f"; {group.unresolved} of {count} with {group.leader} not resolved"
-    out = [f"{one.runner} ({counted(one.cases, 'case')} not ok)" for one in group.left_out]
+    out = [f"{rest.runner} ({counted(rest.cases, 'case')} not ok)" for rest in group.left_out]
     return f"{text}.{f' Left out: {listed(out)}.' if out else ''}"
 
 
@@ -157,69 +157,69 @@ def agreed(said: Agreed) -> str:
     return f"{capital(said.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
 
 
-def canary(found: CanarySummary) -> str:
+def canary(summary: CanarySummary) -> str:
     """What comparing the reference with itself showed."""
-    runner = found.runner or "the runner that a case's figures are about"
-    if found.furthest is None:
+    runner = summary.runner or "the runner that a case's figures are about"
+    if summary.furthest is None:
         return f"Canary: {runner} against itself could not be tested in this run."
     text = (
-        f"Canary: {runner} against itself differs in {found.alarms} of "
-        f"{counted(found.tested, 'case')} (chance alone gives about {found.expected:.1f}); the "
-        f"ratio furthest from 1 is {ratio(found.furthest)}."
+        f"Canary: {runner} against itself differs in {summary.alarms} of "
+        f"{counted(summary.tested, 'case')} (chance alone gives about {summary.expected:.1f}); the "
+        f"ratio furthest from 1 is {ratio(summary.furthest)}."
     )
-    if found.many:
+    if summary.many:
         text += " That is more than chance explains: do not trust small differences in this run."
     return text
 
 
-def noise(found: Noise) -> tuple[str, str]:
+def noise(graded: Noise) -> tuple[str, str]:
     """The grade, and what follows from it."""
-    if found.grade is None:
+    if graded.grade is None:
         return (
             "No canary ran, so the noise of this run is not known.",
             "Intervals and verdicts rest on the blocks alone.",
         )
-    parts = [f"{grade} in {number}" for grade, number in found.counts.items()]
-    cases = counted(sum(found.counts.values()), "case")
-    summary = f"Noise grade {found.grade}: {', '.join(parts)} of {cases}; {MEANING[found.grade]}."
-    if found.missed:
+    parts = [f"{grade} in {number}" for grade, number in graded.counts.items()]
+    cases = counted(sum(graded.counts.values()), "case")
+    summary = f"Noise grade {graded.grade}: {', '.join(parts)} of {cases}; {MEANING[graded.grade]}."
+    if graded.missed:
         summary += (
-            f" The canary differs from itself in {found.missed} of "
-            f"{counted(found.tested, 'case')} at 1 %, more than chance explains: this run's "
+            f" The canary differs from itself in {graded.missed} of "
+            f"{counted(graded.tested, 'case')} at 1 %, more than chance explains: this run's "
             "intervals are too narrow."
         )
-    if "C" not in found.counts:
+    if "C" not in graded.counts:
         return summary, "Every verdict stands as it is."
     consequence = (
-        f"In the {counted(found.counts['C'], 'case')} of grade C a verdict needs the whole "
+        f"In the {counted(graded.counts['C'], 'case')} of grade C a verdict needs the whole "
         "interval beyond what the canary did to itself"
     )
-    if found.guards:
-        ends = dict.fromkeys(fmt.percent(end) for end in found.guards)
+    if graded.guards:
+        ends = dict.fromkeys(fmt.percent(end) for end in graded.guards)
         consequence += f" ({' to '.join(ends)})"
-    if found.untested:
-        consequence += f"; {counted(found.untested, 'case')} could not be graded and get none"
+    if graded.untested:
+        consequence += f"; {counted(graded.untested, 'case')} could not be graded and get none"
     return summary, f"{consequence}."
 
 
-def notice(found: Notice) -> str:
+def notice(about: Notice) -> str:
     """One notice as a sentence or more."""
-    text = NOTICES[found.kind](found)
-    return f"{found.run}: {text}" if found.run else text
+    text = NOTICES[about.kind](about)
+    return f"{about.run}: {text}" if about.run else text
 
 
-def shards(found: Notice) -> str:
+def shards(about: Notice) -> str:
     """The shards of a machine that did not arrive."""
-    noun, whose = ("Shard", "its") if len(found.names) == 1 else ("Shards", "their")
-    numbers = ", ".join(found.names)
+    noun, whose = ("Shard", "its") if len(about.names) == 1 else ("Shards", "their")
+    numbers = ", ".join(about.names)
     return f"{noun} {numbers} of this machine did not arrive: {whose} scenarios are not here."
 
 
-def differ(found: Notice) -> str:
+def differ(about: Notice) -> str:
     """What is not the same in all runs of a machine; a name in the plural, or a runner's."""
-    (what,) = found.names
-    verb = "differ" if found.count > 1 else "differs"
-    return f"{what} {verb} between the runs of this machine. {by_value(found.values)}."
+    (what,) = about.names
+    verb = "differ" if about.count > 1 else "differs"
+    return f"{what} {verb} between the runs of this machine. {by_value(about.values)}."
 
 
 def capital(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlitmus.render.document.model import Chart, Row, Table
 from sqlitmus.render.html import charts, machines
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport
 
 WIDTH = 164
@@ -66,6 +66,8 @@ def forest(table: Table, rows: list[Row]) -> Pictures:
 def ratio(table: Table, row: Row, column: str) -> Interval | None:
     """A row's value in a column of ratios."""
     value = table.cell(row, column).value
+    if isinstance(value, Speedup):
+        return Interval(value.value, value.low, value.high)
     return value if isinstance(value, Interval) else None
 
 

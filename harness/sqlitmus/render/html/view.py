@@ -1,7 +1,6 @@
 """The suite page as its templates see it: every text formatted, every coordinate known."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
@@ -11,36 +10,13 @@ from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
-from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
+from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
+from sqlitmus.vocabulary.figures import FIGURES, Figure
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
 DASH = "\u2013"
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class FigureColumn:
-    """A secondary figure: its name for scripts, its title, its column in a CSV, how it is read,
-    written, and how a verdict on it is worded."""
-
-    name: str
-    title: str
-    column: str
-    read: Callable[[Cell], Measure | None]
-    written: Callable[[float], str]
-    worded: Callable[[Verdict], str]
-
-
-def _amount(verdict: Verdict) -> str:
-    return verdict.amount
-
-
-FIGURES = (
-    FigureColumn("cold", "Cold", "cold_ns", lambda cell: cell.cold, fmt.duration, str),
-    FigureColumn("cpu", "CPU", "cpu_ns", lambda cell: cell.cpu, fmt.duration, _amount),
-    FigureColumn("memory", "Memory", "rss_bytes", lambda cell: cell.memory, fmt.size, _amount),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,18 +168,18 @@ def entry(
     )
 
 
-def judged(figure: FigureColumn, cell: Cell) -> Judged:
+def judged(figure: Figure, cell: Cell) -> Judged:
     """A secondary figure with its ratio to the report's reference and the verdict on that."""
-    measure = figure.read(cell)
+    measure = cell.figures.get(figure.name)
     if measure is None:
-        missing = DASH if figure.name == "cold" else "unknown"
+        missing = DASH if figure.primary else "unknown"
         return Judged(figure.name, missing)
-    text = figure.written(measure.value)
+    text = fmt.figure(figure, measure.value)
     if measure.ratio is None or measure.verdict is None:
         return Judged(figure.name, text)
     ratio, bounds = fmt.ratio(measure.ratio)
     return Judged(
-        figure.name, text, measure.verdict, ratio, f"{figure.worded(measure.verdict)} {bounds}"
+        figure.name, text, measure.verdict, ratio, f"{figure.said(measure.verdict)} {bounds}"
     )
 
 
