@@ -114,6 +114,12 @@ version:
 test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
+# The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
+test-fast *ARGS:
+    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast --cov --cov-report= "$@"
+    @echo "Percent of harness/sqlitmus covered by these tests (file by file with --cov-report term):"
+    @python -m coverage report --format=total
+
 # Linters only, or only those named
 lint *NAMES:
     @python -m bootstrap.checks lint -- "$@"

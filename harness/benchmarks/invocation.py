@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import cases, definitions, fixture
-from sqlitmus.run import context
 from sqlitmus.run.blocks import to_sample
+from sqlitmus.run.context import opened
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
@@ -32,20 +32,20 @@ def main(count: int) -> None:
     runner = next(name for name in RUNNERS if name in there)
     cells = {case: [runner] for case in CASES}
     _time_fixtures(known)
-    opened = context.opened(
-        known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False
-    )
-    with opened as at, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+    session = opened(known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False)
+    with session as context, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
         directory = RunDirectory(Path(folder))
         before = _resident_mb()
         for case_id in CASES:
             name, axes = cases.parse_case(case_id, known)
             case = cases.make_case(name, axes, known, known.modes["quick"])
-            want = at.workbench.ask_oracle(case, at.oracle) if case.sql else None
+            want = context.invocations.ask_oracle(case, context.oracle) if case.sql else None
             own: list[float] = []
             for number in range(count):
                 begin = time.perf_counter_ns()
-                attempt = at.workbench.attempt(case, at.installed[runner], "measure", want)
+                attempt = context.invocations.attempt(
+                    case, context.installed[runner], "measure", want
+                )
                 slot = Slot(number, 0, case_id, runner, runner)
                 directory.add_sample(*to_sample(slot, 0, attempt))
                 spent = time.perf_counter_ns() - begin

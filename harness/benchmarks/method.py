@@ -187,10 +187,16 @@ def print_cost(cases: int = 1000, runners: int = 10, blocks: int = 30) -> None:
     def classes() -> None:
         classify(trace("warmup")[:5])
 
+    def one_class(times: Array) -> None:
+        classify([times])
+
     print(f"\n{cases * runners} cells x {blocks} blocks, {cases * len(first)} pairs")
     print_time("medians of the cells", cells)
     print_time("trimmed means and verdicts of pairs", pairs)
     print_time("classes of 5 processes x 120", classes)
+    calm = 5e6 * np.exp(np.random.default_rng(15).normal(0, 0.03, 900_000))
+    for count in (1_000, 10_000, 90_000, 900_000):
+        print_time(f"class of a process x {count:,}", lambda count=count: one_class(calm[:count]))
 
 
 def print_time(name: str, work: Callable[[], None], rounds: int = 3) -> None:

@@ -1,15 +1,19 @@
 """Runs lint, tests or formatters from `checks.toml`; what cannot run is skipped with a reason.
 
-`python -m bootstrap.checks KIND... [-- NAME...]`, where a kind is lint, test or format.
+`python -m bootstrap.checks KIND... [-- NAME...]`, where a kind is lint, test or format. Checks of
+different tools run side by side, each with its output whole.
 """
 
 import itertools
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +21,10 @@ from typing import Any
 from bootstrap.built_steps import cargo_target, dotnet_artifacts, dotnet_version
 from bootstrap.context import Context, make_context
 from bootstrap.engine import log_of
-from bootstrap.main import STEPS
-from bootstrap.paths import ENTRIES, entry
+from bootstrap.paths import entry
 from bootstrap.progress import Progress
-from bootstrap.step import look
+from bootstrap.step import State, look
+from bootstrap.steps import ENTRIES, STEPS
 
 # entries that only checks need -> (step, entry of the step)
 OWN_ENTRIES = {
@@ -37,13 +41,19 @@ EXIT_USAGE = 2
 
 @dataclass(frozen=True)
 class Check:
-    """One command of one kind."""
+    """One command of one kind; `alone` if it uses all processors by itself."""
 
     name: str
     kind: str
     command: tuple[str, ...]
     where: str
     any: tuple[str, ...]
+    alone: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name to print: a linter and a test may share one."""
+        return self.name if self.kind != "lint" else f"{self.name} (lint)"
 
 
 @dataclass(frozen=True)
@@ -60,23 +70,42 @@ def load() -> list[Check]:
     path = Path(__file__).with_name("checks.toml")
     raw: list[dict[str, Any]] = tomllib.loads(path.read_text("utf-8"))["check"]
     return [
-        Check(one["name"], kind, tuple(one[kind]), one.get("where", "."), tuple(one.get("any", ())))
-        for one in raw
+        Check(
+            entry["name"],
+            kind,
+            tuple(entry[kind]),
+            entry.get("where", "."),
+            tuple(entry.get("any", ())),
+            entry.get("alone", False),
+        )
+        for entry in raw
         for kind in KINDS
-        if kind in one
+        if kind in entry
     ]
 
 
-def tools(context: Context) -> dict[str, dict[str, str]]:
+def set_up(context: Context, states: Mapping[str, State], recipe: str) -> list[Outcome]:
+    """A failure for each step that `recipe` needs, that could be made and is not there.
+
+    Without it, tests of what is absent would be skipped in silence.
+    """
+    return [
+        Outcome(f"set-up of {name}", "failed", f"see {log_of(context, name)}")
+        for name in context.settings.recipes[recipe]
+        if not states[name].ready and not states[name].missing
+    ]
+
+
+def tools(context: Context, states: Mapping[str, State]) -> dict[str, dict[str, str]]:
     """Every `{tool}` of a command, as `{"path": ...}` or `{"missing": reason}`."""
-    states = {name: look(step, context) for name, step in STEPS.items()}
-    for name, state in states.items():
-        # the recipe set it up before it came here
-        if not state.ready and not state.missing and log_of(context, name).exists():
-            reason = f"set-up failed; see {log_of(context, name)}"
-            states[name] = replace(state, missing=reason)
+    explained = {
+        name: replace(state, missing=f"set-up failed; see {log_of(context, name)}")
+        if not state.ready and not state.missing and log_of(context, name).exists()
+        else state
+        for name, state in states.items()
+    }
     sources = {**ENTRIES, **OWN_ENTRIES}
-    known = {name: entry(states, *source) for name, source in sources.items()}
+    known = {name: entry(explained, *source) for name, source in sources.items()}
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
@@ -105,13 +134,11 @@ def resolve(
 
 
 def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) -> Outcome:
-    """Run one check with its output passed through."""
-    label = check.name if check.kind != "lint" else f"{check.name} (lint)"
+    """Run one check; its output passes through if it is alone, else it is printed at the end."""
     command, reason = resolve(check, context.clone, known)
     if command is None:
-        print(f"== {label}: skipped: {reason}", flush=True)
-        return Outcome(label, "skipped", reason)
-    print(f"== {label}", flush=True)
+        print(f"== {check.label}: skipped: {reason}", flush=True)
+        return Outcome(check.label, "skipped", reason)
     environ = {
         **context.environ,
         # keeps build output out of the clone
@@ -121,15 +148,49 @@ def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) 
     }
     if not sys.stdout.isatty():
         environ["NO_COLOR"] = "1"
+    if check.alone:
+        print(f"== {check.label}", flush=True)
+    output = None if check.alone else subprocess.PIPE
     started = time.monotonic()
     try:
-        code = subprocess.run(
-            command, cwd=context.clone / check.where, env=environ, check=False
-        ).returncode
+        done = subprocess.run(
+            command,
+            cwd=context.clone / check.where,
+            env=environ,
+            stdout=output,
+            stderr=output and subprocess.STDOUT,
+            check=False,
+        )
     except OSError as error:
-        return Outcome(label, "failed", str(error))
-    print(f"== {label}: {time.monotonic() - started:.1f} s", flush=True)
-    return Outcome(label, "passed") if code == 0 else Outcome(label, "failed", f"exit code {code}")
+        return Outcome(check.label, "failed", str(error))
+    text = (done.stdout or b"").decode(errors="replace")
+    print(f"{text}== {check.label}: {time.monotonic() - started:.1f} s\n", end="", flush=True)
+    if done.returncode:
+        return Outcome(check.label, "failed", f"exit code {done.returncode}")
+    return Outcome(check.label, "passed")
+
+
+def side_by_side(checks: Sequence[Check], work: Callable[[Check], Outcome]) -> list[Outcome]:
+    """Outcomes of all: of one tool in order, of different ones together; `alone` last and alone.
+
+    Checks of one tool share its folders of build output.
+    """
+    lanes: dict[str, list[Check]] = {}
+    for check in checks:
+        if not check.alone:
+            lanes.setdefault(check.command[0], []).append(check)
+    interrupted = threading.Event()
+
+    def follow(lane: list[Check]) -> list[Outcome]:
+        return [work(check) for check in lane if not interrupted.is_set()]
+
+    with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 1)) as pool:
+        try:
+            together = [outcome for lane in pool.map(follow, lanes.values()) for outcome in lane]
+        except BaseException:
+            interrupted.set()
+            raise
+    return together + [work(check) for check in checks if check.alone]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -142,9 +203,13 @@ def main(argv: Sequence[str]) -> int:
         print(" ".join(dict.fromkeys(check.name for check in checks)), file=sys.stderr)
         return EXIT_USAGE
     context = make_context(Path(__file__).resolve().parents[2])
-    known = tools(context)
-    outcomes = [run(one, context, known) for one in checks if not names or one.name in names]
-    return summarise(outcomes)
+    states = {name: look(step, context) for name, step in STEPS.items()}
+    failures = [] if names else set_up(context, states, kinds[-1])
+    known = tools(context, states)
+    chosen = [check for check in checks if not names or check.name in names]
+    if "format" in kinds or len(chosen) == 1:  # formatters may change the same file
+        chosen = [replace(check, alone=True) for check in chosen]
+    return summarise(failures + side_by_side(chosen, lambda check: run(check, context, known)))
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -26,17 +26,22 @@ def entry(states: Mapping[str, State], step: str, name: str) -> dict[str, str]:
     return {"path": str(path)} | ({"version": known} if known else {})
 
 
+def paths_file(context: Context) -> Path:
+    """Where this clone's paths file is, or will be."""
+    clone = hashlib.sha256(str(context.clone).encode()).hexdigest()[:16]
+    return context.toolchain / "clones" / f"{clone}.json"
+
+
 def write_paths(context: Context, states: Mapping[str, State]) -> Path:
     """Write this clone's paths file, if its content is new, and return where it is."""
     content = {name: entry(states, *source) for name, source in ENTRIES.items()}
     text = json.dumps(content, indent=2) + "\n"
-    clone = hashlib.sha256(str(context.clone).encode()).hexdigest()[:16]
-    file = context.toolchain / "clones" / f"{clone}.json"
+    file = paths_file(context)
     with contextlib.suppress(OSError):
         if file.read_text("utf-8") == text:
             return file
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{clone}.{os.getpid()}")
+    part = file.with_name(f"{file.stem}.{os.getpid()}")
     part.write_text(text, "utf-8")
     part.replace(file)
     return file

@@ -1,26 +1,83 @@
 """Fixtures for all of the harness's tests."""
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from bootstrap.context import make_context
+from bootstrap.paths import just_environ, paths_file
 from sqlitmus.vocabulary import paths
+from tests import left_out
 from tests.fakes.clone import Clone
 
 # A busy machine is slow, and a test that drew other values than yesterday is no news.
 settings.register_profile("sqlitmus", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("fast", settings.get_profile("sqlitmus"), max_examples=15)
 settings.load_profile("sqlitmus")
 
 
+def pytest_configure() -> None:
+    """Outside `./just`, as an editor starts pytest: the environment that `./just` would give."""
+    if "SQLITMUS_PATHS" in os.environ:
+        return
+    context = make_context(paths.ROOT)
+    file = paths_file(context)
+    environ = just_environ(context, file, Path(sys.executable).parent)
+    if not file.exists():
+        del environ["SQLITMUS_PATHS"]
+    os.environ.update(environ)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by the tools that it needs."""
+    for item in items:
+        if isinstance(item, pytest.Function):
+            for mark in left_out.marks(item.fixturenames, vars(item.module)):
+                item.add_marker(mark)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hide the tools from a test that is not marked as needing one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not any(item.iter_markers("runner")):
+            patch.delenv("SQLITMUS_PATHS", raising=False)
+        return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end how many tests were left out, and what sets up the tools that they need."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for line in left_out.summary(report.longrepr[2] for report in skipped):
+        terminalreporter.write_line(line, yellow=True, bold=True)
+
+
 @pytest.fixture
-def clone(tmp_path: Path) -> Iterator[Clone]:
-    """A temporary catalogue; skipped with the reason where hyperfine is not set up."""
-    tools = paths.tools()
-    if "hyperfine" not in tools.paths:
-        pytest.skip(f"hyperfine: {tools.missing.get('hyperfine', 'not set up; run ./just setup')}")
-    made = Clone.make(tmp_path)
+def hyperfine_program() -> str:
+    """The path of hyperfine."""
+    return left_out.tool("hyperfine")
+
+
+@pytest.fixture
+def node() -> str:
+    """The path of Node, which runs the page's modules."""
+    return left_out.tool("node")
+
+
+@pytest.fixture
+def clone(tmp_path: Path, hyperfine_program: str) -> Iterator[Clone]:
+    """A temporary catalogue whose runs hyperfine measures."""
+    made = Clone.make(tmp_path, hyperfine_program)
     yield made
     left = made.alive()
     assert not left, f"fakes left behind: {left}"
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Clone:
+    """A temporary catalogue without hyperfine: for what is decided, not measured."""
+    return Clone.make(tmp_path)

@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.cli.export import text_of
-from sqlitmus.cli.schema import schemas
 from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
 from sqlitmus.results import summary
@@ -118,7 +117,9 @@ def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
     )
     assert read(text) == export.rows
     assert export_model().model_validate_json(text_of(reports, "json")) == export
-    Draft202012Validator(schemas()["export"]).validate(json.loads(text_of(reports, "json")))
+    Draft202012Validator(export_model().model_json_schema()).validate(
+        json.loads(text_of(reports, "json"))
+    )
     (_, measures) = json.loads(text_of(reports, "bmf")).values()
     assert measures["load-ns"] == {"value": float(second["load_ns"])}
 

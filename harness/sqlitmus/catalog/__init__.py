@@ -1,9 +1,10 @@
-"""What can be measured: TOML files → scenarios, cases, cells and the jobs that runners get.
+"""The catalogue: TOML files become scenarios, cases, cells and the jobs that runners get.
 
-`definitions` the files as models · `cases` scenarios × axes · `choose` suites and filters → cells
-· `shards` a suite in parts · `claims`, `claimfiles` published experiments · `plan` what a run will
-do · `jobs` a case → the contract's job · `fixture`, `generate` database files and their values ·
-`runners` what is installed here.
+`definitions` models the files · `cases` multiplies scenarios by axes · `choose` applies suites and
+filters · `shards` divides a suite · `claims`, `claimfiles` model published experiments · `plan`
+says what a run will do · `jobs` turns a case into the contract's job · `fixture`, `generate` make
+database files and their values · `runners` describes what is installed here · `same_work` compares
+the work of two plans.
 
 Imports: vocabulary, machine.
 """

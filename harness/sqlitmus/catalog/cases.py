@@ -1,22 +1,22 @@
-"""Scenarios and axis values → cases. Pure."""
+"""Turns scenarios and axis values into cases. Pure."""
 
 import itertools
 from collections.abc import Iterator
 
-from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, Step, Suite, Variant
+from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, ScenarioStep, Suite, Variant
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 
 
 def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
-    """`scenario`, or `scenario@axis=value,…` with the axes that are not at their default."""
+    """A case's id: `scenario`, or `scenario@axis=value,…` with axes not at their default."""
     other = [f"{a}={axes[a]}" for a, values in spec.axes.items() if axes[a] != values[0]]
     return f"{scenario}@{','.join(other)}" if other else scenario
 
 
 def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
-    """Scenario and axes of a case id; raises UsageError with the nearest names."""
+    """The scenario and the axes of a case id; raises UsageError with the nearest names."""
     name, _, rest = text.partition("@")
     spec = catalog.scenarios.get(name)
     if spec is None:
@@ -33,7 +33,7 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
 
 
 def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> Case:
-    """The case of scenario `name` with `axes` fixed and the least counts that `mode` allows."""
+    """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
     operations = spec.operations
     for override in spec.overrides:
@@ -43,7 +43,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
-    own = {name for name, _ in variant.pragmas}
+    set_by_variant = {name for name, _ in variant.pragmas}
     cold = spec.metric == "cold"
     unwarmed = cold or spec.fixed
     warmup_iterations = spec.warmup_iterations
@@ -70,14 +70,14 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
         sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
-        pragmas=[(n, v) for n, v in set_by_profile if n not in own] + variant.pragmas,
+        pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
         notes=spec.notes,
     )
 
 
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
-    """What the axis values together change."""
+    """Everything that the axis values change, put together."""
     together = Variant()
     for axis, values in spec.variants.items():
         if axes[axis] in values:
@@ -85,7 +85,7 @@ def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
     return together
 
 
-def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
+def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:
     """The scenario's steps that apply to these axis values."""
     return [
         step
@@ -98,15 +98,15 @@ def steps_of(spec: Scenario, axes: dict[str, str]) -> list[Step]:
 
 def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[Case]:
     """The suite's cases, each once, in the catalogue's order of scenarios."""
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     for selection in suite.cases:
-        wanted = str(selection["scenario"])
-        names = list(catalog.scenarios) if wanted == "*" else [wanted]
+        scenario = str(selection["scenario"])
+        names = list(catalog.scenarios) if scenario == "*" else [scenario]
         for name in names:
             for axes in _combinations(catalog.scenarios[name], selection):
                 case = make_case(name, axes, catalog, mode)
-                found.setdefault(case.id, case)
-    return list(found.values())
+                cases.setdefault(case.id, case)
+    return list(cases.values())
 
 
 def _combinations(

@@ -1,21 +1,21 @@
-"""Suites, runners and filters → the cells of a run. Pure."""
+"""Chooses the cells of a run from suites, runners and filters. Pure."""
 
 import re
 from collections.abc import Iterable
 
 from sqlitmus.catalog.cases import cases_of, make_case, parse_case
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.definitions import Catalog, Mode, Runner
+from sqlitmus.catalog.definitions import Catalog, Mode, RunnerSpec
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import nearest, unknown
 
 
 class Filter:
-    """`-f` terms. Within one text all terms must match, of several texts one.
+    """The `-f` terms: all terms of one text must match, and at least one of several texts.
 
-    A term is a substring of `case/runner`, `key:value` over scenario, group, runner, runtime,
-    driver, bound and any axis, or either with `-` before it to exclude.
+    A term is a substring of `case/runner`, or `key:value` where the key is scenario, group, runner,
+    runtime, driver, bound or an axis. A leading `-` excludes what the term matches.
     """
 
     KEYS = ("scenario", "group", "bound", "runner", "runtime", "driver", "case")
@@ -34,8 +34,8 @@ class Filter:
             return exclude, key, value
         return exclude, None, text.removeprefix("-")
 
-    def matches(self, case: Case, runner: Runner) -> bool:
-        """Whether the cell of `case` and `runner` is wanted."""
+    def matches(self, case: Case, runner: RunnerSpec) -> bool:
+        """Whether the filter selects the cell of `case` and `runner`."""
         if not self._alternatives:
             return True
         facts = {
@@ -58,14 +58,16 @@ class Filter:
         )
 
 
-def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list[str]) -> Cells:
-    """Runner names per case id that `wanted` leaves; raises UsageError when nothing is left."""
-    left = {c.id: [r.name for r in runners if wanted.matches(c, r)] for c in cases}
+def narrow(
+    cases: list[Case], runners: list[RunnerSpec], filter_: Filter, texts: list[str]
+) -> Cells:
+    """Runner names per case id that match `filter_`; raises UsageError when no cell matches."""
+    left = {c.id: [r.name for r in runners if filter_.matches(c, r)] for c in cases}
     left = {case: names for case, names in left.items() if names}
     if not left:
-        known = [c.id for c in cases] + [r.name for r in runners]
+        candidates = [c.id for c in cases] + [r.name for r in runners]
         words = [t.lstrip("-").partition(":")[2] or t for text in texts for t in text.split()]
-        near = nearest(words[-1] if words else "", known)
+        near = nearest(words[-1] if words else "", candidates)
         raise UsageError(
             f"nothing in this suite matches {' | '.join(texts)!r}."
             + (f" Did you mean {near}?" if near else "")
@@ -75,7 +77,7 @@ def narrow(cases: list[Case], runners: list[Runner], wanted: Filter, texts: list
 
 
 def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
-    """The mode asked for, or the suite's own, with its name; raises UsageError for unknown ones."""
+    """The name and definition of `mode`, or the suite's own; raises UsageError for unknown ones."""
     if suite not in catalog.suites:
         raise UsageError(unknown("suite", suite, catalog.suites))
     name = mode or catalog.suites[suite].mode
@@ -87,10 +89,10 @@ def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
 def choose_claims(
     catalog: Catalog, mode: Mode, claims: list[Claim], runner_names: list[str], cores: int
 ) -> tuple[list[Case], Cells]:
-    """The cases that `claims` can show on `cores`, and the runners wanted in each, of
-    `runner_names` if there are any.
+    """The cases that `claims` can show on `cores`, and the runners of each.
 
-    Raises UsageError for runners that none of them is about.
+    `runner_names` restricts the runners unless it is empty. Raises UsageError when no claim
+    measures any of them.
     """
     for name in runner_names:
         if name not in catalog.runners:
@@ -122,7 +124,7 @@ def choose(
     filters: list[str],
     reference: str | None,
 ) -> tuple[list[Case], Cells]:
-    """The cases of a suite (or those named) and the runners wanted in each.
+    """The cases of a suite, or those of `case_ids`, and the runners of each.
 
     Raises UsageError with the nearest names for anything that does not exist.
     """
@@ -132,8 +134,8 @@ def choose(
             raise UsageError(unknown("runner", name, catalog.runners))
     cases = cases_of(suite, catalog, mode)
     if case_ids:
-        asked = [parse_case(text, catalog) for text in case_ids]
-        made = [make_case(name, axes, catalog, mode) for name, axes in asked]
+        parsed = [parse_case(text, catalog) for text in case_ids]
+        made = [make_case(name, axes, catalog, mode) for name, axes in parsed]
         cases = list({case.id: case for case in made}.values())
     unasked = {"variant"} if suite.oracle else {"variant", "oracle"}
     specs = [

@@ -1,4 +1,4 @@
-"""`scenarios/claims/*.toml` → claims that the catalogue can measure."""
+"""Reads `scenarios/claims/*.toml` as claims that the catalogue can measure."""
 
 import tomllib
 from pathlib import Path
@@ -15,10 +15,10 @@ from sqlitmus.vocabulary.suggest import unknown
 def read(folder: Path, catalog: Catalog) -> dict[str, Claim]:
     """The claims by name, in the order of their files.
 
-    A file is named `PREFIX-NAME.toml`, the prefix for their order. Raises UsageError with file and
-    place for what is no claim, and for cells that the catalogue does not have.
+    A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file and
+    place for invalid claims and for cells that the catalogue lacks.
     """
-    found: dict[str, Claim] = {}
+    claims: dict[str, Claim] = {}
     for file in sorted(folder.glob("*.toml")):
         try:
             value = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -29,12 +29,12 @@ def read(folder: Path, catalog: Catalog) -> dict[str, Claim]:
             lines = [f"{file}: {place('', e['loc'])}: {e['msg']}" for e in error.errors()]
             raise UsageError("\n".join(lines)) from error
         _check(claim, catalog, file)
-        found[claim.name] = claim
-    return found
+        claims[claim.name] = claim
+    return claims
 
 
 def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
-    """The claims of `names`, all without any; raises UsageError with the nearest name."""
+    """The claims called `names`, or all if it is empty; raises UsageError with the nearest name."""
     for name in names:
         if name not in claims:
             raise UsageError(unknown("claim", name, claims))
@@ -52,20 +52,20 @@ def _check(claim: Claim, catalog: Catalog, file: Path) -> None:
             if not row.untestable:
                 for pair in pairs:
                     for case, runner in pair:
-                        _known(case, runner, catalog, at)
+                        _check_cell(case, runner, catalog, at)
     for number, table in enumerate(claim.tables):
         for case in table.cases:
             for runner in table.runners:
-                _known(case, runner, catalog, f"{file}: tables[{number}]")
+                _check_cell(case, runner, catalog, f"{file}: tables[{number}]")
 
 
-def _known(case: str, runner: str, catalog: Catalog, at: str) -> None:
+def _check_cell(case: str, runner: str, catalog: Catalog, at: str) -> None:
     if runner not in catalog.runners:
         raise UsageError(f"{at}: {unknown('runner', runner, catalog.runners)}")
     try:
         scenario, axes = parse_case(case, catalog)
     except UsageError as error:
         raise UsageError(f"{at}: {error}") from error
-    known = case_id(scenario, axes, catalog.scenarios[scenario])
-    if known != case:
-        raise UsageError(f"{at}: the case {case!r} is called {known!r}; write that")
+    canonical = case_id(scenario, axes, catalog.scenarios[scenario])
+    if canonical != case:
+        raise UsageError(f"{at}: the case {case!r} is called {canonical!r}; write that")

@@ -24,17 +24,19 @@ def _finite(value: float) -> float:
 Ratio = Annotated[float, AfterValidator(_finite)]
 
 
-class Cell(Model):
-    """A case id, and the runner where the row names one."""
+class CellTemplate(Model):
+    """A case id, and a runner when the claim compares two runners."""
 
     case: str
     runner: str | None = None
 
 
-class Row(Model):
-    """One published figure. `said` is it in the publication's own words; `values` fill the braces
-    of the group's cells. Without `published` the row is shown beside the others, without a verdict.
-    The claim's word comes from its `key` rows; from all rows if there are none.
+class ClaimRow(Model):
+    """One published figure.
+
+    `said` quotes the publication; `values` fill the braces of the group's cells. A row without
+    `published` is shown without a verdict. The `key` rows decide the claim's word; without key
+    rows, all rows do.
     """
 
     name: str
@@ -45,25 +47,25 @@ class Row(Model):
     key: bool = False
 
 
-class Group(Model):
-    """Rows of one kind: which cells are compared by which metric, on which runners.
+class ClaimGroup(Model):
+    """Rows of one kind: which cells are compared, by which metric, on which runners.
 
-    Times are those of an operation, or with `per` "row" of a row that it returns; `wall` is that of
-    the process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of
-    1, "effect" as `stats.claim.Published` tells. `cores` are the least that the claim can show
-    itself on.
+    Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
+    process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of 1;
+    `stats.claim.Published` defines "effect". The machine needs at least `cores` cores to show the
+    claim.
     """
 
     title: str
     metric: ClaimMetric
-    base: Cell
-    new: Cell
+    base: CellTemplate
+    new: CellTemplate
     runners: list[str] = []
     expects: Literal["effect", "no effect"] = "effect"
     tolerance: Annotated[float, Field(gt=1)] = 1.5
     per: Literal["operation", "row"] = "operation"
     cores: int = 1
-    rows: Annotated[list[Row], Field(min_length=1)]
+    rows: Annotated[list[ClaimRow], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _whose(self) -> Self:
@@ -87,7 +89,7 @@ class Group(Model):
                 raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
         return self
 
-    def pairs(self, row: Row) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    def pairs(self, row: ClaimRow) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """(case id, runner) of base and new, once for each runner."""
         base, new = (cell.case.format(**row.values) for cell in (self.base, self.new))
         named = [str(cell.runner).format(**row.values) for cell in (self.base, self.new)]
@@ -96,7 +98,7 @@ class Group(Model):
 
 
 class Lessons(Model):
-    """The one line for a service, by what came out."""
+    """The advice for a service, in one line for each possible outcome."""
 
     reproduced: str
     different: str
@@ -105,12 +107,12 @@ class Lessons(Model):
     untestable: str
 
 
-class Table(Model):
-    """Cells shown beside each other by `metric`; every case on every runner.
+class ClaimTable(Model):
+    """Cells shown side by side by `metric`: every case on every runner.
 
-    A ranking is fastest first; a scaling has the threads of all processes on its axis and a line
-    for each combination of the other axes; a histogram has a logarithmic axis, with `step_ms` a
-    linear one with a tick at each step.
+    A ranking lists the fastest first. A scaling has the threads of all processes on its axis and a
+    line for each combination of the other axes. A histogram has a logarithmic axis; with `step_ms`
+    it has a linear axis with a tick at each step.
     """
 
     title: str
@@ -132,8 +134,8 @@ class Claim(Model):
     differences: list[str] = []
     untestable: list[str] = []
     lessons: Lessons
-    groups: Annotated[list[Group], Field(min_length=1)]
-    tables: list[Table] = []
+    groups: Annotated[list[ClaimGroup], Field(min_length=1)]
+    tables: list[ClaimTable] = []
 
     @model_validator(mode="after")
     def _says(self) -> Self:
@@ -146,7 +148,7 @@ class Claim(Model):
     ) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
         """Base and new, as (case id, runner), of all rows that can be tested.
 
-        With `cores`, only those of groups that can show themselves on so many.
+        `cores` leaves out the groups that need more cores.
         """
         for group in self.groups:
             if cores is None or group.cores <= cores:
@@ -157,7 +159,7 @@ class Claim(Model):
     def cells(self, cores: int | None = None) -> Iterator[tuple[str, str]]:
         """Every (case id, runner) that the claim needs, repeats included.
 
-        With `cores`, only what can show itself on so many.
+        `cores` leaves out the groups that need more cores.
         """
         for pair in self.compared(cores):
             yield from pair
@@ -167,20 +169,19 @@ class Claim(Model):
                     yield case, runner
 
 
-def canaries(asked: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Per case, of the runners in `cells`, the one that published figures are about: most key rows,
-    else most rows.
+def canaries(claims: Iterable[Claim], cells: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The runner that runs twice in each case, chosen from `cells`: the one with most key rows.
 
-    What a figure may be noise is told by that runner's own repetition: one that is a thousand times
-    faster varies a thousand times as much, in longest latencies above all.
+    Without key rows, the one with most rows. A figure's noise is that of its own runner: one that
+    is a thousand times faster varies a thousand times as much, above all in its longest latencies.
     """
-    found: dict[str, Counter[str]] = {}
-    for claim in asked:
+    weights: dict[str, Counter[str]] = {}
+    for claim in claims:
         for group in claim.groups:
             for row in group.rows:
                 if row.published is None or row.untestable:
                     continue
                 for case, runner in (cell for pair in group.pairs(row) for cell in pair):
                     if runner in cells.get(case, ()):
-                        found.setdefault(case, Counter())[runner] += KEY if row.key else 1
-    return {case: runners.most_common(1)[0][0] for case, runners in found.items()}
+                        weights.setdefault(case, Counter())[runner] += KEY if row.key else 1
+    return {case: runners.most_common(1)[0][0] for case, runners in weights.items()}

@@ -59,7 +59,7 @@ def _power_of_two(length: int) -> int:
     return length
 
 
-class Step(Model):
+class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values."""
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
@@ -105,7 +105,7 @@ class Variant(Model):
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
 
     def also(self, other: "Variant") -> "Variant":
-        """Both together; where they contradict each other, `other` holds."""
+        """Both variants together; `other` wins where they contradict each other."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
         for name in ("flags", "pragmas", "worker_pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
@@ -117,7 +117,7 @@ class Variant(Model):
 class Writing(Model):
     """A writer beside the readers: what it does per iteration, at how many operations a second."""
 
-    steps: Annotated[list[Step], Field(min_length=1)]
+    steps: Annotated[list[ScenarioStep], Field(min_length=1)]
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int = Field(ge=1)
     rate: float | None = None
@@ -126,8 +126,8 @@ class Writing(Model):
 class Scenario(Model):
     """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
 
-    `memory` gives each connection a database of its own, filled by `setup`. With `fixed`, the
-    counts stand as they are, whatever a pilot would find; `rate` is in operations a second.
+    `memory` gives each connection its own database, filled by `setup`. `fixed` keeps the counts
+    whatever a pilot measures; `rate` is in operations a second.
     """
 
     title: str
@@ -153,7 +153,7 @@ class Scenario(Model):
     writer: Writing | None = None
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
-    steps: list[Step] = []
+    steps: list[ScenarioStep] = []
     reset: list[str] = []
     readback: list[Query] = []
     overrides: list[Override] = []
@@ -176,16 +176,16 @@ class Scenario(Model):
         return self
 
 
-def _check_step(step: Step, first: dict[str, str], at: str) -> None:
+def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
     unknown = step.only.keys() - first.keys()
     if unknown:
-        raise ValueError(f"{at}.only: {', '.join(unknown)} is no axis of this")
+        raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
     try:
         step.sql.format(**first)
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(
-            f"{at}.sql: {error} is no axis of this; braces name an axis, "
-            "doubled ones stand for themselves"
+            f"{at}.sql: {error} is not an axis of this; braces name an "
+            "axis, and doubled braces are literal ones"
         ) from error
 
 
@@ -198,7 +198,7 @@ class Profile(Model):
 
 
 class Suite(Model):
-    """Which cases, and the mode they are measured in unless another is asked for.
+    """A selection of cases, and the mode that measures them by default.
 
     A case names a scenario (or `*`) and axis values.
     """
@@ -220,11 +220,10 @@ Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
 
 
 class Mode(Model):
-    """How hard to measure. Each of `sessions` has `blocks`, and `pause_s` seconds lie between two
-    of them; bounds are [least, most].
+    """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
-    `pilot` is the number of processes of each cell that the pilot runs, 0 for none. A decision may
-    be taken at `looks` equally spaced looks.
+    Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
+    decision may be taken at each of `looks` equally spaced looks.
     """
 
     title: str
@@ -250,11 +249,11 @@ class Fixture(Model):
     fill: dict[str, dict[str, Generator | str]]
 
 
-class Runner(Model):
+class RunnerSpec(Model):
     """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
 
-    `steady_environment` is added where steady state is timed, never where the start is; `engine`
-    holds options of SQLite itself, as the contract's `connection.engine`.
+    `steady_environment` is added only to steady-state measurements, because it would change the
+    start; `engine` holds options of SQLite itself, as the contract's `connection.engine`.
     """
 
     name: str
@@ -273,18 +272,18 @@ class Runner(Model):
 
 
 class _Runners(Model):
-    runner: list[Runner]
+    runner: list[RunnerSpec]
 
 
 class Catalog(Model):
-    """Everything that can be run, by name."""
+    """Every definition that a run can use, by name."""
 
     scenarios: dict[str, Scenario]
     profiles: dict[str, Profile]
     suites: dict[str, Suite]
     modes: dict[str, Mode]
     fixtures: dict[str, Fixture]
-    runners: dict[str, Runner]
+    runners: dict[str, RunnerSpec]
     folders: dict[str, Path]
 
 
@@ -296,18 +295,18 @@ def load() -> Catalog:
 
 def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
-    found: dict[str, Scenario] = {}
+    by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
         if file.name not in ("profiles.toml", "suites.toml", "modes.toml"):
             for name, value in _toml(file).items():
-                if name in found:
+                if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
-                found[name] = _model(Scenario, value, file, name)
+                by_name[name] = _model(Scenario, value, file, name)
     profiles = _tables(Profile, scenarios / "profiles.toml")
     suites = _tables(Suite, scenarios / "suites.toml")
     modes = _tables(Mode, scenarios / "modes.toml")
     sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
-    starters: dict[str, Runner] = {}
+    starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
         for runner in _model(_Runners, _toml(file), file, "").runner:
@@ -315,9 +314,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
                 raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             starters[runner.name] = runner
             folders[runner.name] = file.parent
-    _cross_check(found, profiles, suites, modes, sets, scenarios)
+    _cross_check(by_name, profiles, suites, modes, sets, scenarios)
     return Catalog(
-        scenarios=found,
+        scenarios=by_name,
         profiles=profiles,
         suites=suites,
         modes=modes,
@@ -367,15 +366,15 @@ def _cross_check(
                     f"{where}.scenario: there is no scenario {scenario_name}; expected * or "
                     f"{_any_of(scenarios)}"
                 )
-            known = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
-            _check_selection(case, known, where)
+            axes = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
+            _check_selection(case, axes, where)
 
 
 def _check_selection(
-    case: dict[str, str | list[str]], known: dict[str, list[str]], where: str
+    case: dict[str, str | list[str]], axes: dict[str, list[str]], where: str
 ) -> None:
     for axis, values in case.items():
-        expected = known.get(axis, [])
+        expected = axes.get(axis, [])
         if axis != "scenario" and (isinstance(values, str) or not set(values) <= set(expected)):
             raise UsageError(
                 f"{where}.{axis}: {values}; expected a list of some of {_any_of(expected)}"
@@ -405,8 +404,8 @@ def _model(model: type[M], value: object, file: Path, at: str) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        told = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
-        raise UsageError(told) from error
+        problems = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
+        raise UsageError(problems) from error
 
 
 def place(at: str, location: tuple[int | str, ...]) -> str:

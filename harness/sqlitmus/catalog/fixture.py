@@ -18,7 +18,7 @@ LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file
 def key(
     name: str, fixture: Fixture, size: str, journal_mode: str, encoding: Encoding = "UTF-8"
 ) -> str:
-    """File name without suffix; another one for each definition, size, journal mode, encoding."""
+    """The file's name without suffix; it differs by definition, size, journal mode and encoding."""
     other = [] if encoding == "UTF-8" else [encoding]
     text = "/".join([str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json()])
     parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
@@ -33,7 +33,7 @@ def ensure(
     folder: Path,
     encoding: Encoding = "UTF-8",
 ) -> Path:
-    """The path of the fixture's file in `folder`, built there if it is not yet."""
+    """The path of the fixture's file in `folder`; builds the file if it is absent."""
     path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
     if path.exists():
         return path
@@ -65,7 +65,7 @@ def rows(fixture: Fixture, size: str) -> int:
 def build(
     fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
 ) -> None:
-    """Fill the tables, index, ANALYZE and leave the file in `journal_mode`, checkpointed."""
+    """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`."""
     count = rows(fixture, size)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         fast = (
@@ -115,9 +115,9 @@ def _fill(
 
 
 def fresh_copy(source: Path, target: Path) -> None:
-    """Put a new copy of `source` at `target`, without what a former writer left beside it.
+    """Copy `source` to `target`, and remove what a former writer left beside it.
 
-    Raises NotFit when it cannot be written.
+    Raises NotFit when the copy cannot be written.
     """
     try:
         for suffix in ("-wal", "-shm", "-journal"):

@@ -13,7 +13,7 @@ _SIZE = re.compile(r"size\s*(?:([+*-])\s*(\d+))?$")
 
 
 def bound(value: Bound | float, size: int) -> int | float:
-    """A number, or `size`, `size+n`, `size-n`, `size*n` of the fixture's size."""
+    """The number that `value` stands for: itself, or `size`, `size+n`, `size-n` or `size*n`."""
     if not isinstance(value, str):
         return value
     match = _SIZE.match(value)
@@ -37,7 +37,7 @@ def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[V
 
 
 def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list[list[Value]]:
-    """`length` rows of parameters, fewer where a permutation has fewer (a power of two again).
+    """`length` rows of parameters; a power of two fewer when a permutation has fewer values.
 
     Raises UsageError for a reference to a later position.
     """

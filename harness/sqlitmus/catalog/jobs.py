@@ -1,12 +1,11 @@
-"""A case and a database file → the contract's job. Pure."""
+"""Turns a case and a database file into the contract's job. Pure."""
 
 from pathlib import Path
 from typing import Literal
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, Scenario, Variant
-from sqlitmus.catalog.definitions import Step as ScenarioStep
+from sqlitmus.catalog.definitions import Catalog, Scenario, ScenarioStep, Variant
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.contract import (
     Column,
@@ -35,9 +34,9 @@ def make_job(
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
 ) -> Job:
-    """The job of `case`; `size` is the fixture's rows.
+    """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms`, the least warm-up, and `engine`, options of SQLite itself, are the runner's own.
+    `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own.
     """
     spec = catalog.scenarios[case.scenario]
     variant = case.variant
@@ -98,7 +97,7 @@ def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
 
 
 def question(job: Job) -> Job:
-    """The same question without runner-specific manner: what the oracle is asked."""
+    """The job that the oracle gets: the same question without the runner's own settings."""
     plain = {"shape": "object", "integers": "number", "statement": "prepared"}
     steps = [step.model_copy(update=plain) for step in job.steps]
     connection = job.connection.model_copy(update={"engine": {}, "per_operation": False})
@@ -107,9 +106,9 @@ def question(job: Job) -> Job:
     return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
 
 
-def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
+def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
     steps: list[Step] = []
-    for number, step in enumerate(wanted):
+    for number, step in enumerate(specs):
         steps.append(
             Step.model_validate(
                 {
@@ -131,9 +130,9 @@ def _steps(wanted: list[ScenarioStep], case: Case, size: int, seed: str) -> list
 def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
         return None
-    own = [p for p in step.parameters if p.generator != "same"]
+    generated = [p for p in step.parameters if p.generator != "same"]
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
-    drawn = generate.pool(own, step.pool, size, seed) if own else []
+    drawn = generate.pool(generated, step.pool, size, seed) if generated else []
     rows: list[list[Value]] = []
     for i in range(len(drawn) or step.pool):
         values = iter(drawn[i] if drawn else [])
@@ -150,8 +149,10 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
 
 
 def read_back(job: Job) -> list[tuple[str, str | int]]:
-    """The pragmas that a result of `job` must show: the last value of each, a worker's own where
-    there are several."""
+    """The pragmas that a result of `job` must show, with the last value set for each.
+
+    With several workers, a worker's own pragmas come last.
+    """
     connection = job.connection
     several = job.mode == "measure" and job.measure.workers > 1
     return list(

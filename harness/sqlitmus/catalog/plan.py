@@ -1,4 +1,4 @@
-"""What a run will do: its cases, how often each cell is done, and the frozen plan. Pure.
+"""The plan of a run: its cases, the counts of each cell, and what else is frozen. Pure.
 
 A case is a scenario with every axis fixed; a cell is a case × a runner.
 """
@@ -22,8 +22,8 @@ MINIMUM_BLOCKS = 10  # fewer never yield a verdict
 class Case(Model):
     """A scenario with every axis fixed, and how often it is done.
 
-    `processes` is None where the runner is started alone, else by the launcher; `workers` are those
-    of each process.
+    `processes` is None when the runner is started alone, otherwise the number that the launcher
+    starts; `workers` counts the threads of each process.
     """
 
     id: str
@@ -53,15 +53,15 @@ class Case(Model):
 
     @property
     def journal_mode(self) -> str:
-        """The journal mode that the database file is put into beforehand."""
+        """The journal mode of the database file before the runner opens it."""
         return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
 
 
 class Counts(Model):
-    """How often a cell is done, and what the pilot saw of it.
+    """How often a cell is done, and what the pilot measured of it.
 
-    `seconds` is what an invocation is predicted to take, `deviation` that of ln time from one
-    process to the next; None where the pilot could not tell.
+    `seconds` is the predicted duration of an invocation, `deviation` the standard deviation of ln
+    time between processes; None when the pilot could not measure it.
     """
 
     operations: int
@@ -74,16 +74,16 @@ class Counts(Model):
     deviation: float | None = None
 
     def of(self, case: Case) -> Case:
-        """`case` done that often."""
-        wanted = ("operations", "iterations", "warmup_iterations", "warmup_ms")
-        return case.model_copy(update={name: getattr(self, name) for name in wanted})
+        """`case` with these counts."""
+        fields = ("operations", "iterations", "warmup_iterations", "warmup_ms")
+        return case.model_copy(update={name: getattr(self, name) for name in fields})
 
 
 PlannedCounts = dict[str, dict[str, Counts]]  # by case id, then runner
 
 
 class PlannedRunner(Model):
-    """A runner as it was found, or why it is missing."""
+    """A runner as it is installed, or the reason why it is missing."""
 
     name: str
     title: str
@@ -95,13 +95,13 @@ class PlannedRunner(Model):
 
 
 def canaries(cells: Cells, canary: str | None, others: Mapping[str, str]) -> dict[str, str]:
-    """Per case the canary, or the other one that is named for it, where it is among the cells."""
+    """The canary of each case: `others` overrides `canary`; only runners of the case count."""
     named = {case: others.get(case, canary) for case in cells}
     return {case: name for case, name in named.items() if name in cells[case] and name}
 
 
 class Shard(Model):
-    """Which part of a run this is: shards of the same `whole` belong together."""
+    """The part of a run that one machine does; shards of the same `whole` belong together."""
 
     number: int = Field(ge=1)
     of: int = Field(ge=1)
@@ -109,14 +109,14 @@ class Shard(Model):
 
 
 class Plan(Model):
-    """What a run will do, frozen before it starts. `cells` holds the runners wanted per case id.
+    """What a run will do, frozen before it starts. `cells` holds the names of runners per case id.
 
-    `blocks` are those of all `sessions` together, between which lie `pause_s` seconds; `subjects`
-    what a comparison was asked for, exact enough to be found again. `gate` is the slowdown, as a
-    share of the time, that fails a comparison; one that `confirms` another names that run.
-    `canary` is the runner that runs a second time in each case; `canaries` names another for some.
-    `machine` is the name of the machine in merged reports, `definitions` a hash by kind and name
-    of each scenario, profile and fixture.
+    `blocks` counts those of all `sessions` together, which are `pause_s` seconds apart. `subjects`
+    are the texts that a comparison was given, precise enough to resolve again. `gate` is the
+    slowdown, as a share of the time, that fails a comparison; a confirmation names the run that it
+    `confirms`. `canary` is the runner that runs twice in each case; `canaries` overrides it for
+    some. `machine` is the machine's name in merged reports; `definitions` has a hash of each
+    scenario, profile and fixture, by kind and name.
     """
 
     schema_version: int = SCHEMA
@@ -160,7 +160,7 @@ class Plan(Model):
         return [pair for claim in self.claims for pair in claim.compared()]
 
     def twice(self) -> dict[str, str]:
-        """Per case the runner that runs a second time, as its canary."""
+        """The runner that runs twice in each case, as its canary."""
         return canaries(self.cells, self.canary, self.canaries)
 
     def counted(self, case: Case, runner: str) -> Case:

@@ -1,4 +1,4 @@
-"""Runners on this machine: how to start them, what they say of themselves, why one is missing."""
+"""The runners on this machine: how to start them, their descriptions, and why one is missing."""
 
 import hashlib
 import itertools
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.catalog.plan import PlannedRunner
 from sqlitmus.machine import affinity
 from sqlitmus.vocabulary import paths
@@ -31,7 +31,7 @@ class Installed:
     `fingerprint` changes with anything that could change its answers or its speed.
     """
 
-    spec: Runner
+    spec: RunnerSpec
     command: list[str]
     environment: dict[str, str]
     missing: str | None
@@ -39,7 +39,7 @@ class Installed:
     fingerprint: str
 
     def planned(self) -> PlannedRunner:
-        """What the plan and the report keep of it."""
+        """The runner as the plan and the report record it."""
         return PlannedRunner(
             name=self.spec.name,
             title=self.spec.title,
@@ -59,8 +59,8 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
         return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
 
 
-def environment(spec: Runner) -> dict[str, str]:
-    """What a runner's process sees: nothing that a user's shell happened to set."""
+def environment(spec: RunnerSpec) -> dict[str, str]:
+    """The environment of a runner's process: settings of the user's shell are left out."""
     keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
     scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
     return {**scrubbed, "LANG": "C.UTF-8", **spec.environment}
@@ -74,13 +74,13 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
     try:
         return [argument.format(**names) for argument in arguments]
     except (KeyError, IndexError, ValueError) as error:
-        known = ", ".join(f"{{{name}}}" for name in sorted(names))
+        placeholders = ", ".join(f"{{{name}}}" for name in sorted(names))
         raise UsageError(
-            f"runner command {arguments}: cannot fill in {error}; expected one of {known}"
+            f"runner command {arguments}: cannot fill in {error}; expected one of {placeholders}"
         ) from error
 
 
-def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
+def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
     env = environment(spec)
     if spec.tool not in tools.paths:
         unknown = (
@@ -91,13 +91,13 @@ def _install(spec: Runner, folder: Path, tools: paths.Tools) -> Installed:
     command = expand(spec.command, tools)
     fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
     try:
-        description = _describe(command, env, fingerprint)
+        description = describe(command, env, fingerprint)
     except ValueError as error:
         return Installed(spec, command, env, f"`describe` failed: {error}", None, fingerprint)
     return Installed(spec, command, env, None, description, fingerprint)
 
 
-def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
+def _fingerprint(spec: RunnerSpec, command: list[str], folders: list[Path]) -> str:
     # Of the inherited environment only what a runtime is found by; PATH varies by shell.
     found_by = os.environ.get("DOTNET_ROOT", "")
     settings = [spec.environment, spec.steady_environment, spec.engine]
@@ -116,13 +116,13 @@ def _fingerprint(spec: Runner, command: list[str], folders: list[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
-    kept = paths.cache("descriptions") / f"{fingerprint}.json"
-    if kept.exists():
+def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
+    cached = paths.cache("descriptions") / f"{fingerprint}.json"
+    if cached.exists():
         try:
-            return Description.model_validate_json(kept.read_bytes())
+            return Description.model_validate_json(cached.read_bytes())
         except ValidationError:
-            kept.unlink(missing_ok=True)
+            cached.unlink(missing_ok=True)
     try:
         done = subprocess.run(
             [*command, "describe"],
@@ -136,11 +136,11 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
     except subprocess.TimeoutExpired as error:
         raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
     if done.returncode:
-        log = kept.with_suffix(".log")
+        log = cached.with_suffix(".log")
         with suppress(OSError):
             log.write_bytes(done.stderr)
-        said = ending(done.stderr.decode(errors="replace"), str(log))
-        raise ValueError(f"exit code {done.returncode}: {said or 'no message'}")
+        message = ending(done.stderr.decode(errors="replace"), str(log))
+        raise ValueError(f"exit code {done.returncode}: {message or 'no message'}")
     try:
         description = Description.model_validate_json(done.stdout)
     except ValidationError as error:
@@ -149,8 +149,8 @@ def _describe(command: list[str], env: dict[str, str], fingerprint: str) -> Desc
         raise ValueError(
             f"its answer does not fit the contract: {where}: {first['msg']}"
         ) from error
-    partial = kept.with_suffix(f".{os.getpid()}.part")
+    partial = cached.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):  # a full disk here costs nothing but the memory
         partial.write_bytes(description.model_dump_json().encode())
-        partial.replace(kept)
+        partial.replace(cached)
     return description

@@ -1,4 +1,4 @@
-"""Is it the same work? The one answer that resume, merge and compare go by. Pure."""
+"""Whether two plans measure the same work; resume, merge and compare all ask here. Pure."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -72,7 +72,7 @@ def facts(plan: Planned, ids: Collection[str] | None = None) -> dict[str, str]:
 def definitions(catalog: Catalog, cases: Sequence[PlannedWork]) -> dict[str, str]:
     """A hash of each scenario, profile and fixture of `cases`, by kind and name.
 
-    One that is no longer in the catalogue is "gone".
+    It is "gone" for a definition that is no longer in the catalogue.
     """
     models: dict[str, Model | None] = {}
     for case in cases:
@@ -90,5 +90,5 @@ def _hash(model: Model) -> str:
 
 
 def differences(base: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Names of the facts that both have and that are not equal, in the order of `base`."""
+    """Names of the facts that both have with different values, in the order of `base`."""
     return [name for name, value in base.items() if other.get(name, value) != value]

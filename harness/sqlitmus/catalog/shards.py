@@ -1,7 +1,7 @@
-"""A suite divided among machines by scenario, so that no comparison crosses machines. Pure.
+"""Divides a suite among machines by scenario, so that no comparison crosses machines. Pure.
 
-Each machine divides for itself. So the division rests on definitions alone, never on a pilot: all
-of them must come to the same.
+Each machine divides for itself and all must get the same result, so the division uses definitions
+alone, never a pilot.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def parse(text: str) -> tuple[int, int]:
 
 
 def predicted(case: Case, runners: int, catalog: Catalog) -> float:
-    """Seconds that one block of `case` takes with so many runners, as far as definitions tell."""
+    """Predicted seconds of one block of `case` with that many runners, from definitions alone."""
     each = START_S
     if case.metric == "steady":
         timed = case.iterations + case.warmup_iterations
@@ -44,7 +44,7 @@ def predicted(case: Case, runners: int, catalog: Catalog) -> float:
 
 
 def divide(cases: list[Case], cells: Cells, catalog: Catalog, count: int) -> list[list[str]]:
-    """The scenarios of each of `count` shards: the longest first, each to the emptiest shard.
+    """The scenarios of each of `count` shards: the longest goes first, to the emptiest shard.
 
     Raises UsageError when there are fewer scenarios than shards.
     """
@@ -71,15 +71,15 @@ def take(
     cases: list[Case],
     cells: Cells,
     catalog: Catalog,
-    asked: object,
+    settings: object,
 ) -> tuple[list[Case], Cells, Shard]:
-    """The part of a run that is the shard's, and what `merge` needs to know of it.
+    """The cases and cells of this shard, and the record by which `merge` knows its siblings.
 
-    `asked` is whatever else the shards of one whole must agree in.
+    `settings` is everything else in which the shards of one whole must agree.
     """
     number, count = shard
     scenarios = divide(cases, cells, catalog, count)
-    whole = json.dumps([asked, count, scenarios, cells], sort_keys=True)
+    whole = json.dumps([settings, count, scenarios, cells], sort_keys=True)
     mine = [case for case in cases if case.scenario in scenarios[number - 1]]
     key = hashlib.sha256(whole.encode()).hexdigest()[:16]
     return mine, {c.id: cells[c.id] for c in mine}, Shard(number=number, of=count, whole=key)

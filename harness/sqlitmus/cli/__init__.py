@@ -64,8 +64,9 @@ def modules() -> tuple[ModuleType, ...]:
 def main() -> None:
     """Entry point: parse, run, turn errors into exit codes."""
     console.prepare()
-    for module in modules():
-        module.register(app)
+    if not app.registered_commands:  # tests call this more than once
+        for module in modules():
+            module.register(app)
     try:
         app(prog_name="./just")
     except SqlitmusError as error:

@@ -73,8 +73,8 @@ def claims(
 
     check_format(format_)
     check_label(label)
-    known = definitions.load()
-    chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", known), names or [])
+    catalog = definitions.load()
+    chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", catalog), names or [])
     if not chosen:
         raise UsageError(f"{paths.SCENARIOS / 'claims'}: there is no claim")
     if list_:
@@ -100,7 +100,7 @@ def claims(
         rerun=_rerun(names, runners, mode, blocks, time_budget, pins),
     )
     progress = Progress(quiet=quiet)
-    ended = session.run(options, known, paths.tools(), progress)
+    ended = session.run(options, catalog, paths.tools(), progress)
     if ended.exit == Exit.INTERRUPTED or ended.directory is None:
         interrupted(ended.directory, progress)
         raise typer.Exit(ended.exit)
@@ -130,7 +130,7 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
 
 
 def _pins(text: str | None) -> list[int]:
-    """Processors of `0,1`; raises UsageError."""
+    """The processors of `0,1`; raises UsageError."""
     try:
         return [int(part) for part in text.split(",")] if text else []
     except ValueError as error:
@@ -148,6 +148,6 @@ def _rerun(
     """The command that measures the same again, in another order."""
     words = ["./just", "claims", *(names or [])]
     words += [word for runner in runners or [] for word in ("-r", runner)]
-    asked = {"--mode": mode, "--blocks": blocks, "--time-budget": time_budget, "--pins": pins}
-    words += [word for name, value in asked.items() if value for word in (name, str(value))]
+    options = {"--mode": mode, "--blocks": blocks, "--time-budget": time_budget, "--pins": pins}
+    words += [word for name, value in options.items() if value for word in (name, str(value))]
     return shlex.join(words)

@@ -32,7 +32,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.compare.comparison import Compared
+    from sqlitmus.compare.comparison import Conclusion
     from sqlitmus.run.progress import Progress
 
 DEFAULT_MARGIN = 2.0
@@ -47,11 +47,11 @@ def compare(
     base: Annotated[
         str,
         typer.Argument(
-            help="What the other is held against: RUNNER, RUNNER@VERSION, RUNNER=PATH, each with "
+            help="The baseline: RUNNER, RUNNER@VERSION, RUNNER=PATH, each with "
             "+OPTION=VALUE where wanted; or a finished run's directory."
         ),
     ],
-    new: Annotated[str, typer.Argument(help="The same for what is new.")],
+    new: Annotated[str, typer.Argument(help="The new subject, in the same form.")],
     suite: Suite = "quick",
     mode: Mode = None,
     filters: Filters = None,
@@ -67,8 +67,8 @@ def compare(
         float | None,
         typer.Option(
             help="Exit 1 if a case is slower by more than this many percent, and a second, "
-            "freshly seeded measurement confirms it; cells that failed are told, wrong answers "
-            "remain exit 5.",
+            "freshly seeded measurement confirms it; failed cells are listed, wrong answers still "
+            "exit 5.",
             min=0.1,
             max=100,
         ),
@@ -100,14 +100,17 @@ def compare(
     if _is_run(base) or _is_run(new):
         if not (_is_run(base) and _is_run(new)):
             other = new if _is_run(base) else base
-            raise UsageError(f"{other!r} is no run directory, and the other is: name two of a kind")
+            raise UsageError(
+                f"{other!r} is not a run directory but the other argument is; give two run "
+                "directories or two subjects"
+            )
         if gate:
-            raise UsageError("--gate needs a measurement of its own; two finished runs have none")
-        found = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
-        write(text_of(found, format_, all_rows=all_rows), None)
+            raise UsageError("--gate needs new measurements; leave it out for two finished runs")
+        report = replace(of_runs(paths.given(base), paths.given(new), runner), rerun=rerun)
+        write(text_of(report, format_, all_rows=all_rows), None)
         return
     if runner:
-        raise UsageError("-r chooses among the runners of two finished runs; here BASE and NEW do")
+        raise UsageError("-r is for two finished runs; here BASE and NEW name the runners")
     options = session.Options(
         suite=suite,
         mode=mode or ("gate" if gate else "standard"),
@@ -133,9 +136,9 @@ def compare(
 
 
 def finish(
-    done: "Compared", progress: "Progress", format_: str = "text", *, all_rows: bool = False
+    done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
 ) -> NoReturn:
-    """Write the reports of a comparison, say what its gate came to, and end with its exit code."""
+    """Write the reports of a comparison, print its gate's findings, and exit with its code."""
     from sqlitmus.cli.report import save_reports, text_of
 
     if done.report is None or done.directory is None:
@@ -143,14 +146,14 @@ def finish(
         raise typer.Exit(Exit.INTERRUPTED)
     save_reports(done.report, done.directory)
     write(text_of(done.report, format_, all_rows=all_rows), None)
-    for line in done.said:
+    for line in done.findings:
         progress.insist(line)
     progress.say(f"report: {done.directory / 'report.html'}")
     raise typer.Exit(done.exit)
 
 
 def _lasting(arguments: list[str]) -> list[str]:
-    """The arguments without where the results went, which another run chooses anew."""
+    """The arguments without those that say where results go, which a rerun chooses anew."""
     before = ["", *arguments]
     pairs = zip(before, arguments, strict=False)
     return [now for last, now in pairs if "--out" not in (last, now) and now[:6] != "--out="]

@@ -25,14 +25,14 @@ def doctor(
     from sqlitmus.catalog import definitions, runners
     from sqlitmus.vocabulary import paths
 
-    found = machine.checks()
+    checks = machine.checks()
     loaded = definitions.load()
     present = runners.discover(loaded, list(loaded.runners), paths.tools())
     if json_:
-        told = [{"name": r.spec.name, "missing": r.missing} for r in present]
-        print(json.dumps({"checks": [asdict(c) for c in found], "runners": told}, indent=1))
+        listed = [{"name": r.spec.name, "missing": r.missing} for r in present]
+        print(json.dumps({"checks": [asdict(c) for c in checks], "runners": listed}, indent=1))
     else:
-        for check in found:
+        for check in checks:
             advice = f" — {check.advice}" if check.advice else ""
             print(f"{check.state:8} {check.name:12} {check.finding}{advice}")
         for runner in present:
@@ -44,7 +44,7 @@ def doctor(
                 f"SQLite {described.sqlite.version}"
             )
             print(f"{'warning' if described is None else 'ok':8} {runner.spec.name:20} {text}")
-    states = {check.state for check in found}
+    states = {check.state for check in checks}
     states |= {"warning" for runner in present if runner.missing}
     if "failure" in states or (strict and "warning" in states):
         raise typer.Exit(Exit.NOT_FIT)

@@ -53,17 +53,17 @@ def export(
 
 
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
-    """The reports, by machine, in one of the formats; says on stderr which cells it left out."""
+    """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
     from sqlitmus.export import as_csv, as_markdown, bmf, gha_benchmark, tracked
     from sqlitmus.export.rows import export_of
 
     if format_ == "markdown":
         return as_markdown.render(reports, limit or as_markdown.LIMIT)
-    found = export_of(reports)
+    exported = export_of(reports)
     if format_ == "json":
-        return found.model_dump_json(indent=1) + "\n"
+        return exported.model_dump_json(indent=1) + "\n"
     if format_ == "csv":
-        return as_csv.render(found.rows)
-    if missing := tracked.left_out(found.rows):
+        return as_csv.render(exported.rows)
+    if missing := tracked.left_out(exported.rows):
         print(f"{format_}: {missing}", file=sys.stderr)
-    return (bmf if format_ == "bmf" else gha_benchmark).render(found.rows)
+    return (bmf if format_ == "bmf" else gha_benchmark).render(exported.rows)

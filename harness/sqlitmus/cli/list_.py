@@ -92,16 +92,16 @@ def _runners() -> Rows:
     from sqlitmus.vocabulary import paths
 
     rows: list[Mapping[str, Value]] = []
-    for found in discover(load(), list(load().runners), paths.tools()):
-        about = found.description
+    for runner in discover(load(), list(load().runners), paths.tools()):
+        about = runner.description
         rows.append(
             {
-                "runner": found.spec.name,
-                "runtime": _version(found.spec.runtime, about and about.identity.runtime.version),
-                "driver": _version(found.spec.driver, about and about.identity.driver.version),
+                "runner": runner.spec.name,
+                "runtime": _version(runner.spec.runtime, about and about.identity.runtime.version),
+                "driver": _version(runner.spec.driver, about and about.identity.driver.version),
                 "sqlite": about.sqlite.version if about else None,
-                "role": found.spec.role,
-                "missing": found.missing,
+                "role": runner.spec.role,
+                "missing": runner.missing,
             }
         )
     return rows

@@ -11,7 +11,7 @@ from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.nouns import counted
 
 if TYPE_CHECKING:
-    from sqlitmus.machines.manifest import Machine
+    from sqlitmus.machines.manifest import MergedMachine
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +60,7 @@ def merge(
     done = merge_runs(given, out or paths.RESULTS, label, expect or [], now, partial=partial)
     progress = Progress(quiet=quiet)
     for machine in done.merged.machines:
-        progress.say(_told(machine))
+        progress.say(_summary(machine))
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
     for name in done.merged.expected:
@@ -74,7 +74,7 @@ def merge(
 
 
 def _named(text: str) -> tuple[Path, str]:
-    """A folder and the name before it; a folder whose own name holds `=` has none."""
+    """A folder and the machine's name before it; a folder with `=` in its own name has none."""
     name, sign, folder = text.partition("=")
     if not sign or paths.given(text).is_dir():
         return paths.given(text), ""
@@ -84,7 +84,7 @@ def _named(text: str) -> tuple[Path, str]:
     return paths.given(folder), name
 
 
-def _told(machine: "Machine") -> str:
+def _summary(machine: "MergedMachine") -> str:
     """A machine in one line."""
     shards = [source.shard for source in machine.sources if source.shard]
     others = len(machine.sources) - len(shards)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and their parsers."""
 
 import re
 from pathlib import Path

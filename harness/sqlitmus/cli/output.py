@@ -1,4 +1,4 @@
-"""Where a command's data and last words go: a file, stdout, stderr."""
+"""Writes a command's output: a file, stdout, stderr."""
 
 import shlex
 import sys
@@ -15,7 +15,7 @@ FORMATS = ("html", "md", "json", "text", "node")
 
 
 def write(text: str, output: Path | None) -> None:
-    """Put a command's data where it was asked for: a file, or stdout for `-` and None."""
+    """Write a command's output to a file, or to stdout for `-` and None."""
     if output is None or str(output) == "-":
         sys.stdout.write(text)
         return
@@ -34,14 +34,14 @@ def save(text: str, output: Path) -> None:
         ) from error
 
 
-def check_format(name: str, known: Sequence[str] = FORMATS) -> None:
-    """Raise UsageError for a format that is not among those known, which are a report's."""
-    if name not in known:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(known)}")
+def check_format(name: str, formats: Sequence[str] = FORMATS) -> None:
+    """Raise UsageError for a name that is not among `formats`, by default those of a report."""
+    if name not in formats:
+        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(formats)}")
 
 
 def interrupted(directory: Path | None, progress: "Progress") -> None:
-    """Say how to go on; `directory` is None where there is nothing to go on with."""
+    """Print how to resume; `directory` is None when there is nothing to resume."""
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
     progress.insist(f"interrupted; {where}")

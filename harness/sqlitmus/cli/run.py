@@ -113,20 +113,20 @@ def run(
     )
     check_label(label)
     check_label(machine, "--machine")
-    known, tools = definitions.load(), paths.tools()
+    catalog, tools = definitions.load(), paths.tools()
     planned = RunDirectory.open(resume).plan() if resume else None
     if resume and planned and planned.kind == "compare":
-        done = comparison.resume(resume, options, known, tools, progress, force=force)
+        done = comparison.resume(resume, options, catalog, tools, progress, force=force)
         finish(done, progress)
     named = planned.subjects if planned else runners or []
     if any(set("@=+") & set(name) for name in named):
-        found = resolve(named, known, tools)
-        known, tools = found.catalog, found.tools
-        options = replace(options, runners=found.labels, subjects=found.subjects)
+        resolved = resolve(named, catalog, tools)
+        catalog, tools = resolved.catalog, resolved.tools
+        options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
     if resume:
-        ended = session.resume(resume, options, known, tools, progress, force=force)
+        ended = session.resume(resume, options, catalog, tools, progress, force=force)
     else:
-        ended = session.run(options, known, tools, progress)
+        ended = session.run(options, catalog, tools, progress)
     if ended.exit == Exit.INTERRUPTED:
         interrupted(ended.directory, progress)
     elif ended.directory:

@@ -1,6 +1,7 @@
 """`./just schema`."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,12 +25,13 @@ def schema(
     ] = None,
 ) -> None:
     """Print a JSON Schema: the contract's, of the files in a run directory, or of an export."""
-    known = schemas()
-    if name not in known:
-        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(known)}")
-    write(json.dumps(known[name], indent=1, ensure_ascii=False) + "\n", output)
+    by_name = schemas()
+    if name not in by_name:
+        raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(by_name)}")
+    write(json.dumps(by_name[name], indent=1, ensure_ascii=False) + "\n", output)
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
     from sqlitmus.catalog.plan import Plan

@@ -27,29 +27,29 @@ def verify(
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
     from sqlitmus.catalog import choose, definitions
-    from sqlitmus.run import context
     from sqlitmus.run.blocks import exit_of
+    from sqlitmus.run.context import opened
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.verify import verify_cells
     from sqlitmus.vocabulary import paths
 
-    known = definitions.load()
-    _, mode = choose.mode_of(known, suite, None)
+    catalog = definitions.load()
+    _, mode = choose.mode_of(catalog, suite, None)
     chosen, cells = choose.choose(
-        known, suite, mode, cases or [], runners or [], filters or [], None
+        catalog, suite, mode, cases or [], runners or [], filters or [], None
     )
-    opened = context.opened(
-        known, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
+    session = opened(
+        catalog, paths.tools(), Progress(), cells, size=size, timeout_s=timeout, fresh=True
     )
-    with opened as at:
-        present = at.present(cells)
-        answers = verify_cells(at, chosen, present)
-        stopped = bool(at.stop.requested)
-        at.progress.clear()
+    with session as context:
+        present = context.present(cells)
+        answers = verify_cells(context, chosen, present)
+        stopped = bool(context.stop.requested)
+        context.progress.clear()
         evidence = paths.cache("evidence")
         shutil.rmtree(evidence)
         evidence.mkdir()
-        at.workbench.keep_logs(evidence)
+        context.invocations.keep_logs(evidence)
     records = list(answers.records.values())
     if json_:
         print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
@@ -59,5 +59,5 @@ def verify(
             print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
         if any(record.log for record in records):
             print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)
-    found = exit_of({record.outcome for record in records})
-    raise typer.Exit(Exit.INTERRUPTED if stopped else found)
+    exit_code = exit_of({record.outcome for record in records})
+    raise typer.Exit(Exit.INTERRUPTED if stopped else exit_code)

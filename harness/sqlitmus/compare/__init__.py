@@ -1,8 +1,8 @@
-"""Two subjects against each other: made ready, measured together or taken from two runs.
+"""Compares two subjects: resolved, then measured in one run or taken from two finished runs.
 
-`subject` what a name means · `resolve`, `fetch`, `npm` versions and programs made ready ·
-`comparison` one interleaved run, or two finished ones (`two_runs`) · `gate` what is slower by too
-much.
+`subject` parses what the user names · `resolve`, `fetch`, `npm` get versions and programs ·
+`comparison` measures one interleaved run, or reads two finished ones (`two_runs`) · `gate` finds
+the cases that are slower by too much.
 
 Imports: vocabulary, stats, catalog, run, results, analysis.
 """

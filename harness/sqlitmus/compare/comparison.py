@@ -1,4 +1,4 @@
-"""Two subjects against each other: measured in one interleaved run, or taken from two runs."""
+"""Compares two subjects: measured in one interleaved run, or taken from two finished runs."""
 
 import json
 from collections.abc import Collection
@@ -33,8 +33,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """How it ended; `report` is None where nothing was measured to the end.
+class Conclusion:
+    """The outcome of a comparison; `report` is None when the measurement was not completed.
 
     `directory` is the run to read, or after an interrupt the one to resume.
     """
@@ -42,17 +42,19 @@ class Compared:
     exit: Exit
     directory: Path | None
     report: Report | None
-    said: list[str] = field(default_factory=list[str])
+    findings: list[str] = field(default_factory=list[str])
 
 
-def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Compared:
-    """Measure both, and where a gate is asked for and raises an alarm, measure again."""
-    found = resolve([request.base, request.new], catalog, tools)
-    options = _with_subjects(request.options, found)
-    ended = session.run(options, found.catalog, found.tools, progress, settled)
+def measure(
+    request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress
+) -> Conclusion:
+    """Measure both subjects; if the gate raises an alarm, measure again to confirm it."""
+    resolved = resolve([request.base, request.new], catalog, tools)
+    options = _with_subjects(request.options, resolved)
+    ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-        return Compared(ended.exit, ended.directory, None)
-    return _conclude(RunDirectory.open(ended.directory), options, found, progress)
+        return Conclusion(ended.exit, ended.directory, None)
+    return _conclude(RunDirectory.open(ended.directory), options, resolved, progress)
 
 
 def resume(
@@ -63,21 +65,21 @@ def resume(
     progress: Progress,
     *,
     force: bool,
-) -> Compared:
-    """Go on with a comparison or its confirmation; it ends as it would have without a break."""
+) -> Conclusion:
+    """Resume a comparison or its confirmation; it ends as it would have uninterrupted."""
     directory = RunDirectory.open(path)
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
-    found = resolve(plan.subjects, catalog, tools)
-    options = _with_subjects(options, found)
+    resolved = resolve(plan.subjects, catalog, tools)
+    options = _with_subjects(options, resolved)
     concluded = plan.gate is None or (first.path / GATE).exists()
     if concluded or not directory.complete():
         ended = session.resume(
-            path, options, found.catalog, found.tools, progress, settled, force=force
+            path, options, resolved.catalog, resolved.tools, progress, settled, force=force
         )
         if ended.exit == Exit.INTERRUPTED:
-            return Compared(ended.exit, ended.directory, None)
-    return _conclude(first, options, found, progress)
+            return Conclusion(ended.exit, ended.directory, None)
+    return _conclude(first, options, resolved, progress)
 
 
 def settled(directory: Path) -> bool:
@@ -89,60 +91,64 @@ def settled(directory: Path) -> bool:
 
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:
-    """Two finished runs of the same machine; raises UsageError for what cannot be compared."""
+    """The report on two finished runs; raises UsageError when they cannot be compared."""
     from sqlitmus.analysis import load
     from sqlitmus.compare.two_runs import compare_runs
 
     return compare_runs(load(base), load(new), runner)
 
 
-def _with_subjects(options: Options, found: Resolved) -> Options:
+def _with_subjects(options: Options, resolved: Resolved) -> Options:
     return replace(
-        options, runners=found.labels, reference=found.labels[0], subjects=found.subjects
+        options, runners=resolved.labels, reference=resolved.labels[0], subjects=resolved.subjects
     )
 
 
 def _conclude(
-    first: RunDirectory, options: Options, found: Resolved, progress: Progress
-) -> Compared:
+    first: RunDirectory, options: Options, resolved: Resolved, progress: Progress
+) -> Conclusion:
     """The report of a complete comparison, with the answer of its gate if it has one.
 
-    An alarm counts only if a second measurement of those cases agrees, which is made or gone on
-    with here.
+    An alarm counts only if a second measurement of the alarmed cases agrees; this starts or resumes
+    that measurement.
     """
     from sqlitmus.analysis import analyse, load
     from sqlitmus.compare.gate import gate
 
     plan, bad = first.plan(), _bad(first)
     if plan.gate is None:
-        return Compared(exit_of(bad.values()), first.path, analyse(load(first.path)))
+        return Conclusion(exit_of(bad.values()), first.path, analyse(load(first.path)))
     exits, second = [exit_of(bad.values())], None
     percent = f"gate {100 * plan.gate:g} %"
     judged = gate(load(first.path))
-    said = [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
-    said += _told(plan, bad)
+    findings = (
+        [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
+    )
+    findings += _failures(plan, bad)
     if judged.alarmed:
         progress.say(
             f"{percent}: {', '.join(judged.alarmed)} slower by more; measuring again to confirm"
         )
-        ended = _again(first, plan, judged.alarmed, options, found, progress)
+        ended = _again(first, plan, judged.alarmed, options, resolved, progress)
         if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-            return Compared(Exit.INTERRUPTED, ended.directory or first.path, None)
+            return Conclusion(Exit.INTERRUPTED, ended.directory or first.path, None)
         second = RunDirectory.open(ended.directory)
         confirmed = gate(load(second.path)).alarmed
         withdrawn = [case for case in judged.alarmed if case not in confirmed]
         answers = {"not confirmed by the second run": withdrawn}
         answers["slower by more in both runs"] = confirmed
-        said = [f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c] + said
-        said += _told(second.plan(), _bad(second))
+        findings = [
+            f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c
+        ] + findings
+        findings += _failures(second.plan(), _bad(second))
         exits += [ended.exit, Exit.GATE_FAILED if confirmed else Exit.DONE]
-    lines = [*said, f"second run: {second.path.name}"] if second else said
+    lines = [*findings, f"second run: {second.path.name}"] if second else findings
     sentences = [f"{line[0].upper()}{line[1:]}." for line in lines]
     first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
     worst = next(code for code in _WEIGHT if code in exits)
     if second:
-        said.append(f"second run: {second.path}")
-    return Compared(worst, first.path, analyse(load(first.path)), said)
+        findings.append(f"second run: {second.path}")
+    return Conclusion(worst, first.path, analyse(load(first.path)), findings)
 
 
 def _again(
@@ -150,10 +156,10 @@ def _again(
     plan: Plan,
     cases: list[str],
     options: Options,
-    found: Resolved,
+    resolved: Resolved,
     progress: Progress,
 ) -> session.Ended:
-    """The second measurement of `cases`: a new one, or the one that was begun."""
+    """The second measurement of `cases`: resumed if it was begun, new otherwise."""
     begun = _confirmation(first)
     if begun is None:
         again = replace(
@@ -174,11 +180,11 @@ def _again(
             gate=plan.gate,
             confirms=first.path.name,
         )
-        return session.run(again, found.catalog, found.tools, progress, settled)
+        return session.run(again, resolved.catalog, resolved.tools, progress, settled)
     if begun.complete():
         return session.Ended(exit_of(_bad(begun).values()), begun.path)
     return session.resume(
-        begun.path, options, found.catalog, found.tools, progress, settled, force=False
+        begun.path, options, resolved.catalog, resolved.tools, progress, settled, force=False
     )
 
 
@@ -192,13 +198,17 @@ def _confirmation(first: RunDirectory) -> RunDirectory | None:
 
 
 def _bad(directory: RunDirectory) -> dict[str, Outcome]:
-    """The cells without a time, and why."""
+    """The outcome of each cell that has no time."""
     records = [*directory.verified(), *directory.samples()]
-    found = {f"{one.case}/{one.runner}": one.outcome for one in records if one.outcome != "ok"}
-    return {cell: outcome for cell, outcome in found.items() if outcome in ("wrong", "failed")}
+    outcomes = {
+        f"{record.case}/{record.runner}": record.outcome
+        for record in records
+        if record.outcome != "ok"
+    }
+    return {cell: outcome for cell, outcome in outcomes.items() if outcome in ("wrong", "failed")}
 
 
-def _told(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
+def _failures(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
     if not bad:
         return []
     cells = ", ".join(f"{cell} ({why})" for cell, why in bad.items())

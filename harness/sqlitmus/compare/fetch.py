@@ -1,7 +1,7 @@
-"""Versions of runtimes and drivers from npm, each in a folder of its own below the set-up's.
+"""Fetches versions of runtimes and drivers from npm, each into its own folder of the toolchain.
 
-A folder is a step of the set-up: it is made whole or not at all, and once there needs no network.
-No install script is run.
+A folder is a step of the set-up: it appears complete or not at all, and then needs no network. No
+install script is run.
 """
 
 import io
@@ -19,7 +19,7 @@ from bootstrap.engine import ensure
 from bootstrap.npm_steps import INSTALL, RUNTIMES
 from bootstrap.progress import Progress
 from bootstrap.step import RECORD, Entry, Step, look
-from sqlitmus.catalog.definitions import Runner
+from sqlitmus.catalog.definitions import RunnerSpec
 from sqlitmus.compare import npm
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -35,7 +35,7 @@ _PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "ar
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An npm package; `holds`, a glob below `node_modules`, is the file or folder wanted of it."""
+    """An npm package; `holds` is a glob below `node_modules` for the file or folder to use."""
 
     title: str
     name: str
@@ -50,10 +50,11 @@ class Fetched:
     path: Path
 
 
-def package_of(spec: Runner) -> Package:
-    """The package that a version of runner `spec` is a version of: its driver's or its runtime's.
+def package_of(spec: RunnerSpec) -> Package:
+    """The npm package whose versions are those of runner `spec`: its driver's or its runtime's.
 
-    Raises UsageError for a runner that does not come from npm, NotFit for a platform without one.
+    Raises UsageError for a runner that does not come from npm, NotFit for a platform without a
+    package.
     """
     if spec.driver == DRIVER:
         return Package(DRIVER, DRIVER, DRIVER)
@@ -66,15 +67,15 @@ def package_of(spec: Runner) -> Package:
     return Package(spec.tool, name, RUNTIMES[spec.tool])
 
 
-def fetch(package: Package, wanted: str, *, quiet: bool = False) -> Fetched:
-    """`wanted`, a version or range of npm's, fetched unless it is there.
+def fetch(package: Package, version: str, *, quiet: bool = False) -> Fetched:
+    """Fetch `version`, a version or range of npm's, unless it has been fetched before.
 
     Raises UsageError for a version that does not exist, NotFit without npm or network.
     """
     context = _context()
-    exact = wanted
-    if not (npm.is_exact(wanted) and look(_step(package, wanted), context).ready):
-        exact = _resolve(context, package, wanted)
+    exact = version
+    if not (npm.is_exact(version) and look(_step(package, version), context).ready):
+        exact = _resolve(context, package, version)
     step = _step(package, exact)
     try:
         state = ensure([step], context, Progress(io.StringIO() if quiet else None))[STEP]
@@ -96,55 +97,55 @@ def _step(package: Package, version: str) -> Step:
         return {"package": package.name, "version": version, **platform_facts()}
 
     def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
-        wanted = {"private": True, "dependencies": {package.name: version}}
-        (folder / "package.json").write_bytes(json.dumps(wanted).encode())
+        manifest = {"private": True, "dependencies": {package.name: version}}
+        (folder / "package.json").write_bytes(json.dumps(manifest).encode())
         install = [*npm.program(context), "install", *INSTALL, "--prefer-offline"]
         commands.run(context.logs / f"{STEP}.log", install, folder, context.environ)
-        found = sorted((folder / "node_modules").glob(package.holds))
-        if not found:
+        files = sorted((folder / "node_modules").glob(package.holds))
+        if not files:
             raise StepError(f"{package.name} {version} has no {package.holds} for this platform")
-        return {package.name: Entry(found[0].relative_to(folder).as_posix(), version)}
+        return {package.name: Entry(files[0].relative_to(folder).as_posix(), version)}
 
     return Step(STEP, f"fetching {package.title} {version}", blocker, facts, make)
 
 
-def _resolve(context: Context, package: Package, wanted: str) -> str:
-    """The highest published version that `wanted` covers."""
+def _resolve(context: Context, package: Package, version: str) -> str:
+    """The highest published version that `version`, a version or a range, covers."""
     try:
-        found = npm.view(context, f"{package.name}@{wanted}", "version")
-        if not found:  # older npm says nothing
-            raise _unknown(context, package, wanted)
+        versions = npm.view(context, f"{package.name}@{version}", "version")
+        if not versions:  # older npm says nothing
+            raise _unknown(context, package, version)
     except npm.RefusedError as error:
         if error.args[0] in ("E404", "ETARGET"):
-            raise _unknown(context, package, wanted) from error
+            raise _unknown(context, package, version) from error
         here = ", ".join(_here(context, package))
         raise NotFit(
-            f"{package.title}@{wanted}: npm cannot be asked for versions: {' '.join(error.args)}. "
+            f"{package.title}@{version}: npm cannot be asked for versions: {' '.join(error.args)}. "
             + (f"Without a network name one that is here: {here}" if here else "Nothing is here.")
         ) from error
-    return max(found, key=npm.order)
+    return max(versions, key=npm.order)
 
 
-def _unknown(context: Context, package: Package, wanted: str) -> UsageError | NotFit:
+def _unknown(context: Context, package: Package, version: str) -> UsageError | NotFit:
     try:
         published = sorted(npm.view(context, package.name, "versions"), key=npm.order)
     except npm.RefusedError as error:
         return NotFit(f"{package.title}: npm has no package {package.name}: {error.args[0]}")
-    numbers = re.match(r"[\^~]?(\d+(?:\.\d+)*)", wanted)
+    numbers = re.match(r"[\^~]?(\d+(?:\.\d+)*)", version)
     place = bisect(published, npm.order(numbers[1]), key=npm.order) if numbers else len(published)
     near = ", ".join(published[max(0, place - 2) : place + 2])
-    told = f"; the nearest are {near}" if near else ""
-    return UsageError(f"npm has no {package.title} {wanted}{told}")
+    hint = f"; the nearest are {near}" if near else ""
+    return UsageError(f"npm has no {package.title} {version}{hint}")
 
 
 def _here(context: Context, package: Package) -> list[str]:
-    """Versions that have been fetched, in order."""
-    found: set[str] = set()
+    """The versions fetched so far, in order."""
+    versions: set[str] = set()
     for record in (context.toolchain / STEP).glob(f"*/{RECORD}"):
         facts = json.loads(record.read_bytes())["facts"]
         if facts["package"] == package.name:
-            found.add(facts["version"])
-    return sorted(found, key=npm.order)
+            versions.add(facts["version"])
+    return sorted(versions, key=npm.order)
 
 
 def _node_package(platform: Mapping[str, str]) -> str:

@@ -23,12 +23,12 @@ class Gate:
 
 
 def gate(run: RunData) -> Gate:
-    """The new subject of `run` against its reference, by the gate and the looks of its plan.
+    """Decide the gate for the new subject of `run` against its reference.
 
-    Each look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of lying
-    within the gate, corrected by Holm over all cases, is at most that level, and the whole interval
-    is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at that level
-    lies below the gate. Raises ValueError for a plan without a gate.
+    Each planned look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of
+    lying within the gate, corrected by Holm over all cases, is at most that level, and the whole
+    interval is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at
+    that level lies below the gate. Raises ValueError for a plan without a gate.
     """
     plan = run.plan
     if plan.gate is None:
@@ -37,18 +37,18 @@ def gate(run: RunData) -> Gate:
     question = Question.of(plan)
     times = usable(run.samples.time, judge(run))
     guard = guard_of(times, plan.twins(), question)
-    found = compare_with(times[:, :-1], names.index(plan.reference), question).logs
+    logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
     shape = (len(plan.cases), len(names))
     (new,) = (at for at, name in enumerate(names) if name != plan.reference)
 
     def column(values: Array) -> Array:
         return values.reshape(shape)[:, new]
 
-    testable = (found.count >= MIN_BLOCKS) & ~np.isnan(found.error)
-    p = np.where(testable & (found.mean > 0), beyond_margin_p(found, plan.gate), 1.0)
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    p = np.where(testable & (logs.mean > 0), beyond_margin_p(logs, plan.gate), 1.0)
     adjusted = adjust(column(np.where(testable, p, np.nan)), "holm")
-    low, _ = found.interval(LEVEL)
-    _, high = found.interval(1 - 2 * question.alpha)
+    low, _ = logs.interval(LEVEL)
+    _, high = logs.interval(1 - 2 * question.alpha)
     alarmed = (adjusted <= question.alpha) & (column(low) > (0.0 if guard is None else guard))
     cleared = ~alarmed & (column(high) < np.log1p(plan.gate))
     ids = np.array([case.id for case in plan.cases], dtype=object)

@@ -1,4 +1,4 @@
-"""What npm says of a package's versions."""
+"""Asks npm for a package's versions."""
 
 import re
 import subprocess
@@ -29,9 +29,9 @@ class RefusedError(Exception):
 
 
 def view(context: Context, spec: str, key: str) -> list[str]:
-    """`npm view` of a key that holds versions; empty where an older npm says nothing.
+    """The versions that `npm view` lists under a key; empty when an older npm prints nothing.
 
-    Raises RefusedError as npm says it, NotFit when there is no sense in its answer.
+    Raises RefusedError with npm's own error, NotFit when its answer makes no sense.
     """
     command = [*program(context), "view", spec, key, "--json", "--fetch-retries=0"]
     try:
@@ -52,8 +52,8 @@ def view(context: Context, spec: str, key: str) -> list[str]:
     try:
         answer = _Answer.validate_json(done.stdout)
     except ValidationError as error:
-        said = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")[:200]
-        raise NotFit(f"`npm view {spec} {key}` answered no version but {said!r}") from error
+        output = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")[:200]
+        raise NotFit(f"`npm view {spec} {key}` answered no version but {output!r}") from error
     if isinstance(answer, _Refused):
         raise RefusedError(answer.error.code, answer.error.summary)
     listed = [answer] if isinstance(answer, str) else answer
@@ -66,8 +66,8 @@ def view(context: Context, spec: str, key: str) -> list[str]:
 def program(context: Context) -> list[str]:
     """The command that starts npm; raises NotFit with the hint.
 
-    On Windows npm is a batch file, whose interpreter would take the ^, < and > of a range for its
-    own: Node is started on what the batch file starts.
+    On Windows npm is a batch file, whose interpreter would interpret the ^, < and > of a range, so
+    Node starts the script that the batch file starts.
     """
     npm = context.find("npm")
     if npm is None:
@@ -80,7 +80,7 @@ def program(context: Context) -> list[str]:
 
 
 def is_exact(text: str) -> bool:
-    """Whether `text` is one version and no range."""
+    """Whether `text` is a single version rather than a range."""
     return bool(re.fullmatch(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?", text))
 
 

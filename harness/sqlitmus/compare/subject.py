@@ -1,11 +1,11 @@
-"""What `compare` names: a runner, as it is or with another version, program or engine. Pure."""
+"""The subjects of `compare`: a runner, perhaps in another version, program or engine. Pure."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from sqlitmus.catalog.definitions import Runner
+from sqlitmus.catalog.definitions import RunnerSpec
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
 from sqlitmus.vocabulary.suggest import unknown
@@ -23,9 +23,9 @@ _VALUE = re.compile(r"[0-9A-Za-z_.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A runner and what is different about it; `version` is one of npm's, exact or a range.
+    """A runner and its differences; `version` is one of npm's, exact or a range.
 
-    Its text is what the user writes, and `parse` reads it back.
+    Its text is what the user writes; `parse` reads it back.
     """
 
     runner: str
@@ -35,7 +35,7 @@ class Subject:
 
     @property
     def detail(self) -> str:
-        """What is different, as the user writes it; empty for a plain runner."""
+        """The difference as the user writes it; empty for a plain runner."""
         version = f"@{self.version}" if self.version else ""
         path = f"={self.path}" if self.path else ""
         return version + path + "".join(f"+{k}={v}" for k, v in sorted(self.engine.items()))
@@ -48,12 +48,12 @@ def parse(text: str, runners: Iterable[str]) -> Subject:
     """The subject of `text`; raises UsageError with the nearest names and examples."""
     head, *options = _OPTION.split(text)
     name, kind, rest = re.fullmatch(r"([^@=]*)([@=]?)(.*)", head, re.DOTALL).groups()  # pyright: ignore[reportOptionalMemberAccess] — it matches every text
-    known = list(runners)
+    names = list(runners)
     bare, plus, option = name.partition("+")
-    if plus and bare in known:
+    if plus and bare in names:
         raise UsageError(f"{text!r}: +{option} has no value; {EXPECTED}")
-    if name not in known:
-        raise UsageError(f"{text!r}: {unknown('runner', name, known)}; {EXPECTED}")
+    if name not in names:
+        raise UsageError(f"{text!r}: {unknown('runner', name, names)}; {EXPECTED}")
     if kind and not rest:
         what = "version" if kind == "@" else "path"
         raise UsageError(f"{text!r}: no {what} after {name}{kind}; {EXPECTED}")
@@ -80,7 +80,7 @@ def _engine(text: str, options: list[str]) -> dict[str, str | int]:
 
 
 def labels(subjects: list[Subject]) -> list[str]:
-    """Short names of different subjects: of a path its end, as much as tells them apart."""
+    """Short, distinct names of the subjects; a path is cut to the end that distinguishes it."""
     length = 2
     while True:
         short = [str(replace(s, path=_tail(s.path, length))) for s in subjects]
@@ -96,18 +96,18 @@ def _tail(path: str | None, length: int) -> str | None:
 
 
 def derive(
-    runner: Runner,
+    runner: RunnerSpec,
     subject: Subject,
     label: str,
     tools: Tools,
     *,
     program: Path | None = None,
     package: Path | None = None,
-) -> tuple[Runner, Tools]:
-    """`runner` under the name `label`: the same sources, started as the subject says.
+) -> tuple[RunnerSpec, Tools]:
+    """`runner` under the name `label`: the same sources, started as the subject asks.
 
     `program` is the executable to start instead of the runner's tool, `package` the folder of the
-    better-sqlite3 to load. A plain subject leaves everything as it is.
+    better-sqlite3 to load. A plain subject changes nothing.
     """
     if not subject.detail:
         return runner, tools

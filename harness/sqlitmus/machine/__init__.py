@@ -1,8 +1,8 @@
-"""This computer: its facts, whether it is fit, how it fares during a run, how its system differs.
+"""This computer: its facts, its fitness, its state during a run, and how operating systems differ.
 
-`facts`, `architecture`, `affinity` what it is · `readiness` all of doctor's checks · `conditions`,
-`probe`, `activity` how it fares · `lock` one run at a time · `console`, `process_tree`, `priority`
-what systems do differently (`docs/platforms.md`).
+`facts`, `architecture`, `affinity` describe it · `readiness` runs all of doctor's checks ·
+`conditions`, `probe`, `activity` observe it · `lock` admits one run at a time · `console`,
+`process_tree`, `priority` hide what differs between systems (`docs/platforms.md`).
 
 Imports: vocabulary.
 """

@@ -1,4 +1,4 @@
-"""What is going on beside us: two looks at the processor, the disks and all processes."""
+"""What else the machine does: two snapshots of the processor, the disks and all processes."""
 
 import os
 import time
@@ -15,8 +15,8 @@ TOP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
-    """A process: CPU seconds and bytes written since its start, where it may be asked."""
+class ProcessCounters:
+    """A process: CPU seconds and bytes written since its start; None when they are unreadable."""
 
     name: str
     cpu_s: float
@@ -24,8 +24,8 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Counters since start-up; processes by id and start time. None where not told."""
+class Snapshot:
+    """Counters since start-up; processes by id and start time. None where the system has none."""
 
     conditions: Conditions
     cpu_s: tuple[float, float] | None
@@ -34,12 +34,12 @@ class Look:
     """Read and written, all disks."""
     swapped_bytes: int | None
     """Moved between memory and swap."""
-    processes: dict[tuple[int, float], Process]
+    processes: dict[tuple[int, float], ProcessCounters]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A process and its part of something per second: cores, or bytes."""
+class ProcessShare:
+    """A process and its rate per second: cores in use, or bytes written."""
 
     name: str
     pid: int
@@ -48,37 +48,37 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What happened between two looks; rates per second, processes from most to least."""
+    """The difference of two snapshots: rates per second, processes from most to least."""
 
     rates: Rates
     busy: float | None
     disk_bytes_per_s: float | None
     swapped_bytes: int | None
-    busiest: list[Share]
-    writers: list[Share]
+    busiest: list[ProcessShare]
+    writers: list[ProcessShare]
 
 
-def look(root: Path = system.ROOT) -> Look:
-    """The counters now."""
-    processes = system.told(lambda: dict(_processes())) or {}
-    return Look(
+def snapshot(root: Path = system.ROOT) -> Snapshot:
+    """Take a snapshot of the counters."""
+    processes = system.safely(lambda: dict(_processes())) or {}
+    return Snapshot(
         conditions=conditions.read(root=root),
-        cpu_s=system.told(_cpu_s),
-        disk_bytes=system.told(_disk_bytes),
-        swapped_bytes=system.told(_swapped_bytes),
+        cpu_s=system.safely(_cpu_s),
+        disk_bytes=system.safely(_disk_bytes),
+        swapped_bytes=system.safely(_swapped_bytes),
         processes=processes,
     )
 
 
 def watch(seconds: float, root: Path = system.ROOT) -> Activity:
-    """What goes on while this process sleeps for `seconds`."""
-    before = look(root)
+    """The activity while this process sleeps for `seconds`."""
+    before = snapshot(root)
     time.sleep(seconds)
-    return between(before, look(root))
+    return between(before, snapshot(root))
 
 
-def between(before: Look, after: Look) -> Activity:
-    """The difference of two looks. A process that started or ended in between is left out."""
+def between(before: Snapshot, after: Snapshot) -> Activity:
+    """The activity between two snapshots; processes that started or ended in it are left out."""
     rates = conditions.difference(before.conditions, after.conditions)
     both = [
         (k[0], before.processes[k], p) for k, p in after.processes.items() if k in before.processes
@@ -107,9 +107,9 @@ def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else max(0, after - before)
 
 
-def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[Share]:
+def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[ProcessShare]:
     most = sorted((a for a in amounts if a[2] > 0), key=lambda a: -a[2])[:TOP]
-    return [Share(name, pid, amount / seconds) for name, pid, amount in most if seconds]
+    return [ProcessShare(name, pid, amount / seconds) for name, pid, amount in most if seconds]
 
 
 def _cpu_s() -> tuple[float, float]:
@@ -135,22 +135,22 @@ def _own() -> set[int]:
 
     A shell also gets the counters of the commands that it has waited for.
     """
-    above = system.told(lambda: psutil.Process().parents()) or []
-    return {os.getpid(), *(process.pid for process in above)}
+    ancestors = system.safely(lambda: psutil.Process().parents()) or []
+    return {os.getpid(), *(process.pid for process in ancestors)}
 
 
-def _processes() -> Iterator[tuple[tuple[int, float], Process]]:
+def _processes() -> Iterator[tuple[tuple[int, float], ProcessCounters]]:
     counts = hasattr(psutil.Process, "io_counters")
-    own = _own()
-    wanted = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
-    for process in psutil.process_iter(wanted):
-        told = process.info
-        cpu, written, start = told["cpu_times"], told.get("io_counters"), told["create_time"]
-        if process.pid not in own and cpu is not None and start is not None:
+    excluded = _own()
+    attributes = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
+    for process in psutil.process_iter(attributes):
+        info = process.info
+        cpu, written, start = info["cpu_times"], info.get("io_counters"), info["create_time"]
+        if process.pid not in excluded and cpu is not None and start is not None:
             yield (
                 (process.pid, start),
-                Process(
-                    name=told["name"] or "unknown",
+                ProcessCounters(
+                    name=info["name"] or "unknown",
                     cpu_s=cpu.user + cpu.system,
                     written=written.write_bytes if written else None,
                 ),

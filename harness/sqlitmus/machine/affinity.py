@@ -1,4 +1,4 @@
-"""Pins: the processors that processes are bound to, where the system lets a program say so."""
+"""Pins processes to processors, on systems that let a program do so."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 
 def unsupported() -> str | None:
-    """Why processes cannot be pinned on this system; None where they can be."""
+    """Why processes cannot be pinned on this system; None when they can."""
     if hasattr(os, "sched_setaffinity"):
         return None
     return f"processes cannot be pinned to processors on {sys.platform}; Linux can"
@@ -21,21 +21,20 @@ def allowed() -> list[int]:
 
 
 def usable() -> int:
-    """How many processors this process may use: a container or `taskset` may leave it fewer than
-    the machine has."""
+    """How many processors this process may use, which a container or `taskset` may restrict."""
     return len(allowed()) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check(pins: list[int]) -> None:
-    """Raise UsageError for a processor that is not there or not allowed, NotFit for no pins."""
+    """Raise UsageError for an absent or forbidden processor, NotFit where pinning is impossible."""
     if not pins:
         return
     if reason := unsupported():
         raise NotFit(f"pins {', '.join(map(str, pins))}: {reason}. Leave the pins out.")
-    there = allowed()
+    processors = allowed()
     for pin in pins:
-        if pin not in there:
-            usable = ", ".join(map(str, there))
+        if pin not in processors:
+            usable = ", ".join(map(str, processors))
             raise UsageError(
                 f"pin {pin}: there is no such processor, or this process may not use it; "
                 f"usable are {usable}"
@@ -44,10 +43,10 @@ def check(pins: list[int]) -> None:
 
 @contextmanager
 def pinned(processor: int | None) -> Generator[None]:
-    """Bind the calling thread, and what it starts inside the block, to `processor`; None: nothing.
+    """Bind the calling thread, and what it starts in the block, to `processor`; None binds nothing.
 
-    A process inherits the pin of the thread that starts it, so it is bound from its first
-    instruction and all of its threads are: a pin set after the start would come too late for both.
+    A process inherits the pin of the thread that starts it, so all of its threads are bound from
+    the first instruction. A pin set after the start would come too late.
     """
     if processor is None:
         yield

@@ -33,17 +33,17 @@ _HEADER = 4096
 
 
 def named(text: str) -> str:
-    """The name of what a runtime or a system calls `text`; one not known stays as it is."""
+    """Our name for the architecture called `text` elsewhere; unknown ones stay as they are."""
     return NAMES.get(text.lower(), text.lower())
 
 
 def native(root: Path = system.ROOT) -> str:
-    """The machine's own architecture, whatever this Python is built for."""
-    return _told(root) or named(platform.machine())
+    """The machine's own architecture, even when this Python was built for another."""
+    return _system_answer(root) or named(platform.machine())
 
 
 def of_program(file: Path) -> str | None:
-    """What a program is built for, by its header; None for a script, and for several at once."""
+    """The architecture in a program's header; None for a script, and for a program for several."""
     with suppress(OSError, struct.error), file.open("rb") as stream:
         head = stream.read(_HEADER)
         if head.startswith(b"\x7fELF"):
@@ -57,21 +57,21 @@ def of_program(file: Path) -> str | None:
 
 
 def sysctl(name: str) -> str:
-    """A fact of macOS's kernel; empty where it has none of that name."""
-    asked = ["/usr/sbin/sysctl", "-n", name]
+    """A fact of macOS's kernel; empty when the kernel has no such fact."""
+    command = ["/usr/sbin/sysctl", "-n", name]
     with suppress(OSError):
-        return subprocess.run(asked, capture_output=True, check=False).stdout.decode().strip()
+        return subprocess.run(command, capture_output=True, check=False).stdout.decode().strip()
     return ""
 
 
-def _told(root: Path) -> str | None:
-    """The system's answer, where it tells more than `uname` does to an emulated process."""
+def _system_answer(root: Path) -> str | None:
+    """The operating system's architecture, if `uname` hides it from an emulated process."""
     if sys.platform == "win32":
         process, machine = ctypes.c_ushort(), ctypes.c_ushort()
         ask = ctypes.WinDLL("kernel32").IsWow64Process2
         this = ctypes.c_void_p(-1)
-        known = ask(this, ctypes.byref(process), ctypes.byref(machine))
-        return _WINDOWS.get(machine.value) if known else None
+        answered = ask(this, ctypes.byref(process), ctypes.byref(machine))
+        return _WINDOWS.get(machine.value) if answered else None
     if sys.platform == "darwin":
         return "arm64" if sysctl("hw.optional.arm64") == "1" else None
     return named(system.text(root, "proc/sys/kernel/arch"))

@@ -8,7 +8,8 @@ from typing import Literal
 class Check:
     """One line of `doctor`: a warning lowers confidence, a failure makes measuring pointless.
 
-    What the system does not tell is `ok` with the finding "unknown"; `advice` is empty when ok.
+    A fact that the system does not reveal is `ok` with the finding "unknown"; `advice` is empty
+    when the state is ok.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""What the machine tells at the start and the end of a block, and what happened in between.
+"""Conditions of the machine at the start and end of a block, and the difference.
 
-All of it is blind to labels: it says whether a block was disturbed, never whose time suffered.
+They carry no labels: they can show that a block was disturbed, but not which runner suffered.
 """
 
 import os
@@ -15,7 +15,7 @@ from sqlitmus.vocabulary.contract import Model, Natural
 
 
 class Conditions(Model):
-    """One look; counters run since start-up. None where the system does not tell."""
+    """One reading; counters run since start-up. None for a fact that the system does not reveal."""
 
     monotonic_ns: int = Field(description="the harness's monotonic clock")
     probe_ns: Natural | None = Field(default=None, description="wall time of the fixed native work")
@@ -46,7 +46,7 @@ class Conditions(Model):
 
 
 class Rates(Model):
-    """What happened between two looks. Shares are from 0 to 1; None where one look lacks it."""
+    """Rates between two readings, None when one of them lacks the fact. Shares are from 0 to 1."""
 
     seconds: float = Field(description="between the looks")
     probe_ratio: float | None = Field(default=None, description="probe at the end / at the start")
@@ -74,12 +74,12 @@ class Rates(Model):
 
 
 def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
-    """The conditions now, with the probe's time if it was taken just before."""
+    """The conditions now, with the probe's time if it was just taken."""
     ticks, stolen = kernel.cpu_ticks(root) or (None, None)
     return Conditions(
         monotonic_ns=time.monotonic_ns(),
         probe_ns=probe_ns,
-        load_average=system.told(lambda: os.getloadavg()[0]),
+        load_average=system.safely(lambda: os.getloadavg()[0]),
         cpu_pressure_us=kernel.pressure_us(root, "cpu"),
         io_pressure_us=kernel.pressure_us(root, "io"),
         memory_pressure_us=kernel.pressure_us(root, "memory"),
@@ -88,7 +88,7 @@ def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
         context_switches=kernel.context_switches(root),
         throttle_count=kernel.throttle_count(root),
         frequency_khz=kernel.frequency_khz(root),
-        on_battery=system.told(_on_battery),
+        on_battery=system.safely(_on_battery),
     )
 
 
@@ -101,7 +101,7 @@ def _on_battery() -> bool | None:
 
 
 def difference(before: Conditions, after: Conditions) -> Rates:
-    """Rates between two looks; a counter that fell (a restart, a core gone) tells nothing."""
+    """Rates between two readings; a counter that fell (a restart, a core gone) gives None."""
     wall_ns = max(0, after.monotonic_ns - before.monotonic_ns)
     wall_us = wall_ns / 1e3
     switches = _grown(before.context_switches, after.context_switches)

@@ -1,15 +1,15 @@
-"""stdout and stderr take every character and colour, and the same bytes leave on each system."""
+"""Makes stdout and stderr take every character and colour, with the same bytes on each system."""
 
 import io
 import sys
 
 
 def prepare() -> None:
-    """Set up both streams; to be called before anything is written.
+    """Set up both streams; call it before anything is written.
 
-    Windows writes a redirected stream in the code page of the country, which has no → or ≈, and
-    with two characters at the end of a line; its older console shows colours as characters.
-    Elsewhere only what the locale's encoding lacks is replaced.
+    Windows writes a redirected stream in the country's code page, which lacks → and ≈, and ends
+    lines with two characters; its older console prints colours as characters. Elsewhere only
+    characters that the locale's encoding lacks are replaced.
     """
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):  # a test's, or none at all

@@ -1,4 +1,4 @@
-"""Doctor's checks of what goes on beside a run: load, steal, heat, swapping, disk traffic."""
+"""Doctor's checks for disturbances: load, steal, heat, swapping, disk traffic."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.machine import kernel, system
-from sqlitmus.machine.activity import Activity, Share
+from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.check import Check
 from sqlitmus.machine.facts import UNKNOWN
 
@@ -21,7 +21,7 @@ UNWRITTEN_BYTES = 64 * 2**20
 
 
 def load(activity: Activity) -> Check:
-    """CPU in use, and by whom."""
+    """CPU in use, and the busiest processes."""
     if activity.busy is None:
         return Check("load", "ok", UNKNOWN)
     finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
@@ -33,7 +33,7 @@ def load(activity: Activity) -> Check:
 
 
 def steal(activity: Activity, root: Path) -> Check:
-    """CPU time that the hypervisor gave to others."""
+    """CPU time that the hypervisor gave to other machines."""
     share = activity.rates.steal
     if share is None:
         return Check("steal", "ok", UNKNOWN)
@@ -46,7 +46,7 @@ def steal(activity: Activity, root: Path) -> Check:
 
 
 def temperature(activity: Activity, root: Path) -> Check:
-    """Heat, and whether cores were throttled for it."""
+    """Heat, and whether it throttled cores."""
     hottest = kernel.temperature_c(root)
     count = kernel.throttle_count(root)
     findings = [] if hottest is None else [f"{hottest:.0f} °C"]
@@ -62,8 +62,8 @@ def temperature(activity: Activity, root: Path) -> Check:
 
 
 def swap(activity: Activity) -> Check:
-    """Whether memory is short now; pages swapped out long ago disturb nobody."""
-    used = system.told(lambda: psutil.swap_memory().used)
+    """Whether memory is short now; pages that were swapped out long ago disturb nobody."""
+    used = system.safely(lambda: psutil.swap_memory().used)
     moved, pressure = activity.swapped_bytes, activity.rates.memory_pressure
     if moved is None and pressure is None:
         return Check("swap", "ok", UNKNOWN)
@@ -78,7 +78,7 @@ def swap(activity: Activity) -> Check:
 
 
 def disk_traffic(activity: Activity, root: Path) -> Check:
-    """Other users of the disks, and what the kernel has still to write."""
+    """Other users of the disks, and data that the kernel still has to write."""
     rate, unwritten = activity.disk_bytes_per_s, kernel.unwritten_bytes(root)
     findings: list[str] = []
     advice: list[str] = []
@@ -99,11 +99,11 @@ def _per_s(rate: float) -> str:
     return f"{rate / 2**20:.1f} MiB/s"
 
 
-def _close(processes: list[Share], told: Callable[[float], str]) -> str:
-    named = [f"{_plain(p.name)} (pid {p.pid}) {told(p.rate)}" for p in processes]
+def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> str:
+    named = [f"{_plain(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
     return f"close what is busy: {', '.join(named)}" if named else ""
 
 
 def _plain(name: str) -> str:
-    """A process chooses its name; control characters do not reach the terminal."""
+    """A process name without control characters, because any process chooses its own."""
     return "".join(c if c.isprintable() else "?" for c in name)

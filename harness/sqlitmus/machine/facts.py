@@ -1,4 +1,4 @@
-"""Facts of this computer, for the report. Unknown facts say so."""
+"""Facts of this computer for the report; an unknown fact is "unknown"."""
 
 import os
 import platform
@@ -16,8 +16,8 @@ SYSTEMS = {"darwin": "macos"}
 
 
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
-    """What a report says of the machine; databases are read and written in `database_folder`."""
-    memory = system.told(lambda: psutil.virtual_memory().total)
+    """The machine as a report describes it; databases are read and written in `database_folder`."""
+    memory = system.safely(lambda: psutil.virtual_memory().total)
     boost = kernel.boost(root)
     cores = kernel.cores(root)
     clock = kernel.clock_source(root)
@@ -44,7 +44,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
 
 
 def identity() -> str:
-    """What must not change within a run: the processor, its cores, the kernel."""
+    """The facts that must not change during a run: the processor, its cores, the kernel."""
     return f"{cpu_model()} × {affinity.usable()}, {platform.platform()}"
 
 
@@ -81,7 +81,7 @@ def os_name(root: Path = system.ROOT) -> str:
 def file_system(folder: Path) -> str:
     """Type and device of the file system that holds `folder`."""
     at = folder.resolve()
-    partitions = system.told(lambda: psutil.disk_partitions(all=True)) or []
+    partitions = system.safely(lambda: psutil.disk_partitions(all=True)) or []
     mounts = {Path(p.mountpoint): p for p in partitions}
     for parent in [at, *at.parents]:
         if parent in mounts:
@@ -91,15 +91,15 @@ def file_system(folder: Path) -> str:
 
 def load() -> str:
     """The load average of the last minute."""
-    now = system.told(lambda: os.getloadavg()[0])
+    now = system.safely(lambda: os.getloadavg()[0])
     return UNKNOWN if now is None else f"{now:.2f}"
 
 
 def hyperfine_version() -> str | None:
-    """Version of the hyperfine that the set-up gives; None when there is none."""
+    """The version of the installed hyperfine; None when there is none."""
     path = paths.tools().paths.get("hyperfine")
-    said = _run([path, "--version"]).split() if path else []
-    return said[-1] if said else None
+    words = _run([path, "--version"]).split() if path else []
+    return words[-1] if words else None
 
 
 def _hyperfine_architecture() -> str | None:

@@ -1,4 +1,4 @@
-"""Single facts that only Linux tells, from /proc and /sys below a root folder; None for unknown."""
+"""Single facts of Linux's kernel, from /proc and /sys below a root folder; None when unknown."""
 
 import re
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ def cpu_ticks(root: Path) -> tuple[int, int] | None:
     The first eight columns of /proc/stat; time of guests is contained in that of users.
     """
     ticks = [natural(word) for word in row(root, "proc/stat", "cpu")[:TICKS_BEFORE_GUEST]]
-    known = [count for count in ticks if count is not None]
-    return (sum(known), known[-1]) if len(known) == TICKS_BEFORE_GUEST else None
+    counts = [count for count in ticks if count is not None]
+    return (sum(counts), counts[-1]) if len(counts) == TICKS_BEFORE_GUEST else None
 
 
 def context_switches(root: Path) -> int | None:
@@ -40,7 +40,7 @@ def throttle_count(root: Path) -> int | None:
 
 
 def frequency_khz(root: Path) -> int | None:
-    """The frequency of the core that is fastest now; an idle one says nothing."""
+    """The frequency of the fastest core; that of an idle core has no meaning."""
     return max(numbers(root, f"{CPUS}/cpufreq", "policy[0-9]*", "scaling_cur_freq"), default=None)
 
 
@@ -74,25 +74,25 @@ def cores(root: Path) -> tuple[int, int] | None:
 
 
 def clock_source(root: Path) -> tuple[str, list[str]] | None:
-    """The kernel's clock, and those it could take instead."""
+    """The kernel's clock, and the available alternatives."""
     now = text(root, f"{CLOCKS}/current_clocksource")
-    known = re.fullmatch(r"[\w-]+", now)
-    return (now, text(root, f"{CLOCKS}/available_clocksource").split()) if known else None
+    readable = re.fullmatch(r"[\w-]+", now)
+    return (now, text(root, f"{CLOCKS}/available_clocksource").split()) if readable else None
 
 
 def temperature_c(root: Path) -> float | None:
     """The hottest sensor in degrees Celsius."""
-    found = numbers(root, "sys/class/thermal", "thermal_zone[0-9]*", "temp")
-    return max((value / 1000 for value in found if 0 < value < 150_000), default=None)
+    sensors = numbers(root, "sys/class/thermal", "thermal_zone[0-9]*", "temp")
+    return max((value / 1000 for value in sensors if 0 < value < 150_000), default=None)
 
 
 def unwritten_bytes(root: Path) -> int | None:
-    """Bytes in memory that are still to be written to disks (dirty, or under way)."""
+    """Bytes in memory that the kernel still has to write to disks."""
     parts = [first(row(root, "proc/meminfo", key)) for key in ("Dirty", "Writeback")]
-    known = [part for part in parts if part is not None]
-    return 1024 * sum(known) if len(known) == len(parts) else None
+    amounts = [part for part in parts if part is not None]
+    return 1024 * sum(amounts) if len(amounts) == len(parts) else None
 
 
 def virtualised(root: Path) -> bool:
-    """Whether the processor says that a hypervisor runs beneath."""
+    """Whether the processor reports a hypervisor."""
     return "hypervisor" in row(root, "proc/cpuinfo", "flags")

@@ -1,7 +1,7 @@
-"""One run at a time on a machine, of whatever user and clone: two at once would time each other.
+"""One run at a time on a machine, for all users and clones: two at once would disturb each other.
 
-The operating system keeps the lock on a file and takes it back when its holder dies, however it
-dies. What the file says of the holder is for messages only: whether it is true is looked up.
+The operating system holds the lock on a file and releases it when the holder dies, however it dies.
+The text in the file serves messages only, and is checked before it is shown.
 """
 
 import datetime
@@ -52,7 +52,7 @@ else:
 
 
 class Holder(BaseModel):
-    """Who holds the lock: a process and its start (s since 1970, UTC), what it runs and why."""
+    """The holder of the lock: its process and start (s since 1970, UTC), and what it runs."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -62,7 +62,7 @@ class Holder(BaseModel):
     command: str
 
     def __str__(self) -> str:
-        """For messages; anyone could have written the file, so control characters are replaced."""
+        """The holder in words, without control characters: anyone could have written the file."""
         since = datetime.datetime.fromtimestamp(self.started, datetime.UTC)
         return (
             f"pid {self.pid} since {since:%Y-%m-%d %H:%M:%S} UTC, "
@@ -80,10 +80,10 @@ def place() -> Path:
 
 @contextmanager
 def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[None]:
-    """Hold the machine. Raises NotFit when another run does, or with `wait` waits for its end
-    and says so.
+    """Hold the machine's lock inside the block.
 
-    Ctrl-C ends the waiting unless a handler for SIGINT swallows it: take the lock before that.
+    While another run holds it, raises NotFit, or with `wait` announces that and waits. Ctrl-C ends
+    the waiting unless a handler for SIGINT swallows it, so take the lock before installing one.
     """
     file = place()
     while True:
@@ -102,21 +102,21 @@ def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[Non
 
 
 def holder() -> Holder | None:
-    """Who holds the machine now, as far as can be seen without trying to lock it."""
+    """The present holder of the machine, found without trying to lock it."""
     try:
         if not place().is_file():
             return None
         with place().open("rb") as file:
-            said = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
-        lives = abs(psutil.Process(said.pid).create_time() - said.started) < START_TOLERANCE_S
+            record = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
+        lives = abs(psutil.Process(record.pid).create_time() - record.started) < START_TOLERANCE_S
     except (OSError, ValidationError, psutil.Error, ValueError, OverflowError):
         return None
-    return said if lives else None
+    return record if lives else None
 
 
 @contextmanager
 def _opened(file: Path) -> Generator[int]:
-    """A handle to read and write; the file is made for all users."""
+    """A handle to read and write; creates the file for all users."""
     try:
         # Linux refuses O_CREAT on another user's file in /tmp, hence a try without it.
         with suppress(FileExistsError):
@@ -142,10 +142,10 @@ def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
         raise NotFit(f"{place()}: no ordinary file. Remove it, or name another with SQLITMUS_LOCK.")
     if _lock(handle, wait=False):
         return
-    who = f"another run holds this machine: {holder() or 'it has not said which'}"
+    who = f"another run holds this machine: {holder() or 'its name is not known yet'}"
     if not wait:
         raise NotFit(
-            f"{who}. Two at once would time each other. Wait for it to end, or add --wait."
+            f"{who}. Two runs at once would disturb each other. Wait for it to end, or add --wait."
         )
     say(f"waiting: {who}")
     _lock(handle, wait=True)

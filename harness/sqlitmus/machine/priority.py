@@ -1,4 +1,4 @@
-"""Going first: real-time priority for a moment, where the system grants it."""
+"""Real-time priority for a moment, on systems that grant it."""
 
 import os
 from collections.abc import Generator
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def first() -> Generator[bool]:
-    """Let no ordinary process take the processor from the calling thread; tells if that holds.
+    """Keep ordinary processes off this thread's processor in the block; yields whether that holds.
 
-    Without the right to do so (CAP_SYS_NICE, RLIMIT_RTPRIO) nothing changes.
+    Nothing changes without the right to do so (CAP_SYS_NICE, RLIMIT_RTPRIO).
     """
     if not hasattr(os, "sched_setscheduler"):
         yield False

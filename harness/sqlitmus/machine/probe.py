@@ -1,4 +1,4 @@
-"""A fixed piece of native work, timed: how fast this machine is now, whoever is measured on it."""
+"""Times a fixed piece of native work: how fast the machine is now, whatever is measured on it."""
 
 import hashlib
 import time

@@ -1,7 +1,7 @@
-"""A process that ends with all that it started: waiting for its end, and killing it.
+"""Waits for a process with all its children, and kills it with all its children.
 
-It is started with `start_new_session=True, creationflags=OWN_GROUP`: Ctrl-C reaches the harness
-only, which lets the invocation under way finish.
+Start it with `start_new_session=True, creationflags=OWN_GROUP`: then Ctrl-C reaches only the
+harness, which lets the invocation under way finish.
 """
 
 import os
@@ -49,7 +49,7 @@ def ended(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End `process` and all that it started; nothing where none of it lives."""
+    """End `process` and all that it started; does nothing when none of it lives."""
     if hasattr(os, "killpg"):
         _signal(process.pid, signal.SIGTERM)
         ended(process, KILL_GRACE_S)
@@ -59,9 +59,9 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     # Children are looked up first: once their parent is gone, nothing leads to them.
     with suppress(psutil.NoSuchProcess):
         leader = psutil.Process(process.pid)
-        for one in [leader, *leader.children(recursive=True)]:
+        for member in [leader, *leader.children(recursive=True)]:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                one.kill()
+                member.kill()
 
 
 def _signal(leader: int, number: signal.Signals) -> None:

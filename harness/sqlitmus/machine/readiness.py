@@ -19,7 +19,7 @@ NOT_LOCAL = ("tmpfs", "nfs", "nfs4", "cifs", "smbfs", "9p", "fuse", "virtiofs")
 
 
 def checks(root: Path = system.ROOT) -> list[Check]:
-    """All checks; watches the machine for half a second."""
+    """Run all checks; this watches the machine for half a second."""
     folder = paths.toolchain()
     folder.mkdir(parents=True, exist_ok=True)
     activity = watch(WINDOW_S, root)
@@ -44,19 +44,19 @@ def checks(root: Path = system.ROOT) -> list[Check]:
 
 
 def tools() -> Check:
-    """What the set-up could not provide."""
-    found = paths.tools()
-    if found.missing:
+    """The tools that set-up could not provide."""
+    provided = paths.tools()
+    if provided.missing:
         names: dict[str, list[str]] = {}
-        for name, hint in found.missing.items():
+        for name, hint in provided.missing.items():
             names.setdefault(hint, []).append(name)
-        advice = "; ".join(f"{', '.join(tools)}: {hint}" for hint, tools in names.items())
-        return Check("tools", "warning", f"missing {', '.join(found.missing)}", advice)
-    return Check("tools", "ok", f"{len(found.paths)} present")
+        hints = "; ".join(f"{', '.join(tools)}: {hint}" for hint, tools in names.items())
+        return Check("tools", "warning", f"missing {', '.join(provided.missing)}", hints)
+    return Check("tools", "ok", f"{len(provided.paths)} present")
 
 
 def hyperfine() -> Check:
-    """hyperfine, in a version that has all the options used."""
+    """Whether hyperfine is installed, in a version that has all the options used."""
     version = hyperfine_version()
     if version is None:
         return Check("hyperfine", "failure", "not found", "run ./just setup")
@@ -69,7 +69,7 @@ def hyperfine() -> Check:
 
 
 def other_run() -> Check:
-    """Another run on this machine, of whatever user and clone."""
+    """Another run on this machine, of any user and clone."""
     holder = lock.holder()
     if holder is None:
         return Check("other run", "ok", "none")
@@ -77,8 +77,8 @@ def other_run() -> Check:
 
 
 def memory() -> Check:
-    """Memory for databases to stay in."""
-    free = system.told(lambda: psutil.virtual_memory().available)
+    """Whether memory is large enough to keep databases cached."""
+    free = system.safely(lambda: psutil.virtual_memory().available)
     if free is None:
         return Check("memory", "ok", UNKNOWN)
     finding = f"{free / 2**30:.1f} GiB available"
@@ -89,8 +89,8 @@ def memory() -> Check:
 
 
 def disk(folder: Path) -> Check:
-    """Room for databases and their copies."""
-    free = system.told(lambda: psutil.disk_usage(str(folder)).free)
+    """Whether the disk has room for databases and their copies."""
+    free = system.safely(lambda: psutil.disk_usage(str(folder)).free)
     if free is None:
         return Check("disk", "ok", UNKNOWN)
     finding = f"{free / 2**30:.1f} GiB free"
@@ -101,7 +101,7 @@ def disk(folder: Path) -> Check:
 
 
 def local(folder: Path) -> Check:
-    """Whether syncing a file there reaches a disk of this machine."""
+    """Whether a sync of a file there reaches a disk of this machine."""
     name = file_system(folder)
     if name.split()[0].split(".")[0] in NOT_LOCAL:
         advice = "set SQLITMUS_TOOLCHAIN to a folder on a local disk: syncing means less here"

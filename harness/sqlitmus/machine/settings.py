@@ -1,4 +1,4 @@
-"""Doctor's checks of how the machine is set: frequency, power, cores, clock."""
+"""Doctor's checks of the machine's settings: frequency, power, cores, clock."""
 
 import itertools
 import time
@@ -14,20 +14,20 @@ SLOW_CLOCKS = {"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}
 
 def governor(root: Path) -> Check:
     """The frequency governors of all cores."""
-    found = kernel.governors(root)
-    if not found or found == ["performance"]:
-        return Check("governor", "ok", found[0] if found else UNKNOWN)
+    governors = kernel.governors(root)
+    if not governors or governors == ["performance"]:
+        return Check("governor", "ok", governors[0] if governors else UNKNOWN)
     advice = "sudo cpupower frequency-set -g performance"
-    return Check("governor", "warning", ", ".join(found), advice)
+    return Check("governor", "warning", ", ".join(governors), advice)
 
 
 def boost(root: Path) -> Check:
-    """Turbo: a frequency that depends on heat and on what other cores do."""
-    found = kernel.boost(root)
-    if found is None or not found.on:
-        return Check("boost", "ok", UNKNOWN if found is None else "off")
+    """Turbo, under which the frequency depends on heat and on the other cores."""
+    turbo = kernel.boost(root)
+    if turbo is None or not turbo.on:
+        return Check("boost", "ok", UNKNOWN if turbo is None else "off")
     finding = "on: the frequency depends on heat and on the other cores"
-    return Check("boost", "warning", finding, found.forbid)
+    return Check("boost", "warning", finding, turbo.forbid)
 
 
 def power(on_battery: bool | None) -> Check:
@@ -38,11 +38,11 @@ def power(on_battery: bool | None) -> Check:
 
 
 def threads(root: Path) -> Check:
-    """A note for parallel cases: hardware threads share a core."""
-    found = kernel.cores(root)
-    if found is None:
+    """Whether hardware threads share a core, which matters to parallel cases."""
+    counts = kernel.cores(root)
+    if counts is None:
         return Check("threads", "ok", UNKNOWN)
-    cores, threads = found
+    cores, threads = counts
     if cores == threads:
         return Check("threads", "ok", f"{cores} cores, one thread each")
     finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"
@@ -64,6 +64,6 @@ def clock(root: Path, grain_ns: int | None) -> Check:
 
 
 def clock_grain_ns(readings: int = 2_000) -> int | None:
-    """The smallest step seen in so many readings of the clock, None if it never moved."""
+    """The smallest step seen in that many readings of the clock, None if it never moved."""
     seen = [time.perf_counter_ns() for _ in range(readings)]
     return min((b - a for a, b in itertools.pairwise(seen) if b > a), default=None)

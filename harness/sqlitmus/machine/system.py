@@ -1,4 +1,4 @@
-"""What the system tells: files of Linux below a root folder, and psutil's answers, None for none.
+"""Readings of the system: Linux's files below a root folder, and psutil's answers or None.
 
 Nothing here raises: a container may hide a file, a kernel may lack one, and psutil fails in many
 ways on systems that it supports in part.
@@ -16,8 +16,8 @@ CPUS = "sys/devices/system/cpu"
 T = TypeVar("T")
 
 
-def told(read: Callable[[], T]) -> T | None:
-    """What `read` gives, None when it raises; psutil's warnings of missing facts are left out."""
+def safely(read: Callable[[], T]) -> T | None:
+    """The value of `read()`, or None when it raises; hides psutil's warnings of missing facts."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -27,7 +27,7 @@ def told(read: Callable[[], T]) -> T | None:
 
 
 def text(root: Path, name: str) -> str:
-    """A file below `root`, without white space around; empty when it cannot be read."""
+    """A file below `root`, stripped of white space; empty when it cannot be read."""
     try:
         # A machine with many cores has hundreds of such files, and pathlib is slow at each.
         with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
@@ -36,13 +36,13 @@ def text(root: Path, name: str) -> str:
         return ""
 
 
-def texts(root: Path, folder: str, wanted: str, name: str) -> list[str]:
-    """File `name` of all folders in `folder` that match `wanted`, without unreadable ones."""
+def texts(root: Path, folder: str, pattern: str, name: str) -> list[str]:
+    """File `name` of all folders in `folder` that match `pattern`, without unreadable ones."""
     try:
-        found = sorted(fnmatch.filter((f.name for f in (root / folder).iterdir()), wanted))
+        folders = sorted(fnmatch.filter((f.name for f in (root / folder).iterdir()), pattern))
     except OSError:
         return []
-    return [said for each in found if (said := text(root, f"{folder}/{each}/{name}"))]
+    return [content for each in folders if (content := text(root, f"{folder}/{each}/{name}"))]
 
 
 def natural(word: str) -> int | None:
@@ -53,14 +53,14 @@ def natural(word: str) -> int | None:
     return number if number < 2**64 else None
 
 
-def numbers(root: Path, folder: str, wanted: str, name: str) -> list[int]:
-    """The numbers in all files that `texts` finds, without those that hold none."""
-    found = (natural(said) for said in texts(root, folder, wanted, name))
-    return [value for value in found if value is not None]
+def numbers(root: Path, folder: str, pattern: str, name: str) -> list[int]:
+    """The numbers in all files that `texts` reads; files without a number are left out."""
+    values = (natural(content) for content in texts(root, folder, pattern, name))
+    return [value for value in values if value is not None]
 
 
 def row(root: Path, name: str, key: str) -> list[str]:
-    """The words behind `key` (a first word, or what stands before a colon); empty without it."""
+    """The words after `key`, a line's first word or the text before a colon; empty without it."""
     for line in text(root, name).splitlines():
         before, _, after = line.partition(":")
         if before.strip() == key:

@@ -1,4 +1,4 @@
-"""How much of each processor was in use between two moments, from Linux's counters."""
+"""The share of each processor in use between two moments, from Linux's counters."""
 
 from pathlib import Path
 
@@ -11,22 +11,22 @@ Ticks = dict[str, tuple[int, int]]
 
 
 def ticks(root: Path = ROOT) -> Ticks:
-    """Clock ticks since start-up by processor number: (in use, all); empty where not told."""
-    found: Ticks = {}
+    """Clock ticks since start-up by processor number: (in use, all); empty where unknown."""
+    by_processor: Ticks = {}
     for line in text(root, "proc/stat").splitlines():
         name, *words = line.split()
         counts = [natural(word) for word in words[:TICKS_BEFORE_GUEST]]
-        known = [count for count in counts if count is not None]
+        parsed = [count for count in counts if count is not None]
         number = name.removeprefix("cpu")
-        if name != number and number.isdigit() and len(known) == TICKS_BEFORE_GUEST:
-            found[number] = (sum(known) - sum(known[i] for i in _IDLE), sum(known))
-    return found
+        if name != number and number.isdigit() and len(parsed) == TICKS_BEFORE_GUEST:
+            by_processor[number] = (sum(parsed) - sum(parsed[i] for i in _IDLE), sum(parsed))
+    return by_processor
 
 
 def shares(before: Ticks, after: Ticks) -> dict[str, float]:
-    """The share of each processor's time in use, 0 to 1; none of one that no tick passed on.
+    """The share of each processor's time in use, 0 to 1; a processor without a tick is left out.
 
-    A tick is a hundredth of a second: what is shorter than some tenths is told coarsely.
+    A tick is a hundredth of a second, so shares over less than some tenths of a second are coarse.
     """
     both = {n: (before[n], now) for n, now in after.items() if n in before}
     return {

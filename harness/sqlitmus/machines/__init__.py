@@ -1,7 +1,7 @@
-"""Run directories of several machines, or shards of one suite: taken, merged, analysed together.
+"""Merges and analyses run directories of several machines, or shards of one suite.
 
-Taking: `discover` → `admit` (`candidate`, `values`) → `agree`, `arrange` → `copying`, `manifest`,
-all called by `merge`. Reading: `load` (`join`) → `survey` a machine → `holds` → `report`.
+Merging: `discover` → `admit` (`candidate`, `values`) → `agree`, `arrange` → `copying`, `manifest`,
+all called by `merge`. Reading: `load` (`join`) → `survey` one machine → `holds` → `report`.
 
 Imports: vocabulary, stats, machine, catalog, run, results, analysis.
 """

@@ -1,8 +1,8 @@
-"""Whether a folder holds a run that can be merged, and what merging needs to know of it.
+"""Decides whether a folder holds a run that can be merged.
 
-The judge is analysis itself: whatever it cannot read is refused in its words. Bad samples are no
-reason, since analysis marks their cells. What is checked here is what analysis need not expect of
-a run of one's own: names that are paths, numbers and sizes beyond reason.
+Analysis is the judge: what it cannot read is refused, with its message. Bad samples are no reason,
+since analysis marks their cells. This module adds the checks that one's own runs never need: names
+that are paths, and numbers and sizes beyond reason.
 """
 
 import re
@@ -34,7 +34,7 @@ SUITES_ONLY = {
 
 
 def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
-    """The run in `folder`; raises Unacceptable. `partial` takes one that was interrupted, too."""
+    """The run in `folder`; raises Unacceptable. `partial` accepts an interrupted run."""
     facts = {str(k): v for k, v in document(folder / "machine.json").items()}
     for name, value in facts.items():
         if not isinstance(value, str) or len(value) > 1000:
@@ -100,8 +100,8 @@ def _plan(raw: dict[str, Any]) -> Plan:
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
             raise Unacceptable(
-                f"plan.json: $.definitions has no scenario {case.scenario}, so that it cannot be "
-                "told whether all runs measured the same; measure again with this version"
+                f"plan.json: $.definitions has no scenario {case.scenario}, so its work cannot "
+                "be compared with that of other runs; measure again with this version"
             )
     return plan
 
@@ -138,26 +138,26 @@ def _check_sizes(plan: Plan) -> None:
 
 
 def _judge(folder: Path, plan: dict[str, Any], facts: dict[str, Any]) -> RunData:
-    def every(name: str) -> Iterator[Any]:
+    def records(name: str) -> Iterator[Any]:
         file = folder / name
-        found = lines(file) if file.exists() else ()
-        return chain.from_iterable(chunk for _, chunk in found)
+        chunks = lines(file) if file.exists() else ()
+        return chain.from_iterable(chunk for _, chunk in chunks)
 
-    def one(name: str) -> dict[str, Any] | None:
+    def optional(name: str) -> dict[str, Any] | None:
         return document(folder / name) if (folder / name).exists() else None
 
-    for number, line in enumerate(every("details.jsonl"), start=1):
+    for number, line in enumerate(records("details.jsonl"), start=1):
         if not isinstance(line, dict):
             raise Unacceptable(f"details.jsonl line {number}: expected a JSON object")
     try:
         return from_records(
             plan,
-            every("verify.jsonl"),
+            records("verify.jsonl"),
             _edges(folder / "samples.jsonl"),
             facts,
-            blocks=every("blocks.jsonl"),
-            selftest=one("selftest.json"),
-            gate=one("gate.json"),
+            blocks=records("blocks.jsonl"),
+            selftest=optional("selftest.json"),
+            gate=optional("gate.json"),
         )
     except RunDataError as error:
         raise Unacceptable(str(error)) from error
@@ -184,7 +184,7 @@ def _edges(file: Path) -> Iterator[Any]:
 
 
 def _kind(facts: dict[str, str]) -> str:
-    """System and architecture, such as `linux-x64`; a Linux is named by its distribution."""
+    """System and architecture, such as `linux-x64`; unknown systems are distributions of Linux."""
     system = facts.get("os", "").partition(" ")[0].lower()
     if system not in ("darwin", "windows", "freebsd", "openbsd", "netbsd"):
         system = "linux"

@@ -1,21 +1,21 @@
-"""Which runs are one machine's: shards of one whole, or runs on the same hardware. Pure."""
+"""Groups runs into machines: shards of one whole, or runs on the same hardware. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable
 
 from sqlitmus.machines.agree import agree
 from sqlitmus.machines.candidate import Run, age
-from sqlitmus.machines.manifest import Machine, Refused
+from sqlitmus.machines.manifest import MergedMachine, RefusedRun
 
 SAME_WORK = "; measure both with the same scenarios and fixtures"
 SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 
 
-def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
-    """The machines by name, and the runs that do not fit to the others; in any order the same."""
-    kept, refused = agree(runs, lambda run: run.work, SAME_WORK)
+def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
+    """The machines by name, and the refused runs; the order of `runs` does not matter."""
+    comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
     labelled: dict[str, list[list[Run]]] = defaultdict(list)
-    for alike in _by(kept, lambda run: (run.label, run.kind)):
+    for alike in _by(comparable, lambda run: (run.label, run.kind)):
         whole, foreign = _one_whole(alike)
         refused += foreign
         for group in _by_hardware(whole):
@@ -31,26 +31,26 @@ def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
     return machines, sorted(refused, key=lambda r: (r.path, r.reason))
 
 
-def _one_whole(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
-    """All runs but the shards of a whole of which fewer are here than of another."""
+def _one_whole(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
+    """The runs without the shards of other wholes than the one with most shards here."""
     wholes = _by([run for run in runs if run.shard], lambda run: run.shard and _whole(run))
     if len(wholes) < 2:
         return runs, []
     most = max(wholes, key=lambda shards: len({run.shard and run.shard.number for run in shards}))
     foreign = [run for shards in wholes if shards is not most for run in shards]
-    told = [
-        Refused(
+    refused = [
+        RefusedRun(
             path=run.path,
             reason=f"plan.json: $.shard: {_numbered(run)} of another whole than {most[0].path}, "
             "of which more shards are here; merge the shards of one command",
         )
         for run in foreign
     ]
-    return [run for run in runs if run not in foreign], told
+    return [run for run in runs if run not in foreign], refused
 
 
 def _by_hardware(runs: list[Run]) -> list[list[Run]]:
-    """The shards, whatever they ran on, and what else ran there; then others by their hardware."""
+    """Groups of runs: shards with what ran on their hardware, then the others by hardware."""
     shards = [run for run in runs if run.shard]
     shared = {run.hardware for run in shards}
     joined = [run for run in runs if run.shard or run.hardware in shared]
@@ -58,31 +58,31 @@ def _by_hardware(runs: list[Run]) -> list[list[Run]]:
     return [*([joined] if joined else []), *_by(others, lambda run: run.hardware)]
 
 
-def _apart(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
-    """Without the runs of what an earlier one has measured."""
-    kept, refused = list[Run](), list[Refused]()
+def _apart(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
+    """The runs without those that repeat cases or a shard of an earlier run."""
+    separate, refused = list[Run](), list[RefusedRun]()
     for run in sorted(runs, key=age):
-        for earlier in kept:
+        for earlier in separate:
             both = run.cases & earlier.cases
             if _number(run) is not None and _number(run) == _number(earlier):
-                told = f"$.shard: {_numbered(run)} is there already"
+                problem = f"$.shard: {_numbered(run)} is there already"
             elif both:
-                told = f"$.cases: {min(both)} was measured already"
+                problem = f"$.cases: {min(both)} was measured already"
             else:
                 continue
-            reason = f"plan.json: {told}, in {earlier.path}; merge one of the two"
-            refused.append(Refused(path=run.path, reason=reason))
+            reason = f"plan.json: {problem}, in {earlier.path}; merge one of the two"
+            refused.append(RefusedRun(path=run.path, reason=reason))
             break
         else:
-            kept.append(run)
-    return kept, refused
+            separate.append(run)
+    return separate, refused
 
 
-def _machine(name: str, members: list[Run]) -> Machine:
+def _machine(name: str, members: list[Run]) -> MergedMachine:
     ordered = sorted(members, key=lambda run: (_number(run) or 0, *age(run)))
     arrived = {run.shard.number for run in members if run.shard}
     of = max((run.shard.of for run in members if run.shard), default=0)
-    return Machine(
+    return MergedMachine(
         name=name,
         kind=members[0].kind,
         label=members[0].label,

@@ -1,4 +1,4 @@
-"""What merging needs to know of a run."""
+"""The facts of a run that merging needs."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,9 @@ from sqlitmus.machines.manifest import Source
 class Run:
     """A run that may be merged.
 
-    `path` is for messages, `kind` system and architecture, `hardware` what tells two machines of
-    one label apart, `cases` the ids, `work` what it measures (see
-    `catalog.same_work`); `settings` what the
-    runs of one machine must agree in.
+    `path` is for messages; `kind` is system and architecture; `hardware` tells two machines of one
+    label apart; `cases` are ids; `work` says what the run measures (see `catalog.same_work`); runs
+    of one machine must agree in `settings`.
     """
 
     path: str
@@ -32,7 +31,7 @@ class Run:
     settings: dict[str, str]
 
     def source(self) -> Source:
-        """As `merged.json` has it."""
+        """The run as `merged.json` records it."""
         return Source(
             hash=self.hash,
             run=self.run,
@@ -46,5 +45,5 @@ class Run:
 
 
 def age(run: Run) -> tuple[str, bool, str]:
-    """Runs in order of time; of one time the complete one first."""
+    """Sort key of runs by time; at the same time the complete one comes first."""
     return run.created, not run.complete, run.hash

@@ -1,7 +1,7 @@
-"""The files of a run directory, copied byte for byte and hashed, within limits.
+"""Copies and hashes the files of a run directory, byte for byte, within limits.
 
-A folder of somebody else's may hold anything. Only files of known names are opened, no link is
-followed, and no more is read at once than a chunk.
+Somebody else's folder may hold anything: only files with known names are opened, no link is
+followed, and one chunk is read at a time.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ LIMITS = {
 
 
 def copy(origin: Path, target: Path) -> str:
-    """Copy the known files of `origin` into the new folder `target`; their hash, in 16 digits.
+    """Copy the known files of `origin` to the new folder `target`; returns their 16-digit hash.
 
-    Raises Unacceptable for what cannot be taken, OSError where `target` cannot be written.
+    Raises Unacceptable for files that it refuses, OSError when `target` cannot be written.
     """
     digest = hashlib.sha256()
     target.mkdir(parents=True)
@@ -55,20 +55,20 @@ def copy(origin: Path, target: Path) -> str:
 
 
 def _size(file: Path) -> int | None:
-    """Bytes of a file; None where there is none."""
+    """The size of a file in bytes; None when it does not exist."""
     try:
-        found = file.lstat()
+        status = file.lstat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unacceptable(f"{file.name}: cannot be read: {error.strerror}") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise Unacceptable(f"{file.name} is a link or no file; give a folder that holds it")
-    return found.st_size
+    return status.st_size
 
 
-def _copy_file(file: Path, size: int, into: BinaryIO, told: Callable[[bytes], None]) -> None:
-    """Copy `size` bytes, and give each chunk to `told`."""
+def _copy_file(file: Path, size: int, into: BinaryIO, receive: Callable[[bytes], None]) -> None:
+    """Copy `size` bytes, and call `receive` with each chunk."""
     copied, line, length = 0, 1, 0
     for chunk in _chunks(file):
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
@@ -82,7 +82,7 @@ def _copy_file(file: Path, size: int, into: BinaryIO, told: Callable[[bytes], No
         copied += len(chunk)
         if copied > size:
             break
-        told(chunk)
+        receive(chunk)
         into.write(chunk)
     if copied != size:
         raise Unacceptable(f"{file.name}: changed while it was read; merge when the run has ended")

@@ -1,4 +1,4 @@
-"""Where runs are: below what was given, without following links; and each of them taken."""
+"""Finds the runs below the folders given, without following links, and takes each of them."""
 
 import gc
 import os
@@ -11,10 +11,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from sqlitmus.machine import affinity
-from sqlitmus.machines import manifest as model
+from sqlitmus.machines import manifest
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.copying import LIMITS, copy
-from sqlitmus.machines.manifest import Merged, Refused
+from sqlitmus.machines.manifest import Merged, RefusedRun
 from sqlitmus.machines.values import Unacceptable, plain
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -24,7 +24,7 @@ FEW = 4  # runs that are read before a second process has started
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A folder that is to hold a run; `path` is for messages, `hash` what it must have."""
+    """A folder that should hold a run; `path` is for messages, `hash` is the expected one."""
 
     folder: Path
     path: str
@@ -34,29 +34,29 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Inventory:
     """What lies below the folders given; `expected` are machines that an earlier merge missed."""
 
     origins: list[Origin]
-    refused: list[Refused]
+    refused: list[RefusedRun]
     expected: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A folder to look in, and a name for the machine of all runs in it; "" keeps their own."""
+    """A folder to search, and the machine's name for all runs in it; "" keeps their own."""
 
     folder: Path
     label: str = ""
 
 
-def find(given: list[Given], *, partial: bool) -> Found:
-    """Run directories, and those in merged ones, at or at most two levels below each folder.
+def find(given: list[Given], *, partial: bool) -> Inventory:
+    """The run directories, and those inside merged ones, at or up to two levels below each folder.
 
-    Raises UsageError for one that is not there.
+    Raises UsageError for a folder that does not exist.
     """
-    found = Found([], [], [])
-    folders = [one.folder for one in given]
+    inventory = Inventory([], [], [])
+    folders = [entry.folder for entry in given]
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(
@@ -64,22 +64,24 @@ def find(given: list[Given], *, partial: bool) -> Found:
                 "NAME=DIR"
             )
     top = _top(folders)
-    for folder, label in ((one.folder, one.label) for one in given):
-        before = len(found.origins) + len(found.refused)
+    for folder, label in ((entry.folder, entry.label) for entry in given):
+        before = len(inventory.origins) + len(inventory.refused)
         for place in _holders(folder.resolve(), DEPTH):
             path = _shown(folder, place, top)
-            if model.is_merged(place):
-                _merged(place, path, label, found)
+            if manifest.is_merged(place):
+                _merged(place, path, label, inventory)
             else:
-                found.origins.append(Origin(place, path, partial, label=label))
-        if len(found.origins) + len(found.refused) == before:
+                inventory.origins.append(Origin(place, path, partial, label=label))
+        if len(inventory.origins) + len(inventory.refused) == before:
             reason = "holds no run directory, nor does a folder up to two levels below"
-            found.refused.append(Refused(path=_shown(folder, folder.resolve(), top), reason=reason))
-    return found
+            inventory.refused.append(
+                RefusedRun(path=_shown(folder, folder.resolve(), top), reason=reason)
+            )
+    return inventory
 
 
-def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | Refused]]:
-    """Each origin, copied to a folder below `staging`, and what it is; see `take`."""
+def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run | RefusedRun]]:
+    """Each origin as copied to a folder below `staging`, with its run or refusal; see `take`."""
     targets = [staging / f"{number:04}" for number in range(len(origins))]
     if len(origins) <= FEW:
         yield from zip(targets, map(take, origins, targets), strict=True)
@@ -97,12 +99,12 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
         ) from error
 
 
-def take(origin: Origin, target: Path) -> Run | Refused:
-    """Copy a run and judge the copy, so that what was judged is what is kept."""
+def take(origin: Origin, target: Path) -> Run | RefusedRun:
+    """Copy a run and judge the copy, so that the copy kept is the one judged."""
     try:
         return _taken(origin, target)
     except Unacceptable as error:
-        return Refused(path=origin.path, reason=plain(str(error)))
+        return RefusedRun(path=origin.path, reason=plain(str(error)))
 
 
 def _taken(origin: Origin, target: Path) -> Run:
@@ -113,7 +115,7 @@ def _taken(origin: Origin, target: Path) -> Run:
     digest = copy(origin.folder, target)
     if origin.hash not in (None, digest):
         raise Unacceptable(
-            f"hash {digest} is not the one in {model.NAME}: a file was changed; merge the run "
+            f"hash {digest} is not the one in {manifest.NAME}: a file was changed; merge the run "
             "itself"
         )
     run = examine(target, origin.path, digest, partial=origin.partial)
@@ -121,9 +123,9 @@ def _taken(origin: Origin, target: Path) -> Run:
 
 
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
-    """Folders that are, or were to be, a run directory or a merged one."""
+    """The folders that hold, or should have held, a run directory or a merged one."""
     inside = {entry.name: entry for entry in _entries(folder)}
-    if inside.keys() & {*LIMITS, model.NAME}:
+    if inside.keys() & {*LIMITS, manifest.NAME}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
@@ -132,7 +134,7 @@ def _holders(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
-    """What is in a folder, without links; nothing where it cannot be read."""
+    """The entries of a folder without links; none when it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.is_symlink()]
@@ -140,26 +142,26 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
         return []
 
 
-def _merged(directory: Path, path: str, label: str, found: Found) -> None:
-    """Add the sources of a merged directory, and what it had to refuse."""
+def _merged(directory: Path, path: str, label: str, inventory: Inventory) -> None:
+    """Add the sources of a merged directory, and its refusals."""
     try:
-        merged = model.read(directory)
+        merged = manifest.read(directory)
     except UsageError as error:
-        told = str(error).replace(f"{directory}{os.sep}", "")
-        found.refused.append(Refused(path=path, reason=plain(told)))
+        message = str(error).replace(f"{directory}{os.sep}", "")
+        inventory.refused.append(RefusedRun(path=path, reason=plain(message)))
         return
-    found.refused.extend(
-        Refused(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
+    inventory.refused.extend(
+        RefusedRun(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
     )
-    found.expected.extend(map(plain, merged.expected))
-    found.origins.extend(_sources(merged, directory, path, label))
+    inventory.expected.extend(map(plain, merged.expected))
+    inventory.origins.extend(_sources(merged, directory, path, label))
 
 
 def _sources(merged: Merged, directory: Path, path: str, label: str) -> Iterator[Origin]:
     for source in (source for machine in merged.machines for source in machine.sources):
         name = source.hash if re.fullmatch("[0-9a-f]{16}", source.hash) else "?"
-        folder = directory / model.SOURCES / name
-        place = f"{path}/{model.SOURCES}/{name}"
+        folder = directory / manifest.SOURCES / name
+        place = f"{path}/{manifest.SOURCES}/{name}"
         yield Origin(folder, place, not source.complete, source.hash, label)
 
 
@@ -171,6 +173,6 @@ def _top(given: list[Path]) -> Path | None:
 
 
 def _shown(folder: Path, place: Path, top: Path | None) -> str:
-    """A place below `folder` from where the folders given part."""
+    """`place` for messages: relative to where the folders given diverge."""
     path = folder / place.relative_to(folder.resolve())
     return plain((path.relative_to(top) if top else path).as_posix())

@@ -1,6 +1,6 @@
-"""Whether a comparison comes out alike on several machines. Pure.
+"""Whether a comparison has the same outcome on several machines. Pure.
 
-Verdicts are those of each machine's own report; ratios of different machines meet only in `pool`.
+Verdicts come from each machine's own report; ratios of different machines meet only in `pool`.
 """
 
 from collections import Counter
@@ -21,8 +21,11 @@ LEAST_POOLED = 3
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The word on one comparison; `verdict` is what the machines agree on, None if nothing, and
-    `beside` names the machines that contradict each other or do not count."""
+    """The word on one comparison.
+
+    `verdict` is what the machines agree on, None if nothing; `beside` names the machines that
+    contradict it or do not count.
+    """
 
     word: HoldsWord
     verdict: Verdict | None
@@ -31,11 +34,12 @@ class Judged:
 
 
 def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
-    """One word for the answers of the machines `names`.
+    """The word for the answers of the machines `names`.
 
-    A machine counts if it has a verdict of two native processes, be it that it cannot tell. Depends
-    on the machine: faster on one and slower on another, or materially so on one and equivalent on
-    another. Holds: the same side on all that count, or on two or more and more than half of them.
+    A machine counts if it has a verdict, even "not resolved", from two native processes. "Depends
+    on the machine": faster on one and slower on another, or materially so on one and equivalent on
+    another. "Holds": the same side on all that count, or on at least two and more than half of
+    them.
     """
     counted: dict[str, Verdict] = {
         name: a.verdict
@@ -75,7 +79,7 @@ def _contradict(verdicts: set[Verdict], sides: Counter[Side]) -> bool:
 
 
 def _common(verdicts: list[Verdict]) -> Verdict:
-    """The verdict that all of these, which are on one side, allow."""
+    """The verdict that fits all of `verdicts`, which are on one side."""
     materially = all(v.startswith("materially") for v in verdicts)
     allowed: list[Verdict] = [v for v in verdicts if v.startswith("materially") == materially]
     return allowed[0]
@@ -87,9 +91,9 @@ def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
     emulated = [name for name, a in pairs if a.emulated and a.verdict is not None]
     silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if a.verdict is None]
     parts = [
-        f"{what} on: {', '.join(found)}"
-        for what, found in (("no answer", silent), ("emulated, not counted", emulated))
-        if found
+        f"{what} on: {', '.join(machines)}"
+        for what, machines in (("no answer", silent), ("emulated, not counted", emulated))
+        if machines
     ]
     return "; ".join(parts)
 
@@ -101,18 +105,18 @@ def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> lis
     """
     pooled: list[list[Pooled]] = [[] for _ in mean]
     for kind in dict.fromkeys(kinds):
-        mine = np.array([one == kind for one in kinds], dtype=np.bool_)
+        mine = np.array([machine_kind == kind for machine_kind in kinds], dtype=np.bool_)
         if mine.sum() < LEAST_POOLED:
             continue
-        found = combine(mean[:, mine], error[:, mine], freedom[:, mine])
-        ends = (found.mean, found.low, found.high, found.next_low, found.next_high)
+        combined = combine(mean[:, mine], error[:, mine], freedom[:, mine])
+        ends = (combined.mean, combined.low, combined.high, combined.next_low, combined.next_high)
         ratios = np.exp(np.array(ends)).T
-        for row in np.flatnonzero(found.count >= LEAST_POOLED).tolist():
+        for row in np.flatnonzero(combined.count >= LEAST_POOLED).tolist():
             value, low, high, below, above = ratios[row].tolist()
             pooled[row].append(
                 Pooled(
                     kind,
-                    int(found.count[row]),
+                    int(combined.count[row]),
                     Interval(value, low, high),
                     Interval(value, below, above),
                 )

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.files import load
-from sqlitmus.machines import manifest as merging
+from sqlitmus.machines import manifest
 from sqlitmus.machines.join import differences, join
 from sqlitmus.results.machines import Refused
 from sqlitmus.results.report import Case, Report
@@ -32,13 +32,13 @@ class Joined:
 
 def machine_report(
     directory: Path,
-    machine: merging.Machine,
+    machine: manifest.MergedMachine,
     reference: str | None,
     refused: list[Refused],
 ) -> Joined | None:
-    """A machine's runs joined and analysed; those that cannot be are added to `refused`.
+    """A machine's runs, joined and analysed; runs that cannot be read are added to `refused`.
 
-    The report is against `reference` where that took part. None when no run can be read.
+    The report is against `reference` if that runner took part. None when no run can be read.
     """
     runs: list[RunData] = []
     for source in machine.sources:
@@ -52,20 +52,20 @@ def machine_report(
     if not runs:
         return None
     run = join(runs)
-    there = {r.name for r in run.plan.runners if r.missing is None}
-    report = analyse(run, reference if reference in there else None)
+    present = {r.name for r in run.plan.runners if r.missing is None}
+    report = analyse(run, reference if reference in present else None)
     notices = [*_missing(machine), *differences(runs), *report.notices]
     absent = _absent(runs)
-    cases = [_told(case, absent) for case in report.cases] if absent else report.cases
+    cases = [_with_reasons(case, absent) for case in report.cases] if absent else report.cases
     report = replace(report, notices=notices, cases=cases)
     return Joined(runs, run, report)
 
 
-def _folder(directory: Path, source: merging.Source) -> Path:
-    """Where a source lies; raises UsageError for a hash that is none and could lead elsewhere."""
+def _folder(directory: Path, source: manifest.Source) -> Path:
+    """The folder of a source; raises UsageError for a malformed hash, which could escape."""
     if not re.fullmatch("[0-9a-f]+", source.hash):
         raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
-    return directory / merging.SOURCES / source.hash
+    return directory / manifest.SOURCES / source.hash
 
 
 def _check(run: RunData, runs: list[RunData]) -> None:
@@ -81,13 +81,13 @@ def _check(run: RunData, runs: list[RunData]) -> None:
             raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
 
 
-def reference_of(directory: Path, merged: merging.Merged, wanted: str | None) -> str:
-    """The runner that all machines are compared with: `wanted`, else what most plans name.
+def reference_of(directory: Path, merged: manifest.Merged, requested: str | None) -> str:
+    """The runner that all machines are compared with: `requested`, or the one most plans name.
 
-    Raises UsageError where `wanted` took part in no run.
+    Raises UsageError when `requested` took part in no run.
     """
     named: dict[str, int] = {}
-    there: dict[str, None] = {}
+    present: dict[str, None] = {}
     for machine in merged.machines:
         for source in machine.sources:
             plan = _plan(directory, source)
@@ -98,26 +98,26 @@ def reference_of(directory: Path, merged: merging.Merged, wanted: str | None) ->
             for runner in cast("list[Any]", runners) if isinstance(runners, list) else []:
                 of = cast("dict[str, Any]", runner) if isinstance(runner, dict) else {"missing": ""}
                 if of.get("missing") is None:
-                    there[str(of.get("name"))] = None
-    if wanted is None:
+                    present[str(of.get("name"))] = None
+    if requested is None:
         return max(named, key=lambda name: named[name], default="")
-    if wanted not in there:
+    if requested not in present:
         raise UsageError(
-            f"{wanted!r} cannot be the reference: it took no part in any of these runs. "
-            f"Choose one of {', '.join(there) or 'none (no runner was present)'}."
+            f"{requested!r} cannot be the reference: it took no part in any of these runs. "
+            f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
-    return wanted
+    return requested
 
 
-def _plan(directory: Path, source: merging.Source) -> dict[str, Any]:
-    """A plan as far as it can be read: whoever loads the run says what is wrong with it."""
-    found: object = None
+def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
+    """The readable part of a plan; the error is reported when the run itself is loaded."""
+    value: object = None
     with suppress(OSError, ValueError, UsageError):
-        found = from_json((_folder(directory, source) / "plan.json").read_bytes())
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        value = from_json((_folder(directory, source) / "plan.json").read_bytes())
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _missing(machine: merging.Machine) -> list[str]:
+def _missing(machine: manifest.MergedMachine) -> list[str]:
     if not machine.missing:
         return []
     numbers = ", ".join(map(str, machine.missing))
@@ -126,7 +126,7 @@ def _missing(machine: merging.Machine) -> list[str]:
 
 
 def _absent(runs: list[RunData]) -> dict[Place, str]:
-    """Why runners are missing that are not missing in all runs, by case."""
+    """Why runners were missing, by case and runner; empty for a single run."""
     if len(runs) == 1:
         return {}
     return {
@@ -138,8 +138,8 @@ def _absent(runs: list[RunData]) -> dict[Place, str]:
     }
 
 
-def _told(case: Case, absent: dict[Place, str]) -> Case:
-    """The case with the reason for each runner that was missing in its own run."""
+def _with_reasons(case: Case, absent: dict[Place, str]) -> Case:
+    """`case` with the reason for each runner that was missing in the case's own run."""
     cells = [
         replace(cell, reason=absent.get((case.id, cell.runner), cell.reason))
         if cell.outcome == "missing"

@@ -1,4 +1,4 @@
-"""What `merge` writes: `merged.json`, which says what came from where, and what did not come."""
+"""`merged.json`, written by `merge`: the origin of each run, and what is missing."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ MOST_BYTES = 32 * 2**20  # of some hundred bytes for each run that was merged
 
 
 class Source(Model):
-    """A run in `sources/HASH/`, the files as they came.
+    """A run in `sources/HASH/`, with its files unchanged.
 
     `hash` is the first 16 hexadecimal digits of SHA-256 over name, length and bytes of each file;
-    `label` the machine's name as the run has it, `blocks` the passes that were gone through.
+    `label` is the machine's name in the run, `blocks` the number of passes completed.
     """
 
     hash: str
@@ -31,11 +31,11 @@ class Source(Model):
     complete: bool
 
 
-class Machine(Model):
+class MergedMachine(Model):
     """Runs that are read as one: of one machine, or the shards of a kind of machines.
 
-    `name` is unique in the file, `kind` system and architecture such as `linux-x64`, `missing` the
-    numbers of the shards that did not arrive.
+    `name` is unique in the file; `kind` is system and architecture such as `linux-x64`; `missing`
+    are the numbers of the shards that did not arrive.
     """
 
     name: str
@@ -46,22 +46,22 @@ class Machine(Model):
     cpus: list[str]
 
 
-class Refused(Model):
-    """What was not merged; `reason` names the file and the place in it."""
+class RefusedRun(Model):
+    """A run that was not merged; `reason` names the file and the place in it."""
 
     path: str
     reason: str
 
 
 class Merged(Model):
-    """A merged run directory; `expected` are the machines asked for that did not arrive."""
+    """A merged run directory; `expected` are the requested machines that did not arrive."""
 
     schema_version: int = SCHEMA
     run: str
     created: str
     sqlitmus: str
-    machines: list[Machine]
-    refused: list[Refused]
+    machines: list[MergedMachine]
+    refused: list[RefusedRun]
     expected: list[str] = []
 
 
@@ -72,7 +72,7 @@ def is_merged(directory: Path) -> bool:
 
 
 def read(directory: Path) -> Merged:
-    """What is in a merged directory; raises UsageError when it is none or cannot be read."""
+    """The manifest of a merged directory; raises UsageError when it is absent or unreadable."""
     file = directory / NAME
     if not is_merged(directory):
         raise UsageError(f"{directory} is no merged directory: it holds no {NAME}")

@@ -1,4 +1,4 @@
-"""Run directories → one merged directory, top to bottom: find, take, arrange, write."""
+"""Merges run directories into one directory, top to bottom: find, take, arrange, write."""
 
 import shutil
 import tempfile
@@ -7,18 +7,18 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlitmus import __version__
-from sqlitmus.machines import manifest as model
+from sqlitmus.machines import manifest
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Given, find, take_all
-from sqlitmus.machines.manifest import Machine, Merged, Refused
+from sqlitmus.machines.manifest import Merged, MergedMachine, RefusedRun
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A merged directory; `twice` are the paths of runs that were there more than once."""
+    """A merged directory; `twice` are the paths of runs that occurred more than once."""
 
     directory: Path
     merged: Merged
@@ -28,9 +28,9 @@ class Done:
 def merge(
     given: list[Given], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
 ) -> Done:
-    """Merge what lies in the folders `given` into a new folder in `out`.
+    """Merge the runs below the folders `given` into a new folder in `out`.
 
-    Raises UsageError when nothing can be merged, and NotFit where `out` cannot be written.
+    Raises UsageError when nothing can be merged, and NotFit when `out` cannot be written.
     """
     name = f"{now:%Y-%m-%dT%H%M%SZ}-merged" + (f"-{label}" if label else "")
     try:
@@ -55,11 +55,11 @@ def _merge(
 ) -> Done:
     if target.exists():
         raise UsageError(f"{target} exists already; choose another --label or --out")
-    found = find(given, partial=partial)
+    inventory = find(given, partial=partial)
     runs: dict[str, list[Run]] = {}
     copies: dict[str, Path] = {}
-    refused = list(found.refused)
-    for folder, taken in take_all(found.origins, staging):
+    refused = list(inventory.refused)
+    for folder, taken in take_all(inventory.origins, staging):
         if isinstance(taken, Run):
             runs.setdefault(taken.hash, []).append(taken)
             copies[taken.hash] = folder
@@ -78,7 +78,7 @@ def _merge(
         sqlitmus=__version__,
         machines=machines,
         refused=refused,
-        expected=_absent([*expect, *found.expected], machines),
+        expected=_absent([*expect, *inventory.expected], machines),
     )
     _write(merged, copies, staging / "merged", target)
     twice = [sorted({run.path for run in same}) for same in runs.values() if len(same) > 1]
@@ -86,22 +86,22 @@ def _merge(
 
 
 def _write(merged: Merged, copies: dict[str, Path], folder: Path, target: Path) -> None:
-    """The directory, which appears when it is whole."""
-    (folder / model.SOURCES).mkdir(parents=True)
+    """Write the merged directory, which appears only when it is complete."""
+    (folder / manifest.SOURCES).mkdir(parents=True)
     for machine in merged.machines:
         for source in machine.sources:
-            copies[source.hash].rename(folder / model.SOURCES / source.hash)
+            copies[source.hash].rename(folder / manifest.SOURCES / source.hash)
     text = merged.model_dump_json(indent=1)
-    (folder / model.NAME).write_bytes((text + "\n").encode())
+    (folder / manifest.NAME).write_bytes((text + "\n").encode())
     folder.rename(target)
     point_latest(target)
 
 
-def _absent(names: list[str], machines: list[Machine]) -> list[str]:
+def _absent(names: list[str], machines: list[MergedMachine]) -> list[str]:
     arrived = {name for machine in machines for name in (machine.name, machine.label)}
     return sorted(set(names) - arrived)
 
 
-def _each_once(refused: list[Refused]) -> list[Refused]:
-    pairs = {(one.path, one.reason): one for one in refused}
+def _each_once(refused: list[RefusedRun]) -> list[RefusedRun]:
+    pairs = {(refusal.path, refusal.reason): refusal for refusal in refused}
     return [pairs[key] for key in sorted(pairs)]

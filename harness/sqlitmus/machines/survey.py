@@ -1,7 +1,6 @@
-"""One machine of a merged run directory: its own report, and what the merged report needs of it.
+"""Summarises one machine of a merged run directory for the merged report.
 
-One machine at a time is in memory, each in a process of its own: `survey` gives back what the
-merged page needs and no samples.
+Each process loads one machine at a time; `survey` returns no samples.
 """
 
 import multiprocessing
@@ -19,7 +18,7 @@ from sqlitmus.analysis.emulation import emulated
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.machine import affinity
-from sqlitmus.machines import manifest as merging
+from sqlitmus.machines import manifest
 from sqlitmus.machines.load import Joined, Place, machine_report
 from sqlitmus.results import machines as mergedmodel
 from sqlitmus.results.machines import Answer
@@ -39,7 +38,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the rows of a case are headed by."""
+    """The heading of a case's rows."""
 
     scenario: str
     title: str
@@ -49,8 +48,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Survey(Generic[T]):
-    """One machine. `machine` is None when none of its runs can be read; `choices` are the runners
-    that one may choose, without floor and oracle; `made` is what was made of its own report."""
+    """One machine's contribution to the merged report.
+
+    `machine` is None when none of its runs can be read; `choices` are the runners to choose from,
+    without floor and oracle; `made` is the result of `make` on its own report.
+    """
 
     refused: list[mergedmodel.Refused]
     machine: mergedmodel.Machine | None = None
@@ -62,9 +64,9 @@ class Survey(Generic[T]):
 
 
 def surveys(
-    directory: Path, merged: merging.Merged, reference: str, make: Callable[[Report], T]
+    directory: Path, merged: manifest.Merged, reference: str, make: Callable[[Report], T]
 ) -> Iterator[Survey[T]]:
-    """Each machine of `merged`, in order; `make` is called with its report, in another process."""
+    """The survey of each machine of `merged`, in order; `make` gets its report in its process."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
     workers = min(affinity.usable(), len(merged.machines))
     if workers < 2:
@@ -76,28 +78,28 @@ def surveys(
 
 
 def survey(
-    directory: Path, machine: merging.Machine, reference: str, make: Callable[[Report], T]
+    directory: Path, machine: manifest.MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
-    """One machine; what cannot be read is refused, the rest is taken."""
+    """The survey of one machine; unreadable runs are refused and the rest is used."""
     refused: list[mergedmodel.Refused] = []
-    found = machine_report(directory, machine, reference, refused)
-    if found is None:
+    joined = machine_report(directory, machine, reference, refused)
+    if joined is None:
         return Survey(refused)
-    report = found.report
+    report = joined.report
     about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
     return Survey(
         refused,
-        _machine(machine, found),
+        _machine(machine, joined),
         frozenset(runner.name for runner in report.runners if runner.role == "runner"),
         about,
-        _answers(found, reference),
-        _estimates(found.run, reference),
+        _answers(joined, reference),
+        _estimates(joined.run, reference),
         make(report),
     )
 
 
-def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
-    report = found.report
+def _machine(machine: manifest.MergedMachine, joined: Joined) -> mergedmodel.Machine:
+    report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:
         if runner.sqlite_version is not None:
@@ -109,36 +111,38 @@ def _machine(machine: merging.Machine, found: Joined) -> mergedmodel.Machine:
         cpus=machine.cpus,
         facts=report.machine,
         sqlite=versions,
-        runs=[run.plan.run for run in found.runs],
-        created=min(run.plan.created for run in found.runs),
+        runs=[run.plan.run for run in joined.runs],
+        created=min(run.plan.created for run in joined.runs),
         blocks=report.blocks_complete,
         blocks_planned=report.blocks_planned,
         grade=report.noise.grade,
         cases=len(report.cases),
         missing=machine.missing,
-        emulated=list(emulated(found.run)),
+        emulated=list(emulated(joined.run)),
         headline=report.headline,
         notices=report.notices,
     )
 
 
-def _answers(found: Joined, reference: str) -> dict[Place, Answer]:
-    """What the machine says of each pair; a pair with an emulated process is marked."""
-    foreign = set(emulated(found.run))
+def _answers(joined: Joined, reference: str) -> dict[Place, Answer]:
+    """The machine's answer on each pair; pairs with an emulated process are marked."""
+    foreign = set(emulated(joined.run))
     answers: dict[Place, Answer] = {}
-    for case in found.report.cases:
+    for case in joined.report.cases:
         outcomes = {cell.runner: cell.outcome for cell in case.cells}
         against = case.comparisons.against(reference)
         for runner, outcome in outcomes.items():
             if runner == reference:
                 continue
             marked = bool({runner, reference} & foreign)
-            one = against.get(runner)
-            if one is not None:
-                answers[case.id, runner] = Answer(one.ratio, one.verdict, emulated=marked)
+            comparison = against.get(runner)
+            if comparison is not None:
+                answers[case.id, runner] = Answer(
+                    comparison.ratio, comparison.verdict, emulated=marked
+                )
                 continue
-            said = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
-            answers[case.id, runner] = Answer(said=said, emulated=marked)
+            reason = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))
+            answers[case.id, runner] = Answer(said=reason, emulated=marked)
     return answers
 
 
@@ -149,7 +153,7 @@ def _why(reference: str, outcome: str | None) -> str:
 
 
 def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
-    """The log ratios behind the report's, of pairs of native processes."""
+    """The report's log ratios between native processes."""
     names = [runner.name for runner in run.plan.runners]
     foreign = set(emulated(run))
     if reference not in names or reference in foreign:

@@ -1,4 +1,4 @@
-"""JSON that others wrote, as values; no number in it is beyond what arithmetic can do."""
+"""Reads JSON from other machines; every number in it is safe for arithmetic."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ _NUMBER = (int, float)  # looked up faster than a union
 
 
 class Unacceptable(Exception):
-    """A folder is not merged; the text says what is wrong with it, and where."""
+    """A reason to refuse a folder; the text says what is wrong with it, and where."""
 
 
 def document(file: Path) -> dict[str, Any]:
@@ -21,14 +21,14 @@ def document(file: Path) -> dict[str, Any]:
     value = _parse(file.read_bytes(), file.name)
     if not isinstance(value, dict):
         raise Unacceptable(f"{file.name}: expected a JSON object")
-    found = cast("dict[str, Any]", value)
-    if not _sound(found):
-        _check(found, f"{file.name}: $")
-    return found
+    fields = cast("dict[str, Any]", value)
+    if not _sound(fields):
+        _check(fields, f"{file.name}: $")
+    return fields
 
 
 def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]]:
-    """Whole lines in chunks, each with the number of its first; `numbers` are to be sound."""
+    """Whole lines in chunks, each with the number of its first; `numbers` checks the numbers."""
     number = 1
     with file.open("rb") as stream:
         while chunk := list(islice(stream, CHUNK)):
@@ -39,22 +39,22 @@ def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]
 
 
 def plain(text: str, limit: int = 500) -> str:
-    """`text` for a terminal: one line of printable characters, the rest cut."""
-    kept = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
-    return kept if len(kept) <= limit else kept[:limit] + "…"
+    """`text` as one line of printable characters, cut after `limit`."""
+    printable = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    return printable if len(printable) <= limit else printable[:limit] + "…"
 
 
 def _values(chunk: list[bytes], name: str, first: int, *, numbers: bool) -> list[Any]:
     try:
-        found = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
+        values = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
     except ValueError:
-        found = []
-    if len(found) != len(chunk):
-        found = [_parse(line, f"{name} line {n}") for n, line in enumerate(chunk, first)]
-    if numbers and not _sound(found):
-        for number, value in enumerate(found, first):
+        values = []
+    if len(values) != len(chunk):
+        values = [_parse(line, f"{name} line {n}") for n, line in enumerate(chunk, first)]
+    if numbers and not _sound(values):
+        for number, value in enumerate(values, first):
             _check(value, f"{name} line {number}: $")
-    return found
+    return values
 
 
 def _parse(data: bytes, where: str) -> object:
@@ -65,7 +65,7 @@ def _parse(data: bytes, where: str) -> object:
 
 
 def _sound(value: object) -> bool:
-    """Whether all numbers are finite and of ordinary size; the quick way, without the place."""
+    """Whether all numbers are finite and of ordinary size: a quick check without the place."""
     left = [value]
     while left:
         item = left.pop()
@@ -79,7 +79,7 @@ def _sound(value: object) -> bool:
 
 
 def _check(value: object, path: str) -> None:
-    """Raise Unacceptable for what `_sound` found, with its place."""
+    """Raise Unacceptable for the first unsound number, with its place."""
     if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
             _check(item, f"{path}.{key}")

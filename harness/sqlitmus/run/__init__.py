@@ -1,10 +1,10 @@
-"""A sitting: choose, verify, pilot, freeze the plan, measure block by block, save each sample.
+"""A session: choose, verify, pilot, freeze the plan, measure block by block, save each sample.
 
-`session` is the whole of it, top to bottom · `context` what its steps share · `verify`, `judge`
-answers against the oracle's · `pilot`, `counts`, `freeze` → the plan · `schedule`, `blocks` the
-order and the loop over it · `invocations`, `hyperfine` one cell once · `store` the run directory ·
-`memory` what earlier runs found out · `selftest` the same steps on equals · `processes/` several
-processes at once.
+`session` runs it, top to bottom · `context` holds what its steps share · `verify`, `judge` check
+answers against the oracle's · `pilot`, `counts`, `freeze` make the plan · `schedule` orders the
+cells and `blocks` measures them · `invocations`, `hyperfine` run one cell once · `store` is the run
+directory · `memory` remembers earlier runs · `selftest` measures equal processes · `processes/`
+starts several processes at once.
 
 Imports: vocabulary, stats, machine, catalog.
 """

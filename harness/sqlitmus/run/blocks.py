@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlitmus.catalog.plan import Case, Cells, Plan
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
-from sqlitmus.run.context import Bench
+from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
@@ -38,11 +38,11 @@ class Measuring:
     """A run under way: what is planned, what is done, what was given up."""
 
     def __init__(
-        self, plan: Plan, directory: RunDirectory, bench: Bench, answers: Answers, fit: Cells
+        self, plan: Plan, directory: RunDirectory, context: Context, answers: Answers, fit: Cells
     ) -> None:
         self._plan = plan
         self._directory = directory
-        self._bench = bench
+        self._context = context
         self._answers = answers
         self._cases = {case.id: case for case in plan.cases}
         # The order is that of the cells fit at the start: one that fails only now shifts no other.
@@ -60,7 +60,7 @@ class Measuring:
             self._note(sample)
         self._blocks = directory.blocks()
         self._performed = 0
-        bench.workbench.keep_logs(directory.path / "logs")
+        context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
         """Go on until `blocks` are whole; False if the user asked to stop before that."""
@@ -75,7 +75,7 @@ class Measuring:
                 return False
         if self._performed:
             many = counted(self._performed, "invocation")
-            self._bench.progress.say(f"{many} in {clock(remaining.spent())}")
+            self._context.progress.say(f"{many} in {clock(remaining.spent())}")
         self._performed = 0
         return True
 
@@ -99,7 +99,7 @@ class Measuring:
         """The pause before the session that `block` begins; False if asked to stop."""
         what = f"session {self._session(block) + 1} of {self._plan.sessions} begins"
         seconds = self._plan.pause_s
-        if not pause(seconds, what, self._bench.stop, self._bench.progress):
+        if not pause(seconds, what, self._context.stop, self._context.progress):
             return False
         remaining.did(seconds)
         self._read_databases()
@@ -107,7 +107,7 @@ class Measuring:
 
     def _read_databases(self) -> None:
         """Let the page cache hold them again, as it did when the first session began."""
-        for file in {self._bench.workbench.database(case) for case in self._plan.cases}:
+        for file in {self._context.invocations.database(case) for case in self._plan.cases}:
             if file is not None:
                 with file.open("rb") as stream:
                     while stream.read(2**20):
@@ -123,7 +123,7 @@ class Measuring:
                 return True
             before = self._look()
             for number, slot in enumerate(self._to_do(slots, take)):
-                if self._bench.stop.requested:
+                if self._context.stop.requested:
                     return False
                 self._announce(slot, remaining, milestone=number == 0)
                 if not self._invoke(slot, take):
@@ -137,7 +137,7 @@ class Measuring:
             self._blocks.append(record)
             if not record.repeated:
                 return True
-            self._bench.progress.say(
+            self._context.progress.say(
                 f"block {block + 1} was disturbed (the probe took "
                 f"{max(_probes(record)) / 1e6:.0f} ms): it is done again"
             )
@@ -171,13 +171,13 @@ class Measuring:
     def _invoke(self, slot: Slot, take: int) -> bool:
         """One invocation, saved; False if it was cut off."""
         case = self._counted(slot)
-        attempt = self._bench.workbench.attempt(
+        attempt = self._context.invocations.attempt(
             case,
-            self._bench.installed[slot.runner],
+            self._context.installed[slot.runner],
             "measure",
             self._answers.expected[case.id, case.operations],
         )
-        if self._bench.stop.requested > 1:
+        if self._context.stop.requested > 1:
             return False
         sample, iterations = to_sample(slot, take, attempt)
         told = None
@@ -189,7 +189,7 @@ class Measuring:
         self._performed += 1
         self._note(sample)
         if sample.outcome != "ok":
-            self._bench.progress.say(
+            self._context.progress.say(
                 f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
             )
         return True
@@ -209,7 +209,7 @@ class Measuring:
         return counts.seconds
 
     def _announce(self, slot: Slot, remaining: Remaining, *, milestone: bool) -> None:
-        self._bench.progress.step(
+        self._context.progress.step(
             f"block {slot.block + 1}/{self._plan.blocks}  {clock(remaining.left())} left  "
             f"{slot.case}  {slot.label}",
             milestone=milestone,

@@ -1,4 +1,4 @@
-"""What a session works with: runners described, a workbench, the memory of earlier runs."""
+"""What the steps of a session share: runners, invocations, the memory of earlier runs."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import memory
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
-from sqlitmus.run.invocations import Workbench, make_scratch
+from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
@@ -22,11 +22,11 @@ from sqlitmus.vocabulary.errors import NotFit
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """All that the steps of a session share; `installed` includes the oracle."""
+class Context:
+    """What the steps of a session share; `installed` includes the oracle."""
 
     catalog: Catalog
-    workbench: Workbench
+    invocations: Invocations
     installed: dict[str, Installed]
     oracle: Installed
     memory: memory.Memory
@@ -39,9 +39,9 @@ class Bench:
         return memory.key(case, self.catalog, self.size, self.installed[runner], self.oracle)
 
     def present(self, cells: Cells) -> Cells:
-        """`cells` without runners that are missing."""
-        there = {name for name, found in self.installed.items() if not found.missing}
-        return {case: [n for n in names if n in there] for case, names in cells.items()}
+        """`cells` without the runners that are missing."""
+        usable = {name for name, runner in self.installed.items() if not runner.missing}
+        return {case: [n for n in names if n in usable] for case, names in cells.items()}
 
     def fingerprint(self) -> str:
         """A hash of the runners and the machine, which stay the same while samples are added."""
@@ -60,19 +60,19 @@ def opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None = None,
-) -> Generator[Bench]:
-    """A bench for `cells`; its scratch folder goes afterwards. Raises NotFit."""
+) -> Generator[Context]:
+    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit."""
     hyperfine = tools.need("hyperfine")
-    wanted = {name for names in cells.values() for name in names}
+    requested = {name for names in cells.values() for name in names}
     oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
-    names = [name for name in catalog.runners if name in wanted or name == oracle]
+    names = [name for name in catalog.runners if name in requested or name == oracle]
     installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
     if installed[oracle].missing:
         raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
     missing = {name: i.missing for name, i in installed.items() if i.missing}
     for name, reason in missing.items():
         progress.say(f"{name}: missing: {reason}")
-    if wanted <= missing.keys():
+    if requested <= missing.keys():
         raise NotFit("no runner is present; run ./just setup and read what it reports")
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
@@ -80,7 +80,7 @@ def opened(
     stop = Stop(executor, launcher)
     logs = scratch / "logs"
     logs.mkdir()
-    workbench = Workbench(
+    invocations = Invocations(
         catalog,
         executor,
         size=size,
@@ -90,11 +90,11 @@ def opened(
         launcher=launcher,
         pins=pins,
     )
-    kept = memory.Memory(fresh=fresh)
+    earlier = memory.Memory(fresh=fresh)
     try:
         with stop.listening():
-            yield Bench(
-                catalog, workbench, installed, installed[oracle], kept, progress, stop, size
+            yield Context(
+                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""From what a pilot saw to what the plan asks of each cell. Pure."""
+"""Computes the counts of each cell from the pilot's observations. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ HARNESS_S = 0.3  # an invocation that was never tried
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class PilotProcess:
     """One pilot process: seconds with the harness's share, and its iterations in ns, in order."""
 
     seconds: float
@@ -27,11 +27,11 @@ class Process:
 
 
 class Observed(Model):
-    """What a pilot learned of a cell from `processes` processes that warmed up for `window_ms`.
+    """The pilot's observation of a cell, from processes that warmed up for `window_ms`.
 
-    `seconds` is an invocation's without its iterations, `operation_ns` an operation's at the last
-    level (None for a cold cell). `within` and `between` are deviations of ln time; `between` is
-    None for fewer than three processes.
+    `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
+    operation at the last level (None for a cold cell). `within` and `between` are standard
+    deviations of ln time; `between` is None for fewer than three processes.
     """
 
     seconds: float
@@ -45,9 +45,9 @@ class Observed(Model):
     between: float | None = None
 
 
-def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observed:
-    """What the processes of one cell tell together; at least one of them."""
-    own = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
+def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Observed:
+    """The observation of one cell from its processes, of which there is at least one."""
+    overheads = [p.seconds - sum(p.iterations_ns) / 1e9 for p in processes]
     count = len(processes)
     if case.metric == "cold" or case.fixed:
         whole = np.array([[p.seconds] for p in processes])
@@ -59,7 +59,7 @@ def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observe
     within, between = allocation.components(last)
     steady = warmup.classify(series).overall
     return Observed(
-        seconds=float(np.median(own)),
+        seconds=float(np.median(overheads)),
         processes=count,
         window_ms=window_ms,
         operation_ns=float(np.median(last)) / case.operations,
@@ -74,50 +74,54 @@ def observe(processes: Sequence[Process], case: Case, window_ms: int) -> Observe
 def allocate(
     case: Case, observed: Mapping[str, Observed | None], mode: Mode, least_ms: Mapping[str, int]
 ) -> dict[str, Counts]:
-    """Counts of each runner of `case`; `least_ms` is the warm-up that each asks for itself.
+    """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
-    A runner that the pilot learned nothing of keeps the scenario's counts.
+    A runner without an observation keeps the scenario's counts.
     """
-    known = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
+    timed = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
     operations: dict[str, int] = {}
-    if known and mode.pilot:
-        wanted = allocation.operations(
-            [o.operation_ns or 0.0 for o in known.values()],
-            [float(o.grain_ns) for o in known.values()],
+    if timed and mode.pilot:
+        ideal = allocation.operations(
+            [o.operation_ns or 0.0 for o in timed.values()],
+            [float(o.grain_ns) for o in timed.values()],
         )
         most = case.most_operations or np.inf
-        operations = {n: int(min(w, most)) for n, w in zip(known, wanted.tolist(), strict=True)}
+        operations = {n: int(min(k, most)) for n, k in zip(timed, ideal.tolist(), strict=True)}
     return {
-        name: _counts(case, found, mode, least_ms.get(name, 0), operations.get(name))
-        for name, found in observed.items()
+        name: _counts(case, observation, mode, least_ms.get(name, 0), operations.get(name))
+        for name, observation in observed.items()
     }
 
 
 def _counts(
-    case: Case, found: Observed | None, mode: Mode, least_ms: int, operations: int | None
+    case: Case, observation: Observed | None, mode: Mode, least_ms: int, operations: int | None
 ) -> Counts:
-    if found is None or found.operation_ns is None or operations is None:
-        seconds = found.seconds if found else HARNESS_S
+    if observation is None or observation.operation_ns is None or operations is None:
+        seconds = observation.seconds if observation else HARNESS_S
         return Counts(
             operations=case.operations,
             iterations=case.iterations,
             warmup_iterations=case.warmup_iterations,
             warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms else 0,
             seconds=seconds,
-            deviation=found.between if found else None,
+            deviation=observation.between if observation else None,
         )
-    iteration_ns = found.operation_ns * operations
-    needed = mode.warmup_ms[1] if found.steady_from_ms is None else SLACK * found.steady_from_ms
+    iteration_ns = observation.operation_ns * operations
+    needed = (
+        mode.warmup_ms[1]
+        if observation.steady_from_ms is None
+        else SLACK * observation.steady_from_ms
+    )
     warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
     lowest = min(case.iterations, mode.iterations[1])
     iterations = lowest
-    if found.between is not None:
+    if observation.between is not None:
         iterations = allocation.iterations(
-            found.seconds * 1e9,
+            observation.seconds * 1e9,
             warmup_ms * 1e6,
             iteration_ns,
-            found.within,
-            found.between,
+            observation.within,
+            observation.between,
             lowest,
             mode.iterations[1],
         )
@@ -128,12 +132,12 @@ def _counts(
         warmup_iterations=mode.warmup_iterations,
         warmup_ms=warmup_ms,
         # the last warm-up iteration overshoots by half of itself
-        seconds=found.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
-        steadiness=found.steadiness,
-        steady_from_ms=found.steady_from_ms,
+        seconds=observation.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
+        steadiness=observation.steadiness,
+        steady_from_ms=observation.steady_from_ms,
         deviation=None
-        if found.between is None
-        else sqrt(found.between**2 + pi / 2 * found.within**2 / iterations),
+        if observation.between is None
+        else sqrt(observation.between**2 + pi / 2 * observation.within**2 / iterations),
     )
 
 
@@ -155,21 +159,21 @@ class Forecast:
 def forecast(
     counts: PlannedCounts, cells: Cells, reference: str, blocks: int, correction: Correction
 ) -> Forecast | None:
-    """What a run will tell from no difference with 80 % power; None where no pilot could say.
+    """The differences that a run will resolve with 80 % power; None when no pilot measured noise.
 
-    A runner whose processes were too few to see how they differ counts as the reference's. Holm's
-    correction at worst divides the 5 % by the number of comparisons; Benjamini and Hochberg's by 2
-    if half of them differ; without a correction each is asked at 5 %.
+    A runner with too few processes to measure their deviation is assumed to vary like the
+    reference. Holm's correction at worst divides the 5 % by the number of comparisons; Benjamini
+    and Hochberg's by 2 if half of them differ; without a correction each is decided at 5 %.
     """
     deviations: list[float] = []
     for case, names in cells.items():
-        own = counts[case][reference].deviation if reference in names else None
-        if own is None:
+        base = counts[case][reference].deviation if reference in names else None
+        if base is None:
             continue
         for name in names:
             other = counts[case][name].deviation
             if name != reference:
-                deviations.append(hypot(own, own if other is None else other))
+                deviations.append(hypot(base, base if other is None else other))
     if not deviations or blocks < MINIMUM_BLOCKS:
         return None
     divisors = {"none": 1, "bh": min(2, len(deviations)), "holm": len(deviations)}

@@ -1,4 +1,4 @@
-"""What was found out → the plan: blocks, canary, floor, and what the run will be able to tell."""
+"""Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve."""
 
 import datetime
 import random
@@ -8,7 +8,7 @@ from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, same_work
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
-from sqlitmus.run.context import Bench
+from sqlitmus.run.context import Context
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
 from sqlitmus.vocabulary.nouns import counted
@@ -16,7 +16,7 @@ from sqlitmus.vocabulary.nouns import counted
 
 def freeze(
     options: Options,
-    bench: Bench,
+    context: Context,
     cases: list[Case],
     cells: Cells,
     fit: Cells,
@@ -27,18 +27,18 @@ def freeze(
     """The plan, with the number of blocks that the mode, --blocks or --time-budget gives."""
     from sqlitmus.run.counts import block_seconds
 
-    name, mode = options.mode_in(bench.catalog)
+    name, mode = options.mode_in(context.catalog)
     others = claims.canaries(options.claims, fit)
     canary_s = block_seconds(counts, fit, canaries(fit, reference, others))
     blocks, sessions = _extent(options, mode, canary_s)
     canary = reference if blocks > 1 else None
     block_s = canary_s if canary else block_seconds(counts, fit, {})
     whole_s = blocks * block_s + (sessions - 1) * mode.pause_s
-    bench.progress.say(
+    context.progress.say(
         f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
         f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
     )
-    bench.progress.say(_promise(options, counts, fit, reference, blocks))
+    context.progress.say(_promise(options, counts, fit, reference, blocks))
     now = datetime.datetime.now(datetime.UTC)
     label = options.label or options.whole
     return Plan(
@@ -60,17 +60,17 @@ def freeze(
         canary=canary,
         canaries=others if canary else {},
         floor=next(
-            (n for n in among(bench, fit) if bench.catalog.runners[n].role == "floor"), None
+            (n for n in among(context, fit) if context.catalog.runners[n].role == "floor"), None
         ),
         margin=options.margin,
-        runners=[bench.installed[n].planned() for n in among(bench, cells)],
-        cases=[_sized(bench, case) for case in cases],
+        runners=[context.installed[n].planned() for n in among(context, cells)],
+        cases=[_sized(context, case) for case in cases],
         cells=cells,
         counts=counts,
-        fingerprint=bench.fingerprint(),
+        fingerprint=context.fingerprint(),
         machine=options.machine or machine.kind(),
         shard=shard,
-        definitions=same_work.definitions(bench.catalog, cases),
+        definitions=same_work.definitions(context.catalog, cases),
         rerun=options.rerun or _rerun(options, name, blocks, reference),
         subjects=options.subjects,
         gate=options.gate,
@@ -83,7 +83,7 @@ def freeze(
 def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
     """Blocks and sessions: those of the mode, of --blocks, or as many as --time-budget allows.
 
-    One session where blocks do not divide, or where a budget leaves too few for each.
+    There is one session when blocks do not divide, or when a budget leaves too few for each.
     """
     sessions = mode.sessions
     if options.blocks or not options.time_budget_s:
@@ -96,15 +96,15 @@ def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
     return max(1, int(options.time_budget_s / block_s)), 1
 
 
-def _sized(bench: Bench, case: Case) -> Case:
-    file = bench.workbench.database(case)
+def _sized(context: Context, case: Case) -> Case:
+    file = context.invocations.database(case)
     return case.model_copy(update={"database_bytes": file.stat().st_size if file else None})
 
 
 def _promise(
     options: Options, counts: PlannedCounts, fit: Cells, reference: str, blocks: int
 ) -> str:
-    """What the run will be able to tell, in words, before it starts."""
+    """A sentence on which differences the run will resolve, before it starts."""
     from sqlitmus.run.counts import forecast
 
     if blocks < MINIMUM_BLOCKS:
@@ -114,7 +114,7 @@ def _promise(
         )
     able = forecast(counts, fit, reference, blocks, options.correction)
     if able is None:
-        return "what differences it can tell is not known before it has run"
+        return "the differences that it can tell are unknown until it has run"
     return (
         f"able to tell differences from {reference} of about {able.half:.1%} in half of the "
         f"comparisons and {able.most:.1%} in nine of ten (80 % power, corrected)"
@@ -122,7 +122,7 @@ def _promise(
 
 
 def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
-    """The command that does the same run again, in another order."""
+    """The command that repeats the run, in another order."""
     words = ["--suite", options.suite, "--mode", mode, "--blocks", str(blocks)]
     words += ["--reference", reference, "--size", options.size]
     if options.margin != MARGIN:
@@ -140,6 +140,6 @@ def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
     return f"./just run {shlex.join(words)}"
 
 
-def among(bench: Bench, cells: Cells) -> list[str]:
+def among(context: Context, cells: Cells) -> list[str]:
     """The runners of `cells`, in the catalogue's order."""
-    return [name for name in bench.installed if any(name in names for names in cells.values())]
+    return [name for name in context.installed if any(name in names for names in cells.values())]

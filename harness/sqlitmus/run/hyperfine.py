@@ -1,4 +1,4 @@
-"""One invocation under hyperfine: start, time, bound, collect what it wrote."""
+"""Runs one invocation under hyperfine: start, time, limit, collect the result."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ from sqlitmus.vocabulary.contract import Result
 class Timing:
     """A finished process: wall, user and system nanoseconds.
 
-    After a signal, `exit_code` is 128 + its number, as a shell would say, or None.
+    After a signal, `exit_code` is 128 + its number, as in a shell, or None.
     """
 
     wall_ns: int
@@ -28,7 +28,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What one invocation gave: a timing and a result, or the reason why not."""
+    """The timing and the result of one invocation, or the problem that prevented them."""
 
     timing: Timing | None
     result: Result | None
@@ -36,7 +36,7 @@ class Invocation:
 
 
 class Executor(Protocol):
-    """Runs one command to its end. The real one is Hyperfine; tests have their own."""
+    """Runs one command to its end. Hyperfine is the real one; tests have their own."""
 
     def execute(
         self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
@@ -45,7 +45,7 @@ class Executor(Protocol):
         ...
 
     def kill(self) -> None:
-        """End the command under way, if there is one, with all its children."""
+        """End the command under way, if any, with all its children."""
         ...
 
 
@@ -116,7 +116,7 @@ def quote(command: list[str]) -> str:
 
 
 def how_it_ended(code: int | None) -> str:
-    """An exit code in words; one above 128 is a signal's, None an unknown signal."""
+    """An exit code in words; one above 128 means a signal, None an unknown signal."""
     if code is None:
         return "was killed"
     if code - 128 in set(signal.Signals):
@@ -132,7 +132,7 @@ def invoke(
     log: Path,
     timeout_s: float,
 ) -> Invocation:
-    """Run one job; whatever goes wrong becomes `problem`, never an exception."""
+    """Run one job; every failure becomes `problem`, never an exception."""
     output.unlink(missing_ok=True)
     try:
         timing = executor.execute(command, environment, log, timeout_s)
@@ -144,7 +144,7 @@ def invoke(
 
 
 def collect(timing: Timing, output: Path) -> Invocation:
-    """The invocation of a process that ended with `timing` and was to write `output`."""
+    """The invocation of a process that ended with `timing` and should have written `output`."""
     ended = how_it_ended(timing.exit_code)
     try:
         result = Result.model_validate_json(output.read_bytes())

@@ -1,4 +1,4 @@
-"""Ctrl-C: once lets the invocation under way finish, twice kills it."""
+"""Handles Ctrl-C: the first lets the invocation under way finish, the second kills it."""
 
 import signal
 from collections.abc import Generator
@@ -7,15 +7,15 @@ from typing import Protocol
 
 
 class Killable(Protocol):
-    """Something under way that can be ended at once."""
+    """Something under way that can be killed."""
 
     def kill(self) -> None:
-        """End it with all its children; nothing if nothing is under way."""
+        """Kill it with all its children; does nothing if nothing is under way."""
         ...
 
 
 class Stop:
-    """Counts requests to stop; whoever works looks at `requested` between invocations."""
+    """Counts requests to stop; the steps of a session read `requested` between invocations."""
 
     def __init__(self, *under_way: Killable) -> None:
         self.requested = 0
@@ -25,8 +25,8 @@ class Stop:
         """Signal handler."""
         self.requested += 1
         if self.requested > 1:
-            for one in self._under_way:
-                one.kill()
+            for executor in self._under_way:
+                executor.kill()
 
     @contextmanager
     def listening(self) -> Generator[None]:

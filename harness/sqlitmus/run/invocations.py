@@ -1,4 +1,4 @@
-"""Where cells run: database files, job files, logs; one invocation of one cell at a time."""
+"""Runs one cell once: database file, job file, log, judgement."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import hyperfine, judge
-from sqlitmus.run.judge import Asked, Expected, Mode
+from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
@@ -24,7 +24,7 @@ from sqlitmus.vocabulary.terms import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An invocation and what is to be held of it; `log` is kept only when something went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
 
     invocation: hyperfine.Invocation
     outcome: Outcome
@@ -34,17 +34,20 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
-    """Jobs stay in their files: those of a large run hold hundreds of megabytes of parameters."""
+class _PreparedJob:
+    """The files of a cell's job, and the requirements on its result.
+
+    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
+    """
 
     file: Path
     output: Path
-    asked: Asked
+    required: Requirements
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
-class Workbench:
-    """Files of one session: a scratch folder that goes at the end, logs that stay with the run."""
+class Invocations:
+    """Runs cells of one session, in a scratch folder that is removed and logs that are kept."""
 
     def __init__(
         self,
@@ -66,10 +69,10 @@ class Workbench:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        self._ready: dict[tuple[object, ...], _Ready] = {}
+        self._ready: dict[tuple[object, ...], _PreparedJob] = {}
 
     def database(self, case: Case) -> Path | None:
-        """The fixture file of `case` in its profile's journal mode, built if need be."""
+        """The fixture file of `case` in its profile's journal mode, built if absent."""
         name = case.fixture
         if name is None:
             return None
@@ -83,28 +86,30 @@ class Workbench:
         )
 
     def keep_logs(self, folder: Path) -> None:
-        """Keep evidence in `folder` from here on, with what there is so far."""
+        """Move the logs to `folder`, and write later ones there."""
         for file in self.logs.iterdir():
             shutil.move(file, folder / file.name)
         self.logs = folder
 
-    def ask_oracle(self, case: Case, oracle: Installed) -> Expected:
-        """What the oracle answers to `case`; raises NotFit when it cannot."""
+    def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
+        """The oracle's answer to `case`; raises NotFit when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise NotFit(
                 f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
-                f"{attempt.reason}\n{self._said(attempt)}".rstrip()
+                f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
             )
-        return judge.expected(result)
+        return judge.answer_of(result)
 
-    def attempt(self, case: Case, runner: Installed, mode: Mode, want: Expected | None) -> Attempt:
+    def attempt(
+        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
+    ) -> Attempt:
         """Run the cell of `case` and `runner` once and judge it."""
-        return self._perform(case, runner, mode, want, plain=False)
+        return self._perform(case, runner, mode, answer, plain=False)
 
     def _perform(
-        self, case: Case, runner: Installed, mode: Mode, want: Expected | None, *, plain: bool
+        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.copy:
@@ -133,14 +138,14 @@ class Workbench:
             outcome: Outcome = "failed"
             reason = invocation.problem
         else:
-            outcome, reason = judge.judge(invocation.result, want, ready.asked)
+            outcome, reason = judge.judge(invocation.result, answer, ready.required)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
-    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _Ready:
+    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
         if key in self._ready:
@@ -170,7 +175,7 @@ class Workbench:
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         copy = (source, target) if spec.writes and source and target else None
-        asked = Asked(
+        requirements = Requirements(
             job.mode,
             job.measure.iterations,
             job.inspect,
@@ -178,25 +183,25 @@ class Workbench:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _Ready(file, output, asked, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, copy)
         return self._ready[key]
 
-    def _said(self, attempt: Attempt) -> str:
-        """The end of what a failed attempt wrote to its log."""
+    def _log_ending(self, attempt: Attempt) -> str:
+        """The last lines of a failed attempt's log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
 
-    def _keep_evidence(self, ready: _Ready, log: Path) -> None:
-        """Put job and result beside the log of a cell that went wrong."""
+    def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
+        """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
             if file.exists():
                 shutil.copyfile(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:
-    """A folder of this process for jobs and copies, on the fixtures' file system.
+    """This process's folder for jobs and copies, on the fixtures' file system.
 
-    Folders of processes that are no more (killed, so that they could not clean up) go.
+    Folders of processes that were killed, so that they could not clean up, are removed.
     """
     for folder in paths.cache("work").iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):

@@ -1,4 +1,4 @@
-"""Answers against the oracle's: equal work before any time is kept. Pure."""
+"""Judges results by the oracle's answers: equal work before any time is kept. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ Mode = Literal["verify", "measure"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What of a job its result is held against."""
+class Requirements:
+    """The requirements of a job that its result must meet."""
 
     mode: Mode
     iterations: int
@@ -22,8 +22,8 @@ class Asked:
     tolerate_busy: bool = False
 
 
-class Expected(Model):
-    """What the oracle answered to a case."""
+class OracleAnswer(Model):
+    """The oracle's answer to a case."""
 
     operations: int
     rows: int
@@ -34,7 +34,7 @@ class Expected(Model):
 
 
 class Verified(Model):
-    """The verification of one cell: what the runner answered, as far as it did."""
+    """The verification of one cell, with as much of the runner's answer as it gave."""
 
     case: str
     runner: str
@@ -52,10 +52,10 @@ class Verified(Model):
     command: str = ""
 
 
-def expected(result: Result) -> Expected:
-    """The oracle's result as expectation."""
+def answer_of(result: Result) -> OracleAnswer:
+    """The oracle's result as the answer that runners must give."""
     assert result.digest is not None
-    return Expected(
+    return OracleAnswer(
         operations=result.operations,
         rows=result.rows,
         affected=result.affected,
@@ -68,51 +68,53 @@ def expected(result: Result) -> Expected:
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
-def judge(result: Result, want: Expected | None, asked: Asked) -> tuple[Outcome, str | None]:
-    """Outcome of a result, and the reason where it is not ok.
+def judge(
+    result: Result, answer: OracleAnswer | None, required: Requirements
+) -> tuple[Outcome, str | None]:
+    """The outcome of a result, and the reason unless it is ok.
 
-    `want` is None for a job without steps. Where operations ended with SQLITE_BUSY and may, what
-    is left of them is not held against the answer: they are counted beside the times.
+    `answer` is None for a job without steps. When the job tolerates SQLITE_BUSY and a worker met
+    it, the answer is not compared, since operations are missing; they are counted beside the times.
     """
     if result.status == "unsupported":
         return "unsupported", result.reason
     if result.status == "failed":
         assert result.error is not None
         code = result.error.sqlite_code
-        known = f" (SQLite code {code})" if code is not None else ""
+        code_text = f" (SQLite code {code})" if code is not None else ""
         sql = f" in: {result.error.sql}" if result.error.sql else ""
-        return "failed", f"{result.error.message}{known}{sql}"
-    if want is None:
+        return "failed", f"{result.error.message}{code_text}{sql}"
+    if answer is None:
         return "ok", None
-    short = asked.tolerate_busy and any(worker.busy for worker in result.workers)
+    short = required.tolerate_busy and any(worker.busy for worker in result.workers)
     for name in () if short else COMPARED:
-        got, right = getattr(result, name), getattr(want, name)
+        got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
-    unproven = next(_unproven(result, asked), None)
+    unproven = next(_unproven(result, required), None)
     return ("failed", unproven) if unproven else ("ok", None)
 
 
-def _unproven(result: Result, asked: Asked) -> Iterator[str]:
-    """What of the contract's proofs is not there or does not hold: nothing passes unseen."""
-    if asked.mode == "verify" and result.digest is None:
+def _unproven(result: Result, required: Requirements) -> Iterator[str]:
+    """Each proof of the contract that the result lacks or fails."""
+    if required.mode == "verify" and result.digest is None:
         yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)
-    if asked.mode == "measure" and times != asked.iterations:
-        yield f"its result has {times} timed iterations; {asked.iterations} were asked for"
+    if required.mode == "measure" and times != required.iterations:
+        yield f"its result has {times} timed iterations; {required.iterations} were asked for"
     if 0 in result.iterations_ns:
         yield "its result has an iteration of 0 ns: its clock stood still"
     read = result.effective.pragmas
-    for name, value in asked.pragmas:
+    for name, value in required.pragmas:
         if name in read and normal(name, read[name]) != normal(name, value):
             yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
-        if asked.inspect and name in PRAGMAS_READ_BACK and name not in read:
+        if required.inspect and name in PRAGMAS_READ_BACK and name not in read:
             yield f"PRAGMA {name} was set but not read back"
     in_effect = result.effective.engine
-    for name, value in asked.engine.items():
+    for name, value in required.engine.items():
         if name in in_effect and str(in_effect[name]) != str(value):
             yield f"engine {name}={value} did not take: it reads back {in_effect[name]}"
-        if asked.inspect and name not in in_effect:
+        if required.inspect and name not in in_effect:
             yield f"engine {name} was set but not read back"
 
 

@@ -1,7 +1,7 @@
-"""What earlier runs on this machine found out: verified answers and what pilots saw.
+"""Remembers earlier runs on this machine: verified answers and pilots' observations.
 
-Keys hold everything that could change the answer (job, fixture, runner's files), so an entry never
-has to be trusted further than the very thing it was made from.
+Keys cover everything that could change the answer (job, fixture, runner's files), so an entry is
+valid exactly as long as its key is the same.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.counts import Observed
-from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.vocabulary import paths
 
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
@@ -25,9 +25,9 @@ _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
-    """A hash over the case, its scenario and fixture, and both runners' fingerprints.
+    """A hash of the case, its scenario and fixture, and both runners' fingerprints.
 
-    Counts that change no answer are left out.
+    Counts that do not affect the answer are left out.
     """
     scenario = catalog.scenarios[case.scenario]
     fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
@@ -53,35 +53,35 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
-    def expected(self, key: str) -> Expected | None:
-        """What the oracle answered."""
+    def expected(self, key: str) -> OracleAnswer | None:
+        """The remembered answer of the oracle."""
         try:
-            return Expected.model_validate(self._entries[key]["answer"])
+            return OracleAnswer.model_validate(self._entries[key]["answer"])
         except (KeyError, ValidationError):
             return None
 
     def observed(self, key: str) -> Observed | None:
-        """What a pilot learned of the cell."""
+        """The remembered observation of a pilot."""
         try:
             return Observed.model_validate(self._entries[key]["observed"])
         except (KeyError, ValidationError):
             return None
 
     def keep_verified(self, key: str, record: Verified) -> None:
-        """Only ok and unsupported are worth keeping; anything else is tried again."""
+        """Remember a verification that is ok or unsupported; other outcomes are tried again."""
         if record.outcome in ("ok", "unsupported"):
             self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
 
-    def keep_expected(self, key: str, answer: Expected) -> None:
+    def keep_expected(self, key: str, answer: OracleAnswer) -> None:
         """Remember the oracle's answer."""
         self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
 
     def keep_observed(self, key: str, observed: Observed) -> None:
-        """Remember what a pilot learned."""
+        """Remember a pilot's observation."""
         self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
 
     def save(self) -> None:
-        """Write the file; a full disk here costs nothing but the memory."""
+        """Write the file; on a full disk only the memory is lost."""
         partial = self._file.with_suffix(f".{os.getpid()}.part")
         try:
             partial.write_bytes(json.dumps(self._entries).encode())

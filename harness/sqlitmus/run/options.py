@@ -1,4 +1,4 @@
-"""What a session is asked for, as the command line says it."""
+"""The options of a session, as given on the command line."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ CLAIMS = "claims"  # the mode of claims unless another is asked for, and their p
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks for; times in seconds."""
+    """Options from the command line; times in seconds."""
 
     suite: str = "quick"
     mode: str | None = None
@@ -46,9 +46,9 @@ class Options:
 
     @property
     def whole(self) -> str:
-        """What the cells are chosen from: the suite's name, or that it is claims."""
+        """The name of what cells are chosen from: the suite, or claims."""
         return CLAIMS if self.claims else self.suite
 
     def mode_in(self, catalog: Catalog) -> tuple[str, Mode]:
-        """The mode with its name; raises UsageError for one that is not there."""
+        """The mode and its name; raises UsageError when it does not exist."""
         return mode_of(catalog, self.suite, self.mode or (CLAIMS if self.claims else None))

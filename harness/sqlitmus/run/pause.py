@@ -1,4 +1,4 @@
-"""A pause between two sessions of a run: nothing is measured meanwhile, and Ctrl-C ends it."""
+"""A pause between two sessions of a run, which Ctrl-C ends."""
 
 import time
 
@@ -9,7 +9,7 @@ TICK_S = 1.0
 
 
 def pause(seconds: float, what: str, stop: Stop, progress: Progress) -> bool:
-    """Wait `seconds`, telling that `what` follows; False if the user asked to stop before that."""
+    """Wait `seconds` while announcing `what`; False if the user asked to stop meanwhile."""
     end = time.monotonic() + seconds
     milestone = True
     while (left := end - time.monotonic()) > 0:

@@ -1,11 +1,11 @@
-"""A few processes of each cell before the plan is frozen; what they tell is remembered."""
+"""Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
-from sqlitmus.run.context import Bench
-from sqlitmus.run.counts import TIMED, Observed, Process, allocate, observe
+from sqlitmus.run.context import Context
+from sqlitmus.run.counts import TIMED, Observed, PilotProcess, allocate, observe
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
@@ -15,7 +15,7 @@ LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
 
 
 def plan_counts(
-    bench: Bench,
+    context: Context,
     cases: list[Case],
     cells: Cells,
     answers: Answers,
@@ -23,11 +23,11 @@ def plan_counts(
     reference: str,
     given: PlannedCounts,
 ) -> PlannedCounts:
-    """Counts of each cell: those `given`, or else from what a pilot tells or once told.
+    """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
 
-    A cell that goes wrong in the pilot gets none, and its record in `answers` says why.
+    A cell that goes wrong in the pilot gets none, and its record in `answers` has the reason.
     """
-    least_ms = {name: found.spec.warmup_ms for name, found in bench.installed.items()}
+    least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
     for case in cases:
         observed: dict[str, Observed | None] = {}
@@ -35,56 +35,62 @@ def plan_counts(
         for name in cells[case.id]:
             if name in ready:
                 continue
-            wanted = mode.pilot
-            if wanted and name == reference:
-                wanted = max(wanted, REFERENCE_PROCESSES)
-            found = _observed(bench, case, name, answers, mode, wanted)
+            target = mode.pilot
+            if target and name == reference:
+                target = max(target, REFERENCE_PROCESSES)
+            observation = _observed(context, case, name, answers, mode, target)
             if answers.records[case.id, name].outcome == "ok":
-                observed[name] = found
+                observed[name] = observation
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
         planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
     return planned
 
 
 def _observed(
-    bench: Bench, case: Case, name: str, answers: Answers, mode: Mode, wanted: int
+    context: Context, case: Case, name: str, answers: Answers, mode: Mode, target: int
 ) -> Observed | None:
-    """What is known of a cell once `wanted` processes were tried; None if one went wrong."""
-    key = bench.key(case, name)
+    """The observation of a cell over `target` processes; None if one of them went wrong."""
+    key = context.key(case, name)
     longest_ms = int(BEYOND * mode.warmup_ms[1])
-    known = bench.memory.observed(key)
-    enough = known and known.processes >= wanted and known.window_ms >= _needed(known, longest_ms)
-    if enough or not wanted:
-        return known
-    processes: list[Process] = []
+    remembered = context.memory.observed(key)
+    enough = (
+        remembered
+        and remembered.processes >= target
+        and remembered.window_ms >= _needed(remembered, longest_ms)
+    )
+    if enough or not target:
+        return remembered
+    processes: list[PilotProcess] = []
     window_ms = min(FIRST_WINDOW_MS, longest_ms)
-    found: Observed | None = None
-    for number in range(wanted):
-        if bench.stop.requested:
-            return found
-        bench.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{wanted}")
-        process = _try(bench, case, name, answers, window_ms)
+    observation: Observed | None = None
+    for number in range(target):
+        if context.stop.requested:
+            return observation
+        context.progress.step(f"pilot  {case.id}  {name}  {number + 1}/{target}")
+        process = _try(context, case, name, answers, window_ms)
         if process is None:
             return None
         processes.append(process)
-        found = observe(processes, case, window_ms)
-        window_ms = max(window_ms, _needed(found, longest_ms))
-    if found:
-        bench.memory.keep_observed(key, found)
-    return found
+        observation = observe(processes, case, window_ms)
+        window_ms = max(window_ms, _needed(observation, longest_ms))
+    if observation:
+        context.memory.keep_observed(key, observation)
+    return observation
 
 
-def _needed(found: Observed, longest_ms: int) -> int:
-    """A window that surely shows the last level: twice its start, or as long as may be."""
-    if found.steadiness is None:
+def _needed(observation: Observed, longest_ms: int) -> int:
+    """A window that surely shows the last level: twice its start, but at most `longest_ms`."""
+    if observation.steadiness is None:
         return 0
-    if found.steady_from_ms is None or found.steadiness == "slowdown":
+    if observation.steady_from_ms is None or observation.steadiness == "slowdown":
         return longest_ms
-    return min(int(2 * found.steady_from_ms), longest_ms)
+    return min(int(2 * observation.steady_from_ms), longest_ms)
 
 
-def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) -> Process | None:
-    """One process of the cell, warmed up for `window_ms`; None, and so recorded, if it fails."""
+def _try(
+    context: Context, case: Case, name: str, answers: Answers, window_ms: int
+) -> PilotProcess | None:
+    """One process of the cell, warmed up for `window_ms`; records a failure and returns None."""
     trial = case
     if case.metric == "steady" and not case.fixed:
         counts = {
@@ -95,7 +101,7 @@ def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) 
         trial = case.model_copy(update=counts)
     begin = time.monotonic()
     expected = answers.expected[case.id, case.operations]
-    attempt = bench.workbench.attempt(trial, bench.installed[name], "measure", expected)
+    attempt = context.invocations.attempt(trial, context.installed[name], "measure", expected)
     seconds = time.monotonic() - begin
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
@@ -106,6 +112,6 @@ def _try(bench: Bench, case: Case, name: str, answers: Answers, window_ms: int) 
                 "log": attempt.log,
             }
         )
-        bench.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
+        context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
-    return Process(seconds, [*result.warmup_ns, *result.iterations_ns])
+    return PilotProcess(seconds, [*result.warmup_ns, *result.iterations_ns])

@@ -18,17 +18,17 @@ class Progress:
         self._open = False
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if not self._quiet:
             self.insist(text)
 
     def insist(self, text: str) -> None:
-        """A line that stays and is written even when progress is not wanted."""
+        """Print a line that stays, even when progress is off."""
         self.clear()
         print(text, file=self._stream, flush=True)
 
     def step(self, text: str, *, milestone: bool = False) -> None:
-        """A line that the next one replaces; without a terminal only milestones are written."""
+        """Print a line that the next one replaces; without a terminal, only milestones."""
         if self._quiet:
             return
         if self._live:
@@ -40,7 +40,7 @@ class Progress:
             print(text, file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Take the replaceable line away, so that other output starts on an empty one."""
+        """Remove the replaceable line, so that other output starts on an empty line."""
         if self._open:
             self._stream.write("\r\x1b[2K")
             self._stream.flush()
@@ -48,7 +48,7 @@ class Progress:
 
 
 class Remaining:
-    """Seconds left: the prediction, corrected by how true it has been so far."""
+    """Predicts the seconds left, corrected by how accurate the prediction was so far."""
 
     def __init__(self, predicted_s: float) -> None:
         self._left = predicted_s
@@ -60,12 +60,12 @@ class Remaining:
         return time.monotonic() - self._start
 
     def did(self, predicted_s: float) -> None:
-        """Work predicted to take that long is done."""
+        """Record that work predicted to take that long is done."""
         self._done += predicted_s
         self._left -= predicted_s
 
     def more(self, predicted_s: float) -> None:
-        """More work came up."""
+        """Record that more work came up."""
         self._left += predicted_s
 
     def left(self) -> float:

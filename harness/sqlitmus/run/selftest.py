@@ -1,4 +1,4 @@
-"""The tool tested on this machine: false alarms between equals, detection of a real slowdown."""
+"""Tests the method on this machine: false alarms between equals, detection of a real slowdown."""
 
 import datetime
 import json
@@ -15,11 +15,11 @@ from sqlitmus.catalog.cases import make_case, parse_case
 from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case
 from sqlitmus.machine import lock
-from sqlitmus.run.context import Bench, opened
-from sqlitmus.run.judge import Expected
+from sqlitmus.run.context import Context, opened
+from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
-from sqlitmus.run.verify import expected, verify_cells
+from sqlitmus.run.verify import oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.nouns import counted
@@ -55,9 +55,9 @@ def record(
     seed: int,
     wait: bool,
 ) -> Recording:
-    """As many blocks of one runner's equal processes as fit, in random order with a slower one.
+    """Measure as many blocks of equal processes as fit, in random order with a slower one.
 
-    Raises NotFit when something goes wrong or too few blocks fit.
+    Raises NotFit when a cell goes wrong or too few blocks fit.
     """
     if runner not in catalog.runners:
         raise UsageError(unknown("runner", runner, catalog.runners))
@@ -68,10 +68,10 @@ def record(
     cells = {case.id: [runner]}
     with (
         lock.hold("selftest", wait=wait, say=progress.insist),
-        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as bench,
+        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as context,
     ):
-        work = _work(bench, case, runner, mode)
-        blocks = list(_blocks(bench, work, budget_s, seed))
+        work = _work(context, case, runner, mode)
+        blocks = list(_blocks(context, work, budget_s, seed))
     if len(blocks) < BLOCKS:
         raise NotFit(
             f"only {counted(len(blocks), 'block')} fitted, {BLOCKS} are needed; give more "
@@ -82,34 +82,34 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What the equal processes do, what the slower one does, and what must come out of each."""
+    """The equal case, the slower one, and the expected answers of both."""
 
     runner: str
     equal: Case
     slower: Case
-    want: dict[int, Expected | None]  # by number of operations
+    answers: dict[int, OracleAnswer | None]  # by number of operations
 
 
-def _work(bench: Bench, case: Case, runner: str, mode: Mode) -> _Work:
-    """The case verified and with the counts of a pilot; raises NotFit when it goes wrong."""
+def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
+    """The verified case with a pilot's counts; raises NotFit when it goes wrong."""
     cells = {case.id: [runner]}
-    answers = verify_cells(bench, [case], cells)
+    answers = verify_cells(context, [case], cells)
     fit = answers.fit(cells)
-    planned = plan_counts(bench, [case], fit, answers, mode, runner, {})[case.id].get(runner)
+    planned = plan_counts(context, [case], fit, answers, mode, runner, {})[case.id].get(runner)
     if planned is None:
-        found = answers.records[case.id, runner]
-        raise NotFit(f"{case.id}/{runner}: {found.outcome}: {found.reason}")
+        verified = answers.records[case.id, runner]
+        raise NotFit(f"{case.id}/{runner}: {verified.outcome}: {verified.reason}")
     equal = planned.of(case)
     slower = equal.model_copy(update={"operations": round(equal.operations * SLOWER)})
     if slower.operations == equal.operations:
         raise UsageError(f"{case.id} has too few operations to repeat 3 % of them")
-    want = {c.operations: expected(bench, c, answers) for c in (equal, slower)}
-    bench.memory.save()
-    return _Work(runner, equal, slower, want)
+    by_operations = {c.operations: oracle_answer(context, c, answers) for c in (equal, slower)}
+    context.memory.save()
+    return _Work(runner, equal, slower, by_operations)
 
 
 def _blocks(
-    bench: Bench, work: _Work, budget_s: float, seed: int
+    context: Context, work: _Work, budget_s: float, seed: int
 ) -> Iterator[tuple[list[float], float]]:
     """Blocks while another one fits: times of the equal processes, and that of the slower one."""
     rng = random.Random(seed)
@@ -118,22 +118,22 @@ def _blocks(
         spent = time.monotonic() - begin
         if number and spent + spent / number > budget_s:
             return
-        if bench.stop.requested:
+        if context.stop.requested:
             raise NotFit("interrupted; nothing is kept of an unfinished self-test")
-        bench.progress.step(
+        context.progress.step(
             f"block {number + 1}  {clock(budget_s - spent)} left  {work.equal.id}  {work.runner}",
             milestone=number % 20 == 0,
         )
         slots = [work.equal] * (LABELS + SPARE) + [work.slower]
         rng.shuffle(slots)
-        times = [(slot, _time(bench, work, slot)) for slot in slots]
+        times = [(slot, _time(context, work, slot)) for slot in slots]
         equal = [value for slot, value in times if slot is work.equal]
         yield equal, next(value for slot, value in times if slot is work.slower)
 
 
-def _time(bench: Bench, work: _Work, case: Case) -> float:
-    runner, want = work.runner, work.want[case.operations]
-    attempt = bench.workbench.attempt(case, bench.installed[runner], "measure", want)
+def _time(context: Context, work: _Work, case: Case) -> float:
+    runner, answer = work.runner, work.answers[case.operations]
+    attempt = context.invocations.attempt(case, context.installed[runner], "measure", answer)
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
         raise NotFit(f"{case.id}/{runner}: {attempt.outcome}: {attempt.reason}")
@@ -141,25 +141,25 @@ def _time(bench: Bench, work: _Work, case: Case) -> float:
 
 
 def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
-    """Rates of the recording, as sentences and as numbers; `passed` is what the limit says."""
+    """The rates of the recording, as sentences and as numbers; `passed` says if the limit holds."""
     import numpy as np
 
     from sqlitmus.stats.relabel import selftest
 
     logs = np.log(np.array(recording.equal))
-    found = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
-    assert found.slow_runner is not None
-    passed = found.false_alarms.value <= LIMIT
-    alarms, sequential = found.false_alarms, found.sequential
-    assert found.graded is not None
+    rates = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
+    assert rates.slow_runner is not None
+    passed = rates.false_alarms.value <= LIMIT
+    alarms, sequential = rates.false_alarms, rates.sequential
+    assert rates.graded is not None
     text = f"""
 {len(recording.equal)} blocks of {LABELS + SPARE} equal processes: {runner}, {case_id}.
 False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LABELS - 1} comparisons
  some equal pair was called different (5 % aimed at, at most {LIMIT:.0%} allowed).
-Coverage: {found.coverage.value:.1%} of the 95 % intervals held the true ratio.
-Detection: a runner that really repeats 3 % of its work was found in {found.slow_runner.value:.0%}
- of experiments, a computed 3 % in {found.detection.value:.0%}.
-{_graded(found.graded)}
+Coverage: {rates.coverage.value:.1%} of the 95 % intervals held the true ratio.
+Detection: a runner that really repeats 3 % of its work was found in {rates.slow_runner.value:.0%}
+ of experiments, a computed 3 % in {rates.detection.value:.0%}.
+{_graded(rates.graded)}
 One after the other, as hyperfine alone runs them: {sequential.value:.0%} false alarms
  [{sequential.low:.0%}, {sequential.high:.0%}].
 """
@@ -169,26 +169,26 @@ One after the other, as hyperfine alone runs them: {sequential.value:.0%} false 
         "runner": runner,
         "case": case_id,
         "blocks": len(recording.equal),
-        "false_alarms": found.false_alarms.value,
-        "coverage": found.coverage.value,
-        "detection": found.slow_runner.value,
-        "computed_detection": found.detection.value,
-        "graded_a_or_b": found.graded.share,
-        "graded_detection": found.graded.detection and found.graded.detection.value,
-        "noisy_detection": found.graded.noisy and found.graded.noisy.value,
-        "sequential_false_alarms": found.sequential.value,
+        "false_alarms": rates.false_alarms.value,
+        "coverage": rates.coverage.value,
+        "detection": rates.slow_runner.value,
+        "computed_detection": rates.detection.value,
+        "graded_a_or_b": rates.graded.share,
+        "graded_detection": rates.graded.detection and rates.graded.detection.value,
+        "noisy_detection": rates.graded.noisy and rates.graded.noisy.value,
+        "sequential_false_alarms": rates.sequential.value,
         "lines": lines,
         "passed": passed,
     }
 
 
-def _graded(found: "Graded") -> str:
-    """What is found of the 3 % where an experiment's own canary grades it so."""
+def _graded(graded: "Graded") -> str:
+    """How often the 3 % are detected, by the grade that an experiment's own canary gives it."""
     good, noisy = (
         None if rate is None else f"found in {rate.value:.0%}"
-        for rate in (found.detection, found.noisy)
+        for rate in (graded.detection, graded.noisy)
     )
-    parts = [f"{found.share:.0%} of experiments are graded A or B by a canary of their own"]
+    parts = [f"{graded.share:.0%} of experiments are graded A or B by a canary of their own"]
     if good:
         parts.append(f"in these it is {good}")
     if noisy:
@@ -196,14 +196,14 @@ def _graded(found: "Graded") -> str:
     return "; ".join(parts) + "."
 
 
-def kept() -> Path:
-    """Where the last result on this machine lies."""
+def record_file() -> Path:
+    """The file of this machine's last result."""
     return paths.cache("memory") / FILE
 
 
 def save(result: dict[str, Any], recording: Recording, folder: Path) -> Path:
-    """Keep the result for later reports, and the recording for whoever doubts it."""
-    kept().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
+    """Save the result for later reports, and the recording for inspection."""
+    record_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     both = {**result, "equal_ns": recording.equal, "slower_ns": recording.slower}

@@ -1,4 +1,4 @@
-"""A sitting at the bench, top to bottom: choose, verify, pilot, freeze the plan, measure."""
+"""A session, top to bottom: choose, verify, pilot, freeze the plan, measure."""
 
 import shutil
 import time
@@ -16,12 +16,12 @@ from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
 from sqlitmus.run import selftest
 from sqlitmus.run.blocks import Ended, Measuring
-from sqlitmus.run.context import Bench, opened
+from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory, point_latest
-from sqlitmus.run.verify import Answers, expected, verify_cells
+from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 
@@ -33,7 +33,7 @@ PREFERRED_REFERENCE = "node"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Frozen and ready to be measured."""
+    """A frozen plan that is ready to be measured."""
 
     plan: Plan
     directory: RunDirectory
@@ -48,24 +48,24 @@ def run(
     progress: Progress,
     settled: Settled | None = None,
 ) -> Ended:
-    """A new run. Raises SqlitmusError for what cannot be asked or done.
+    """Start a new run. Raises SqlitmusError for options that make no sense or cannot be met.
 
-    It may end at one of the mode's planned looks, and only there, if `settled` says so of the run
-    directory.
+    `settled` is called with the run directory at each of the mode's planned looks, and only there
+    it may end the run early.
     """
     name, mode = options.mode_in(catalog)
     cases, cells = _chosen(options, catalog, mode)
     shard = None
     if options.shard:
-        asked = [options.whole, name, options.size, options.blocks, options.reference]
-        cases, cells, shard = take(options.shard, cases, cells, catalog, asked)
+        settings = [options.whole, name, options.size, options.blocks, options.reference]
+        cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
     _check_disk(options.out or paths.RESULTS)
-    with _bench(options, catalog, tools, progress, cells) as bench:
-        ready = _prepare(options, bench, cases, cells, mode, shard)
+    with _exclusive(options, catalog, tools, progress, cells) as context:
+        ready = _prepare(options, context, cases, cells, mode, shard)
         if ready is None:
             return Ended(Exit.INTERRUPTED, None)
-        return _measure(ready, bench, settled)
+        return _measure(ready, context, settled)
 
 
 def _chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[Case], Cells]:
@@ -92,7 +92,7 @@ def resume(
     *,
     force: bool,
 ) -> Ended:
-    """Go on with the run at `path`, see `run`.
+    """Resume the run at `path`, see `run`.
 
     Raises UsageError when it is complete, or when something changed, unless `force`.
     """
@@ -103,8 +103,8 @@ def resume(
     _check_disk(directory.path)
     directory.repair()
     options = replace(options, size=plan.size, pins=plan.pins)
-    with _bench(options, catalog, tools, progress, plan.cells) as bench:
-        changed = _changed(plan, bench)
+    with _exclusive(options, catalog, tools, progress, plan.cells) as context:
+        changed = _changed(plan, context)
         if changed:
             if not force:
                 raise UsageError(
@@ -113,52 +113,52 @@ def resume(
                 )
             plan = plan.model_copy(update={"forced": True})
             directory.write("plan.json", plan.model_dump_json(indent=1))
-        present = bench.present(plan.cells)
-        answers = verify_cells(bench, plan.cases, present)
-        if not bench.stop.requested:
+        present = context.present(plan.cells)
+        answers = verify_cells(context, plan.cases, present)
+        if not context.stop.requested:
             fit = answers.fit(present)
-            _ask(bench, plan.cases, fit, plan.counts, answers)
-            if not bench.stop.requested:
-                return _measure(Prepared(plan, directory, answers, fit), bench, settled)
+            _ask(context, plan.cases, fit, plan.counts, answers)
+            if not context.stop.requested:
+                return _measure(Prepared(plan, directory, answers, fit), context, settled)
     return Ended(Exit.INTERRUPTED, directory.path)
 
 
-def _changed(plan: Plan, bench: Bench) -> str:
-    """What is no longer as the plan has it; "" for nothing."""
-    now = same_work.definitions(bench.catalog, plan.cases)
+def _changed(plan: Plan, context: Context) -> str:
+    """What has changed since the plan was frozen; "" for nothing."""
+    now = same_work.definitions(context.catalog, plan.cases)
     names = same_work.differences(same_work.facts(plan), now)
     if names:
         return ", ".join(names)
-    return "a runner or the machine" if bench.fingerprint() != plan.fingerprint else ""
+    return "a runner or the machine" if context.fingerprint() != plan.fingerprint else ""
 
 
 def _prepare(
     options: Options,
-    bench: Bench,
+    context: Context,
     cases: list[Case],
     cells: Cells,
     mode: Mode,
     shard: Shard | None,
 ) -> Prepared | None:
-    """Verified, piloted and frozen; None if the user asked to stop."""
+    """Verify, pilot and freeze the plan; None if the user asked to stop."""
     from sqlitmus.run.pilot import plan_counts
 
-    present = bench.present(cells)
-    answers = verify_cells(bench, cases, present)
-    if bench.stop.requested:
-        bench.memory.save()
+    present = context.present(cells)
+    answers = verify_cells(context, cases, present)
+    if context.stop.requested:
+        context.memory.save()
         return None
     fit = answers.fit(present)
-    reference = _reference(options, bench, cells, fit)
+    reference = _reference(options, context, cells, fit)
     given = RunDirectory.open(options.plan).plan().counts if options.plan else {}
-    counts = plan_counts(bench, cases, fit, answers, mode, reference, given)
+    counts = plan_counts(context, cases, fit, answers, mode, reference, given)
     fit = answers.fit(present)  # without what went wrong in the pilot
-    reference = _reference(options, bench, cells, fit)
-    _ask(bench, cases, fit, counts, answers)
-    bench.memory.save()
-    if bench.stop.requested:
+    reference = _reference(options, context, cells, fit)
+    _ask(context, cases, fit, counts, answers)
+    context.memory.save()
+    if context.stop.requested:
         return None
-    plan = freeze(options, bench, cases, cells, fit, counts, reference, shard)
+    plan = freeze(options, context, cases, cells, fit, counts, reference, shard)
     directory = RunDirectory.create(
         (options.out or paths.RESULTS) / plan.run,
         plan,
@@ -166,15 +166,15 @@ def _prepare(
         answers.records.values(),
     )
     with suppress(OSError):  # none yet
-        directory.write("selftest.json", selftest.kept().read_text(encoding="utf-8"))
+        directory.write("selftest.json", selftest.record_file().read_text(encoding="utf-8"))
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)
 
 
-def _measure(ready: Prepared, bench: Bench, settled: Settled | None) -> Ended:
+def _measure(ready: Prepared, context: Context, settled: Settled | None) -> Ended:
     plan, path = ready.plan, ready.directory.path
-    measuring = Measuring(plan, ready.directory, bench, ready.answers, ready.fit)
+    measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
     looks = plan.looks if settled else 1
     for look in range(1, looks + 1):
         blocks = plan.blocks * look // looks
@@ -183,30 +183,30 @@ def _measure(ready: Prepared, bench: Bench, settled: Settled | None) -> Ended:
         # What was measured beyond a look, in an earlier sitting, must not enter its decision.
         early = look < looks and not measuring.beyond(blocks)
         if early and settled and settled(path):
-            bench.progress.say(f"settled at the planned look after {blocks} blocks")
+            context.progress.say(f"settled at the planned look after {blocks} blocks")
             break
     return measuring.end()
 
 
 def _ask(
-    bench: Bench, cases: list[Case], fit: Cells, counts: PlannedCounts, answers: Answers
+    context: Context, cases: list[Case], fit: Cells, counts: PlannedCounts, answers: Answers
 ) -> None:
-    """Let the oracle answer each case with the numbers of operations that the plan asks for."""
+    """Ask the oracle for each case with the numbers of operations in the plan."""
     for case in cases:
         for name in fit[case.id]:
-            if bench.stop.requested:
+            if context.stop.requested:
                 return
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 as_planned = case.model_copy(update={"operations": planned.operations})
-                expected(bench, as_planned, answers)
+                oracle_answer(context, as_planned, answers)
 
 
 @contextmanager
-def _bench(
+def _exclusive(
     options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress, cells: Cells
-) -> Generator[Bench]:
-    """A bench on a machine that no other run uses meanwhile."""
+) -> Generator[Context]:
+    """The context of a session, while no other run may use this machine."""
     with (
         lock.hold(options.label or options.whole, wait=options.wait, say=progress.insist),
         opened(
@@ -218,23 +218,24 @@ def _bench(
             timeout_s=options.timeout_s,
             fresh=options.fresh,
             pins=options.pins,
-        ) as bench,
+        ) as context,
     ):
-        yield bench
+        yield context
 
 
-def _reference(options: Options, bench: Bench, cells: Cells, fit: Cells) -> str:
-    """The runner asked for, or node; of claims the one in most cells, where it is the canary."""
-    there = among(bench, fit)
-    if options.claims and there:
-        return max(there, key=lambda name: sum(name in names for names in fit.values()))
+def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> str:
+    """The runner asked for, or node; for claims the runner in most cells, also their canary."""
+    present = among(context, fit)
+    if options.claims and present:
+        return max(present, key=lambda name: sum(name in names for names in fit.values()))
     return options.reference or next(
-        (name for name in [PREFERRED_REFERENCE, *there] if name in there), among(bench, cells)[0]
+        (name for name in [PREFERRED_REFERENCE, *present] if name in present),
+        among(context, cells)[0],
     )
 
 
 def _check_disk(results: Path) -> None:
-    """Raise NotFit when the results or the copies of databases would not fit."""
+    """Raise NotFit when the results or the copies of databases would not fit on the disk."""
     for folder, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,70 +1,70 @@
-"""Each cell once in verify mode against the oracle, before anything is timed."""
+"""Verifies each cell against the oracle before anything is timed."""
 
 from dataclasses import dataclass
 
 from sqlitmus.catalog.plan import Case, Cells
-from sqlitmus.run.context import Bench
-from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.context import Context
+from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.processes import launch
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and what the oracle expects by (case id, operations)."""
+    """Verifications by (case id, runner), and the oracle's answers by (case id, operations)."""
 
     records: dict[tuple[str, str], Verified]
-    expected: dict[tuple[str, int], Expected | None]
+    expected: dict[tuple[str, int], OracleAnswer | None]
 
     def fit(self, cells: Cells) -> Cells:
-        """The cells that may be timed: those whose answer was right."""
+        """The cells that may be timed, because their answer was right."""
         return {
             case: [n for n in names if self.records[case, n].outcome == "ok"]
             for case, names in cells.items()
         }
 
 
-def verify_cells(bench: Bench, cases: list[Case], cells: Cells) -> Answers:
-    """Verify `cells`, taking from memory what was verified before with the very same things.
+def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
+    """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
-    Stops early, with the records so far, when the user asks for it.
+    Stops early, with the records so far, when the user asks to stop.
     """
     answers = Answers({}, {})
     total = sum(len(names) for names in cells.values())
     for case in cases:
         for name in cells[case.id]:
-            if bench.stop.requested:
+            if context.stop.requested:
                 return answers
             done = len(answers.records)
-            bench.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            key, want = bench.key(case, name), expected(bench, case, answers)
-            record = bench.memory.verified(key)
+            context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
+            key, answer = context.key(case, name), oracle_answer(context, case, answers)
+            record = context.memory.verified(key)
             if record is None:
-                record = _verify(bench, case, name, want)
-                bench.memory.keep_verified(key, record)
+                record = _verify(context, case, name, answer)
+                context.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
     return answers
 
 
-def expected(bench: Bench, case: Case, answers: Answers) -> Expected | None:
-    """What the oracle answers to `case` with its present number of operations; None without steps.
+def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
+    """The oracle's answer to `case` with its number of operations; None without steps.
 
-    It is asked once, and not at all where it was asked before.
+    The oracle is asked only when neither `answers` nor the memory has its answer.
     """
     at = (case.id, case.operations)
     if at not in answers.expected:
-        key = bench.key(case, bench.oracle.spec.name)
-        answer = bench.memory.expected(key)
-        if answer is None and bench.catalog.scenarios[case.scenario].steps:
-            answer = bench.workbench.ask_oracle(case, bench.oracle)
-            bench.memory.keep_expected(key, answer)
+        key = context.key(case, context.oracle.spec.name)
+        answer = context.memory.expected(key)
+        if answer is None and context.catalog.scenarios[case.scenario].steps:
+            answer = context.invocations.ask_oracle(case, context.oracle)
+            context.memory.keep_expected(key, answer)
         answers.expected[at] = answer
     return answers.expected[at]
 
 
-def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verified:
+def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    attempt = bench.workbench.attempt(case, bench.installed[name], "verify", want)
+    attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
     record = Verified(
         case=case.id,
         runner=name,
@@ -76,7 +76,7 @@ def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verif
     result = attempt.invocation.result
     if result is None:
         return record
-    answer = {
+    fields = {
         "rows": result.rows,
         "affected": result.affected,
         "checksum": result.checksum,
@@ -86,7 +86,7 @@ def _verify(bench: Bench, case: Case, name: str, want: Expected | None) -> Verif
         "pragmas": result.effective.pragmas,
         "engine": result.effective.engine,
     }
-    return record.model_copy(update=answer)
+    return record.model_copy(update=fields)
 
 
 def rerun(case: Case, runner: str) -> str:

@@ -34,8 +34,8 @@ def operations(
         )
     needed = np.maximum(target_ns, GRAINS * np.asarray(clock_grain_ns, dtype=np.float64)) / times
     together = times <= SHARED * times.min()
-    wanted = np.where(together, needed[together].max(), needed)
-    return np.array([rounded_up(float(count)) for count in wanted], dtype=np.int64)
+    counts = np.where(together, needed[together].max(), needed)
+    return np.array([rounded_up(float(count)) for count in counts], dtype=np.int64)
 
 
 def rounded_up(count: float) -> int:

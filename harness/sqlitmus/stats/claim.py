@@ -1,4 +1,4 @@
-"""Whether a measured ratio is the published one again."""
+"""Decides whether a measured ratio reproduces the published one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ Why = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A ratio base / new above 0 and how far from it counts as the same: a factor above 1.
+    """A published ratio base / new, above 0, and a tolerance: the factor that counts as the same.
 
-    Without an `effect` the claim is that there is none, whatever `ratio` was seen.
+    Without an `effect` the claim is that there is none, whatever `ratio` was published.
     """
 
     ratio: float
@@ -42,10 +42,10 @@ class Published:
     def same(self) -> tuple[float, float]:
         """Both ends, as log ratios, of what counts as the same.
 
-        Of an effect P = ln ratio, with L = ln tolerance, from max(|P| - L, |P| / tolerance) to
-        min(|P| + L, |P| tolerance) on the side of P: a factor on the ratio alone would take
-        anything for the same as a small effect, one on the logarithm alone as a large one. Without
-        an effect from -L to L.
+        For an effect P = ln ratio, with L = ln tolerance: from max(|P| - L, |P| / tolerance) to
+        min(|P| + L, |P| tolerance), on the side of P. A factor on the ratio alone would accept "no
+        effect" as the same as a small one; a factor on the logarithm alone would accept almost
+        anything as the same as a large one. Without an effect: from -L to L.
         """
         reach = log(self.tolerance)
         if not self.effect:
@@ -58,7 +58,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The word for a row, and what it rests on."""
+    """The word for a row, and the figures it rests on."""
 
     word: ClaimWord
     why: Why
@@ -84,8 +84,8 @@ def decide(
         column.tolist() for column in (logs.count, low, high, p, adjust(p, correction), guard)
     ]
     return [
-        _decide(_Row(int(count), *figures), one)
-        for one, count, *figures in zip(published, *columns, strict=True)
+        _decide(_Row(int(count), *figures), publication)
+        for publication, count, *figures in zip(published, *columns, strict=True)
     ]
 
 
@@ -99,7 +99,7 @@ class _Row:
     guard: float
 
     def unresolved(self) -> Why | None:
-        """Why the row is not told from 1; None if it is."""
+        """Why the row cannot be told from 1; None if it can."""
         if self.count < MIN_BLOCKS:
             return "few blocks"
         if np.isnan(self.p):

@@ -1,4 +1,4 @@
-"""How noisy a run was, told from the canary: a runner measured against itself."""
+"""Grades the noise of a run by the canary: a runner measured against itself."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ class Grades:
         return [REASONS[code] for code in self.reason.tolist()]
 
 
-def grade(canary: TrimmedMeans) -> Grades:
+def grade(canary: TrimmedMeans, p: Array | None = None) -> Grades:
     """Grades from the canary's log ratios, one row per case.
 
     A case is A if the 99 % half-width is at most ln 1.01, B if at most ln 1.025, else C. It is C as
@@ -55,12 +55,12 @@ def grade(canary: TrimmedMeans) -> Grades:
     only those that happened to show it. The run has the best grade that nine in ten cases reach.
 
     The guard is 0 for A and B; for C the end of the interval that is farther from 0, at least ln
-    1.025; infinite for an untested case.
+    1.025; infinite for an untested case. `p` are the canary's p-values, if known already.
     """
     low, high = canary.interval(1 - ALPHA)
     half = (high - low) / 2
     untested = (canary.count < MIN_BLOCKS) | np.isnan(half)
-    p = np.where(untested, np.nan, p_values(canary))
+    p = np.where(untested, np.nan, p_values(canary) if p is None else p)
     tested, missed = int(np.count_nonzero(~untested)), int(np.count_nonzero(p < ALPHA))
     chance = binomial_tail(missed, tested, ALPHA)
 
@@ -78,7 +78,7 @@ def grade(canary: TrimmedMeans) -> Grades:
 
 
 def _run(code: Codes) -> str:
-    """The best grade that nine in ten cases have or surpass; C without cases."""
+    """The best grade that nine in ten cases reach; C without cases."""
     if not len(code):
         return "C"
     reached = (np.count_nonzero(code <= g) for g in range(len(GRADES)))

@@ -1,5 +1,6 @@
-"""P-values of the three questions a verdict asks, and corrections for asking many times."""
+"""P-values of the three questions behind a verdict, and corrections for asking many times."""
 
+from functools import cache
 from math import erfc, sqrt
 from typing import get_args
 
@@ -62,6 +63,7 @@ def adjust(p: Array, method: Correction) -> Array:
     return adjusted
 
 
+@cache
 def pocock(looks: int, alpha: float = 0.05) -> float:
     """The level for each of `looks` equally spaced looks at which all together err with `alpha`.
 

@@ -1,4 +1,4 @@
-"""How many blocks a question needs, and which differences a number of blocks can show."""
+"""How many blocks a question needs, and which differences a number of blocks can resolve."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def blocks_to_resolve(logs: TrimmedMeans, margin: float, comparisons: int = 1) -
 
 
 def _level(comparisons: int) -> float:
-    """The two-sided level at which each of several comparisons must be asked."""
+    """The two-sided level of each of several comparisons."""
     if comparisons < 1:
         raise ValueError(f"there must be at least one comparison, got {comparisons}")
     return 1 - (1 - LEVEL) / comparisons

@@ -1,4 +1,4 @@
-"""Was the machine disturbed? Asked of a fixed piece of work between blocks, never of the cells."""
+"""Whether the machine was disturbed, judged by the probe between blocks and never by the cells."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,14 @@ def disturbed(values: Array) -> NDArray[np.bool_]:
     earlier blocks only, so that the answer for the last one is there when the block ends, and
     never changes. The first `EARLIER` probes are not judged. NaN: no probe, not disturbed.
     """
-    found = np.zeros(len(values), dtype=np.bool_)
+    flags = np.zeros(len(values), dtype=np.bool_)
     for block in range(len(values)):
         before = values[:block][~np.isnan(values[:block])]
         if len(before) >= EARLIER:
             middle = float(np.median(before))
             spread = max(float(deviation(before)), FINEST * middle)
-            found[block] = values[block] > middle + DEVIATIONS * spread
-    return found
+            flags[block] = values[block] > middle + DEVIATIONS * spread
+    return flags
 
 
 def repeats_allowed(planned: int) -> int:

@@ -1,10 +1,10 @@
-"""What the method does on noise recorded here: false alarms, coverage, detection.
+"""Error rates of the method on recorded noise: false alarms, coverage, detection.
 
-One program was run again and again, so every difference that is found is a false alarm. A
+One program was run again and again, so every difference that comes out is a false alarm. A
 recording is blocks x slots of log times in the order in which they were taken, row by row; the
 slots of a block are neighbours in time. Giving the slots new labels at random makes a new
-experiment of the same noise. All experiments share that one recording: the rates hold for this
-machine in this hour, and are no sample of machines.
+experiment of the same noise. All experiments share that one recording, so the rates hold for this
+machine in this hour; they are no sample of machines.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcomes:
+class ExperimentResults:
     """Per experiment and comparison: the adjusted p-value, the log ratio and its interval."""
 
     p: Array
@@ -58,10 +58,10 @@ class Outcomes:
 
         With a `guard`, only where its whole interval lies beyond that, as in a report.
         """
-        found = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
+        detected = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
         if guard is not None:
-            found &= (guard == 0) | (self.low[:, 0] > guard)
-        return found.astype(np.float64)
+            detected &= (guard == 0) | (self.low[:, 0] > guard)
+        return detected.astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Graded:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfTest:
+class ErrorRates:
     """Rates of one recording; `stretches` of it share no block.
 
     `false_alarms`: any of the comparisons, Holm. `coverage`: the 95 % intervals. `detection`: of
@@ -105,7 +105,7 @@ def selftest(
     slow: Array | None = None,
     experiments: int = EXPERIMENTS,
     seed: int = 1,
-) -> SelfTest:
+) -> ErrorRates:
     """Rates of experiments of `blocks` blocks, with `comparisons` runners against a reference.
 
     `logs` is recorded blocks x slots, `slowdown` a log ratio given to the first of the runners,
@@ -132,7 +132,7 @@ def selftest(
         pairs = np.stack([values[:, comparisons + 1] - values[:, 0] for _, values in every])
         spare = _graded(real or slower, trimmed_means(pairs))
     one_after_another = judge_sequential(sequential(logs, blocks, comparisons + 1))
-    return SelfTest(
+    return ErrorRates(
         stretches,
         rate(calm.alarms(), experiments),
         rate(calm.covering(), experiments),
@@ -143,16 +143,21 @@ def selftest(
     )
 
 
-def _graded(found: Outcomes, canaries: TrimmedMeans) -> Graded:
+def _graded(outcomes: ExperimentResults, canaries: TrimmedMeans) -> Graded:
     """Each experiment graded as a run of a single case is, by its own row of `canaries`."""
     grades = [
-        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]))
-        for mean, error, freedom, count in zip(
-            canaries.mean, canaries.error, canaries.freedom, canaries.count, strict=True
+        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]), p[None])
+        for mean, error, freedom, count, p in zip(
+            canaries.mean,
+            canaries.error,
+            canaries.freedom,
+            canaries.count,
+            p_values(canaries),
+            strict=True,
         )
     ]
-    good = np.array([one.run != "C" for one in grades])
-    detected = found.detections(np.concatenate([one.guard for one in grades]))
+    good = np.array([graded.run != "C" for graded in grades])
+    detected = outcomes.detections(np.concatenate([graded.guard for graded in grades]))
     by_grade = (
         rate(detected[which], int(which.sum())) if which.any() else None for which in (good, ~good)
     )
@@ -194,7 +199,7 @@ def sequential(logs: Array, runs: int, labels: int) -> Array:
     return np.stack([series[s : s + runs * labels].reshape(labels, runs).T for s in starts])
 
 
-def judge(experiments: Array) -> Outcomes:
+def judge(experiments: Array) -> ExperimentResults:
     """Each experiment (experiments x blocks x labels) by the method; label 0 is the reference."""
     differences = experiments[:, :, 1:] - experiments[:, :, :1]
     count, blocks, comparisons = differences.shape
@@ -203,7 +208,7 @@ def judge(experiments: Array) -> Outcomes:
     return _outcomes(means, p_values(means), (count, comparisons))
 
 
-def judge_sequential(experiments: Array) -> Outcomes:
+def judge_sequential(experiments: Array) -> ExperimentResults:
     """The same by Welch's test of the plain means, label against reference, without pairing."""
     runs = experiments.shape[1]
     mean, squared = experiments.mean(axis=1), experiments.var(axis=1, ddof=1) / runs
@@ -214,13 +219,15 @@ def judge_sequential(experiments: Array) -> Outcomes:
         t = difference / error
     p = student_p(t.reshape(-1), freedom.reshape(-1)).reshape(error.shape)
     nowhere = np.full_like(p, np.nan)  # its intervals are not asked for
-    return Outcomes(_holm(p), difference, nowhere, nowhere)
+    return ExperimentResults(_holm(p), difference, nowhere, nowhere)
 
 
-def _outcomes(means: TrimmedMeans, p: Array, shape: tuple[int, int]) -> Outcomes:
+def _outcomes(means: TrimmedMeans, p: Array, shape: tuple[int, int]) -> ExperimentResults:
     low, high = means.interval(LEVEL)
     adjusted = _holm(p.reshape(shape))
-    return Outcomes(adjusted, means.mean.reshape(shape), low.reshape(shape), high.reshape(shape))
+    return ExperimentResults(
+        adjusted, means.mean.reshape(shape), low.reshape(shape), high.reshape(shape)
+    )
 
 
 def _holm(p: Array) -> Array:
@@ -228,7 +235,7 @@ def _holm(p: Array) -> Array:
 
 
 def _slowed(values: Array, by: float) -> Array:
-    """The second label, which is the first that is compared, slower by a log ratio."""
+    """The experiments with their second label, the first one compared, slower by a log ratio."""
     slowed = values.copy()
     slowed[:, 1] += by
     return slowed

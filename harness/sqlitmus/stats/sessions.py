@@ -1,4 +1,4 @@
-"""Several sessions of the same comparison: what they say together and about the next one."""
+"""Combines several sessions of the same comparison, and predicts the next one."""
 
 from dataclasses import dataclass
 
@@ -26,17 +26,17 @@ class Combined:
 
 
 def combine(mean: Array, error: Array, freedom: Counts | Array, level: float = LEVEL) -> Combined:
-    """Random-effects combination of rows x sessions; a NaN error or mean: the session lacks it.
+    """Random-effects combination of rows x sessions; NaN marks a session without an estimate.
 
     Weights 1 / (error^2 + tau^2), tau^2 by Paule and Mandel. The half-width is t with k - 1 degrees
     of freedom times Hartung and Knapp's error, but never less than the interval without tau^2, for
-    sessions that happen to agree. For the next session tau^2 is added to the squared error, with
-    k - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter, J. R. Statist. Soc. A 172, 2009,
+    sessions that happen to agree. For the next session tau^2 is added to the squared error, with k
+    - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter, J. R. Statist. Soc. A 172, 2009,
     137-159).
     """
-    there = ~np.isnan(mean) & ~np.isnan(error)
-    count = np.count_nonzero(there, axis=1).astype(np.int64)
-    values, variances = np.where(there, mean, 0.0), np.where(there, np.square(error), np.inf)
+    present = ~np.isnan(mean) & ~np.isnan(error)
+    count = np.count_nonzero(present, axis=1).astype(np.int64)
+    values, variances = np.where(present, mean, 0.0), np.where(present, np.square(error), np.inf)
     tau2 = paule_mandel(values, variances)
 
     weights = 1 / (variances + tau2[:, None])

@@ -1,4 +1,4 @@
-"""A robust standard deviation, for the modules that look at noise rather than at means."""
+"""A robust standard deviation, for the modules that study noise rather than means."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Two runs that shared no blocks: trimmed means of two independent samples."""
+"""Compares two runs without common blocks: trimmed means of two independent samples."""
 
 import numpy as np
 
@@ -16,15 +16,15 @@ def unpaired_means(
     No error where either sample has none. What was drift within a run is spread here, and what was
     drift between the runs is in the mean.
     """
-    one, other = trimmed_means(first, trim, resolution), trimmed_means(second, trim, resolution)
-    error = np.hypot(one.error, other.error)
-    share, rest = np.square(one.error / error), np.square(other.error / error)
+    left, right = trimmed_means(first, trim, resolution), trimmed_means(second, trim, resolution)
+    error = np.hypot(left.error, right.error)
+    share, rest = np.square(left.error / error), np.square(right.error / error)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = 1 / (np.square(share) / one.freedom + np.square(rest) / other.freedom)
-    known = ~np.isnan(error)
+        freedom = 1 / (np.square(share) / left.freedom + np.square(rest) / right.freedom)
+    defined = ~np.isnan(error)
     return TrimmedMeans(
-        one.mean - other.mean,
+        left.mean - right.mean,
         error,
-        np.where(known, freedom, 0.0),
-        np.minimum(one.count, other.count),
+        np.where(defined, freedom, 0.0),
+        np.minimum(left.count, right.count),
     )

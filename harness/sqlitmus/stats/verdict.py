@@ -1,4 +1,4 @@
-"""What the interval of a log ratio allows to be said."""
+"""Turns the interval of a log ratio into a verdict."""
 
 from dataclasses import dataclass
 
@@ -92,10 +92,10 @@ def decide(
 
 
 def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
-    """Where trimmed means and medians of the same log ratios do not tell the same story.
+    """Where trimmed means and medians of the same log ratios lead to different conclusions.
 
-    Their 95 % intervals lead to different conclusions about 0 (below, above, not told from it), and
-    one's estimate lies outside the other's interval. False where either has no interval.
+    Their 95 % intervals lie on different sides of 0 (below, above, around it), and the estimate of
+    one lies outside the interval of the other. False where either has no interval.
     """
     low, high = logs.interval(LEVEL)
     outside = (
@@ -104,10 +104,10 @@ def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
         | (middle.value < low)
         | (middle.value > high)
     )
-    known = ~np.isnan(low) & ~np.isnan(middle.low)
-    return known & (_side(low, high) != _side(middle.low, middle.high)) & outside
+    defined = ~np.isnan(low) & ~np.isnan(middle.low)
+    return defined & (_side(low, high) != _side(middle.low, middle.high)) & outside
 
 
 def _side(low: Array, high: Array) -> Codes:
-    """1 for an interval above 0, -1 for one below, 0 for one that has 0 in it."""
+    """1 for an interval above 0, -1 for one below, 0 for one that contains 0."""
     return (low > 0).astype(np.int8) - (high < 0).astype(np.int8)

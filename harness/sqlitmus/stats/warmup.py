@@ -21,6 +21,7 @@ LAST = 5  # iterations of the last level, and at least a quarter of all
 PENALTY = 8.0  # per level, times variance times ln(iterations)
 OUTLYING = 3.0  # deviations beyond which a single iteration is a spike
 WINDOW = 7  # iterations around it that it is compared with
+PLACES = 4000  # where a level may begin: every iteration of up to so many, every nth of more
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _process(times: Array, tolerance: float) -> Steady:
     logs = np.log(times)
     logs -= np.median(logs)
     noise = _noise(logs)
-    starts = segments(_without_spikes(logs, noise), PENALTY * noise**2 * log(count))
+    starts = segments(_without_spikes(logs, noise), PENALTY * noise**2 * log(count), PLACES)
     levels = np.array([np.median(part) for part in np.split(logs, starts[1:])])
     close = log1p(tolerance)
     differs = np.flatnonzero(np.abs(levels - levels[-1]) > close)
@@ -96,30 +97,33 @@ def _process(times: Array, tolerance: float) -> Steady:
     return Steady(kind, begin, float(times[:begin].sum()))
 
 
-def segments(values: Array, penalty: float) -> NDArray[np.int64]:
+def segments(values: Array, penalty: float, most: int) -> NDArray[np.int64]:
     """Starts of the segments, 0 included, that minimise squared error + penalty per segment.
 
-    Exact, by dynamic programming over all ends (Jackson et al., IEEE Signal Processing Letters 12,
-    2005, 105-108); each segment has at least `SHORTEST` values. Quadratic in the number of values.
+    Exact for up to `most` values, by dynamic programming over all ends (Jackson et al., IEEE Signal
+    Processing Letters 12, 2005, 105-108); each segment has at least `SHORTEST` values. Of more
+    values, a segment can only begin at every nth, so that the time is bounded by `most` squared:
+    pruning (PELT: Killick et al., JASA 107, 2012) prunes nothing as long as no level changes.
     """
-    count = len(values)
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    squares = np.concatenate([[0.0], np.cumsum(values**2)])
-    best = np.full(count + 1, np.inf)
+    step = ceil(len(values) / most)
+    places = np.append(np.arange(0, len(values) - step + 1, step), len(values))
+    shortest = ceil(SHORTEST / step)
+    sums = np.append(0.0, np.cumsum(values))[places]
+    squares = np.append(0.0, np.cumsum(values**2))[places]
+    best = np.full(len(places), np.inf)
     best[0] = 0.0
-    previous = np.zeros(count + 1, dtype=np.int64)
-    lengths = np.arange(count, 0, -1.0)
-    for end in range(SHORTEST, count + 1):
-        first = end - SHORTEST + 1
-        total = sums[end] - sums[:first]
-        spread = squares[end] - squares[:first] - total**2 / lengths[count - end :][:first]
-        cost = best[:first] + spread
+    previous = np.zeros(len(places), dtype=np.int64)
+    for end in range(shortest, len(places)):
+        begin = slice(end - shortest + 1)
+        total = sums[end] - sums[begin]
+        spread = squares[end] - squares[begin] - total**2 / (places[end] - places[begin])
+        cost = best[begin] + spread
         previous[end] = cost.argmin()
         best[end] = cost[previous[end]] + penalty
-    starts = [int(previous[count])]
+    starts = [int(previous[-1])]
     while starts[-1] > 0:
         starts.append(int(previous[starts[-1]]))
-    return np.array(starts[::-1], dtype=np.int64)
+    return places[starts[::-1]]
 
 
 def _noise(logs: Array) -> float:

@@ -1,4 +1,4 @@
-"""What an invocation tells beyond its times: latencies, workers, the launcher's own. Pure."""
+"""The details of an invocation besides its times: latencies, workers, the launch. Pure."""
 
 import statistics
 
@@ -7,12 +7,12 @@ from sqlitmus.vocabulary.contract import Model, Result, Worker
 
 
 class Launch(Model):
-    """What the launcher of several processes saw.
+    """The launcher's measurements of several processes.
 
     For each measured iteration, `skew_us` is the time between the first and the last release of a
-    process from the barrier, which is the launcher's own part, and `start_spread_us` that between
-    the first and the last start of a worker. `cpus` is the share of each processor in use between
-    the first release and the last end; `pins` the processor of each process.
+    process from the barrier, which the launcher causes, and `start_spread_us` the time between the
+    first and the last start of a worker. `cpus` is the share of each processor in use between the
+    first release and the last end; `pins` has the processor of each process.
     """
 
     processes: int
@@ -23,7 +23,7 @@ class Launch(Model):
 
 
 class Latencies(Model):
-    """Nanoseconds of operations, and the histogram they are of."""
+    """Nanoseconds of operations, and the histogram they come from."""
 
     mean: float
     p50: float
@@ -55,10 +55,10 @@ class Detail(Model):
 
 
 def detail(position: int, take: int, result: Result, launch: Launch | None) -> Detail:
-    """What `result` tells beyond its times."""
+    """The details in `result` and `launch`."""
     workers = [w for w in result.workers if w.role == "worker"]
     writers = [w for w in result.workers if w.role == "writer"]
-    own = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
+    medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
     paced = histogram.merged(w.pacing.buckets for w in result.workers if w.pacing)
     return Detail(
         position=position,
@@ -70,7 +70,7 @@ def detail(position: int, take: int, result: Result, launch: Launch | None) -> D
         busy=sum(w.busy for w in workers),
         writer_busy=sum(w.busy for w in writers),
         pacing_p99_ns=histogram.quantile(paced, 0.99),
-        spread=max(own) / min(own) if len(own) > 1 and min(own) else None,
+        spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
         launch=launch,
     )
 

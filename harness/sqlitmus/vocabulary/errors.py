@@ -17,13 +17,13 @@ class Exit(IntEnum):
 
 
 class SqlitmusError(Exception):
-    """An error told to the user as it is, without a traceback."""
+    """An error that the user sees as its message, without a traceback."""
 
     exit = Exit.USAGE
 
 
 class UsageError(SqlitmusError):
-    """The command or a file that the user wrote asks for something that does not exist."""
+    """The command or a file of the user's asks for something that does not exist."""
 
 
 class NotFit(SqlitmusError):

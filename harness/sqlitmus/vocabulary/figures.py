@@ -65,13 +65,15 @@ class Figure:
         `iterations` were timed, none in a case about the whole process.
         """
         source = self.source if iterations or self.per == "process" else self.whole
-        values = [read(invocation, path) for path in source]
-        known = [value for value in values if value is not None]
-        if not known or len(known) < len(values):
+        total: float = 0
+        for path in source:
+            value = read(invocation, path)
+            if value is None:
+                return None
+            total += value
+        if not source:
             return None
-        if self.per == "operation" and iterations:
-            return sum(known) / iterations
-        return sum(known)
+        return total / iterations if self.per == "operation" and iterations else total
 
     def said(self, verdict: Verdict) -> str:
         """The words for a verdict on this figure."""
@@ -165,7 +167,7 @@ def named(name: str) -> Figure:
 
 def reported() -> list[str]:
     """Paths in the contract's Result of what runners report, such as `cpu_ns.user`."""
-    paths = dict.fromkeys(path for one in FIGURES for path in (*one.source, *one.whole))
+    paths = dict.fromkeys(path for figure in FIGURES for path in (*figure.source, *figure.whole))
     return [path.removeprefix("result.") for path in paths if path.startswith("result.")]
 
 

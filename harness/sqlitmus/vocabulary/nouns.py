@@ -9,12 +9,12 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 def ending(text: str, whole: str, limit: int = 400) -> str:
     """The last lines of `text`, about `limit` characters of them.
 
-    Where lines were left out that is said, with `whole`, the place at which all of them stand.
+    When lines are left out, the result begins by saying so and where the `whole` text is.
     """
     text = text.strip()
     if len(text) <= limit:
         return text
-    kept = text[-limit:]
-    first, _, rest = kept.partition("\n")
-    kept = rest or first  # a single line longer than that has no other place to be cut
-    return f"(the end; all of it is in {whole})\n{kept}"
+    tail = text[-limit:]
+    first, _, rest = tail.partition("\n")
+    tail = rest or first  # a single line longer than that has no other place to be cut
+    return f"(the end; all of it is in {whole})\n{tail}"

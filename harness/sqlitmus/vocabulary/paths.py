@@ -1,7 +1,7 @@
-"""Where things are: the clone's folders, and the set-up's tools with what is missing.
+"""The clone's folders, and the set-up's tools with those that are missing.
 
-`$SQLITMUS_ROOT` names another folder with `scenarios/`, `fixtures/` and `runners/` than the clone:
-a catalogue of one's own, whose runs land in its `results/`.
+`$SQLITMUS_ROOT` names another folder than the clone with `scenarios/`, `fixtures/` and `runners/`:
+a catalogue of one's own, whose runs go to its `results/`.
 """
 
 import json
@@ -25,14 +25,16 @@ def toolchain() -> Path:
 
 
 def given(text: str) -> Path:
-    """A path as the user wrote it, absolute: `./just` works in the clone wherever it was called,
-    and says in `$SQLITMUS_CALLED_FROM` where that was."""
+    """The absolute path of what the user wrote.
+
+    `./just` changes to the clone; `$SQLITMUS_CALLED_FROM` is the folder in which it was called.
+    """
     path = Path(os.environ.get("SQLITMUS_CALLED_FROM", ""), Path(text).expanduser())
     return Path(os.path.abspath(path))  # noqa: PTH100 — a link stays one
 
 
 def cache(name: str) -> Path:
-    """A folder for `name` below the set-up's folder, made if need be."""
+    """A folder for `name` below the set-up's folder, created if absent."""
     folder = toolchain() / "cache" / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +48,7 @@ def cache(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Paths of tools by name, and for tools that are not there what to do."""
+    """Paths of tools by name, and hints for the tools that are missing."""
 
     paths: dict[str, str]
     missing: dict[str, str]
@@ -60,17 +62,17 @@ class Tools:
 
 
 def tools() -> Tools:
-    """What the set-up found and built, from the file that `$SQLITMUS_PATHS` names."""
+    """The tools that the set-up installed, from the file that `$SQLITMUS_PATHS` names."""
     paths = {"python": sys.executable}
     missing: dict[str, str] = {}
     name = os.environ.get("SQLITMUS_PATHS")
     if not name:
         return Tools(paths, missing)
     try:
-        found = json.loads(Path(name).read_text(encoding="utf-8"))
+        entries = json.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NotFit(f"{name}: {error}. Run ./just setup.") from error
-    for tool, entry in found.items():
+    for tool, entry in entries.items():
         if "path" in entry:
             paths[tool] = entry["path"]
         else:

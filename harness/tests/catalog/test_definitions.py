@@ -145,14 +145,14 @@ FAULTS = [
     ),
     (
         EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT {rows}"'),
-        "x: Value error, steps[0].sql: 'rows' is no axis of this; braces name an axis",
+        "x: Value error, steps[0].sql: 'rows' is not an axis of this; braces name an axis",
     ),
     (
         EXTRA.format(
             name="x",
             more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\nonly = { value = "1" }',
         ),
-        "x: Value error, steps[0].only: value is no axis of this",
+        "x: Value error, steps[0].only: value is not an axis of this",
     ),
     (
         EXTRA.format(name="x", more='[[x.steps]]\noperation = "get"\nsql = "SELECT 1"\npool = 100'),

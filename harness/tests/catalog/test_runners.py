@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -31,7 +31,7 @@ def make(tmp_path: Path, code: str, **changes: Any) -> Catalog:
     script = tmp_path / "runner" / "main.py"
     script.parent.mkdir(exist_ok=True)
     script.write_text(code, "utf-8")
-    spec = Runner.model_validate(
+    spec = RunnerSpec.model_validate(
         {
             "name": "x",
             "title": "X",

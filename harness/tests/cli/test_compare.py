@@ -20,10 +20,10 @@ OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("base", "new"):
-        clone.runner(name)
-    made = Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["new"] = even(1210, "new")
     return made
 
@@ -72,7 +72,7 @@ Run again: ./just compare base new --size s --seed 3 --blocks 12
 
 PROGRESS = """\
 2 cells in 1 case, 12 blocks of about TIME: done in about TIME
-what differences it can tell is not known before it has run
+the differences that it can tell are unknown until it has run
 """
 
 
@@ -243,7 +243,7 @@ def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> Non
         (["base", "base"], "base is named twice; a comparison needs different subjects"),
         (["base", "nwe"], "'nwe': there is no runner 'nwe'; did you mean new"),
         (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
-        (["base", "new", "-r", "new"], "-r chooses among the runners of two finished runs"),
+        (["base", "new", "-r", "new"], "-r is for two finished runs; here BASE and NEW"),
         (["base", "new=/no/such"], "new=/no/such: there is no file /no/such; name the executable"),
         (["base", "new", "--mode", "fast"], "there is no mode 'fast'; did you mean gate?"),
     ],
@@ -382,7 +382,7 @@ def test_runs_of_different_machines(compare: Call, runs: list[RunDirectory]) -> 
 def test_runs_of_different_sizes(desk: Desk, compare: Call, runs: list[RunDirectory]) -> None:
     desk.run(blocks=2, size="m", label="larger")
     message = told(compare(str(runs[0].path), str(desk.clone.latest().path), "-r", "new"))
-    assert message == ("the runs used fixtures of sizes s and m; compare runs of the same size")
+    assert message.startswith("STAMP-old and STAMP-larger did not do the same work: fixture size")
 
 
 def test_runs_without_a_common_runner(desk: Desk, compare: Call) -> None:
@@ -414,13 +414,16 @@ def test_runs_written_by_another_version_are_refused(
 
 def test_a_run_and_a_runner_are_not_two_of_a_kind(compare: Call, runs: list[RunDirectory]) -> None:
     one = str(runs[0].path)
-    message = "'base' is no run directory, and the other is: name two of a kind"
+    message = (
+        "'base' is not a run directory but the other argument is; give two run directories or "
+        "two subjects"
+    )
     assert told(compare(one, "base")) == told(compare("base", one)) == message
 
 
 def test_two_finished_runs_have_no_gate(compare: Call, runs: list[RunDirectory]) -> None:
     assert told(compare(*paths(runs), "--gate", "5")) == (
-        "--gate needs a measurement of its own; two finished runs have none"
+        "--gate needs new measurements; leave it out for two finished runs"
     )
 
 

@@ -61,10 +61,10 @@ def test_ctrl_c_in_the_pilot_leaves_nothing(clone: Clone) -> None:
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("a", "b"):
-        clone.runner(name)
-    return Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)
 
 
 def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says(
@@ -189,7 +189,7 @@ def test_what_the_run_will_tell_is_said_before_it_starts(desk: Desk) -> None:
     assert lines[1].endswith("% in nine of ten (80 % power, corrected)")
     desk.run(blocks=12, label="unpiloted", fresh=True)
     assert desk.said().splitlines()[1] == (
-        "what differences it can tell is not known before it has run"
+        "the differences that it can tell are unknown until it has run"
     )
 
 

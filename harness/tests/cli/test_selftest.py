@@ -2,11 +2,14 @@
 
 import json
 import re
+from functools import cache
 from textwrap import dedent
 
+import numpy as np
 import pytest
 
 from sqlitmus.run import selftest
+from sqlitmus.stats import relabel
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 from tests.run.test_selftest import MANY, equal, noise
@@ -15,21 +18,35 @@ COMMAND = ("selftest", "--runner", "a", "--case", "many")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    clone.runner("a")
-    clone.write("scenarios/many.toml", MANY)
-    made = Desk.make(clone, monkeypatch)
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    catalogue.runner("a")
+    catalogue.write("scenarios/many.toml", MANY)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = noise
     return made
 
 
+@cache
+def rates() -> relabel.ErrorRates:
+    """What the recording of equal processes gives, which takes a while."""
+    recording = equal()
+    equals, slow = np.log(np.array(recording.equal)), np.log(np.array(recording.slower))
+    return relabel.selftest(equals, selftest.BLOCKS, selftest.LABELS - 1, slow=slow)
+
+
 def recorded(desk: Desk) -> None:
-    """Let the recording be there at once."""
+    """Let the recording and its rates be there at once."""
 
     def record(*_: object, **__: object) -> selftest.Recording:
         return equal()
 
+    result = rates()
+
+    def relabelled(*_: object, **__: object) -> relabel.ErrorRates:
+        return result
+
     desk.monkeypatch.setattr(selftest, "record", record)
+    desk.monkeypatch.setattr(relabel, "selftest", relabelled)
 
 
 def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +71,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(selftest.kept().read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(selftest.record_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recording: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)

@@ -11,15 +11,15 @@ OPTIONS = ("--size", "s", "--blocks", "12", "--seed", "1", "-q")
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("a", "b"):
-        clone.runner(name)
-    suites = clone.root / "scenarios/suites.toml"
+        catalogue.runner(name)
+    suites = catalogue.root / "scenarios/suites.toml"
     text = suites.read_text("utf-8")
     cases = '[{ scenario = "get" }, { scenario = "all" }, { scenario = "insert" }]'
     head, _, _ = text.partition("cases = ")
     suites.write_text(f"{head}cases = {cases}\n", "utf-8")
-    made = Desk.make(clone, monkeypatch)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = even(1000, "a")
     made.instant.paces["b"] = even(500, "b")
     return made

@@ -11,7 +11,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.compare import comparison
-from sqlitmus.compare.comparison import Compared, Request
+from sqlitmus.compare.comparison import Conclusion, Request
 from sqlitmus.results.report import Report
 from sqlitmus.run import session
 from sqlitmus.run.progress import Progress
@@ -26,13 +26,13 @@ ALL = 2  # operations of the case `all`
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("base", "new"):
-        clone.runner(name)
-    return Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)
 
 
-def compare(desk: Desk, gate: float | None = None, **options: Any) -> Compared:
+def compare(desk: Desk, gate: float | None = None, **options: Any) -> Conclusion:
     asked = session.Options(
         mode="gate" if gate else "standard",
         kind="compare",
@@ -52,7 +52,7 @@ def slow(factor: float, until: int = 10**9) -> Pace:
     return lambda operations, n: (late if n <= until else quick)(operations, n)
 
 
-def report(done: Compared) -> Report:
+def report(done: Conclusion) -> Report:
     assert done.report is not None
     return done.report
 
@@ -83,7 +83,7 @@ def blocks(desk: Desk) -> int:
 def test_without_a_gate_all_blocks_are_measured_and_a_report_tells(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.1)
     done = compare(desk)
-    assert (done.exit, done.said, runs(desk), blocks(desk)) == (0, [], ["STAMP-x"], 30)
+    assert (done.exit, done.findings, runs(desk), blocks(desk)) == (0, [], ["STAMP-x"], 30)
     found = report(done)
     assert (found.kind, found.reference, found.correction) == ("compare", "base", "holm")
     assert found.title == "new against base"
@@ -95,7 +95,7 @@ def test_without_a_gate_all_blocks_are_measured_and_a_report_tells(desk: Desk) -
 
 def test_a_clear_case_ends_at_the_first_look(desk: Desk) -> None:
     done = compare(desk, 0.05)
-    assert (done.exit, done.said) == (0, ["gate 5 %: no case is slower by more"])
+    assert (done.exit, done.findings) == (0, ["gate 5 %: no case is slower by more"])
     assert (runs(desk), blocks(desk)) == (["STAMP-x"], 10)
     assert "settled at the planned look after 10 blocks\n" in desk.said()
     assert desk.clone.latest().complete()
@@ -112,7 +112,7 @@ def test_an_open_case_goes_on_to_the_last_block(desk: Desk) -> None:
     desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
     done = compare(desk, 0.05)
     assert (done.exit, blocks(desk)) == (0, 30)
-    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
+    assert done.findings == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
 
 
 def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
@@ -120,7 +120,7 @@ def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
     done = compare(desk, 0.05)
     assert done.exit == 1
     second = confirmation(desk)
-    assert done.said == [
+    assert done.findings == [
         "gate 5 %: slower by more in both runs: get",
         f"second run: {second.path}",
     ]
@@ -142,7 +142,7 @@ def test_an_alarm_that_is_not_confirmed_is_none(desk: Desk) -> None:
     done = compare(desk, 0.05)
     assert done.exit == 0
     second = f"second run: {confirmation(desk).path}"
-    assert done.said == ["gate 5 %: not confirmed by the second run: get", second]
+    assert done.findings == ["gate 5 %: not confirmed by the second run: get", second]
     assert runs(desk) == ["STAMP-x", "STAMP-x-confirm"]
 
 
@@ -155,20 +155,20 @@ def test_only_cases_with_an_alarm_are_measured_again(desk: Desk) -> None:
     assert done.exit == 1
     assert [case.id for case in report(done).cases] == ["get", "all"]
     assert list(confirmation(desk).plan().cells) == ["all"]
-    assert done.said[0] == "gate 5 %: slower by more in both runs: all"
+    assert done.findings[0] == "gate 5 %: slower by more in both runs: all"
 
 
 def test_a_slowdown_within_the_gate_passes(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.2)
     done = compare(desk, 0.3)
-    assert (done.exit, done.said) == (0, ["gate 30 %: no case is slower by more"])
+    assert (done.exit, done.findings) == (0, ["gate 30 %: no case is slower by more"])
 
 
 def test_too_few_blocks_decide_nothing(desk: Desk) -> None:
     desk.instant.paces["new"] = slow(1.5)
     done = compare(desk, 0.05, blocks=2)
     assert done.exit == 0
-    assert done.said == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
+    assert done.findings == ["gate 5 %: no case is slower by more; 1 case is not resolved"]
 
 
 @pytest.mark.parametrize("number", [0, 1, 5])
@@ -193,8 +193,8 @@ def test_a_failure_in_the_second_run_is_told_by_the_exit_code(desk: Desk) -> Non
     desk.instant.lies["new"] = lambda n: {"checksum": 6} if n == 15 else {}
     done = compare(desk, 0.05)
     assert done.exit == 5
-    assert done.said[0] == "gate 5 %: not confirmed by the second run: get"
-    assert done.said[1] == f"no time in {confirmation(desk).path.name}: get/new (wrong)"
+    assert done.findings[0] == "gate 5 %: not confirmed by the second run: get"
+    assert done.findings[1] == f"no time in {confirmation(desk).path.name}: get/new (wrong)"
 
 
 def test_a_failed_cell_hides_no_confirmed_slowdown_and_is_told(desk: Desk) -> None:
@@ -207,11 +207,11 @@ def test_a_failed_cell_hides_no_confirmed_slowdown_and_is_told(desk: Desk) -> No
     desk.instant.lies["new"] = crash
     done = compare(desk, 0.05)
     assert done.exit == 1
-    assert done.said[:2] == [
+    assert done.findings[:2] == [
         "gate 5 %: slower by more in both runs: get",
         f"no time in {desk.clone.latest().path.name}: all/new (failed)",
     ]
-    assert done.said[1] + "." in [line[0].lower() + line[1:] for line in report(done).headline]
+    assert done.findings[1] + "." in [line[0].lower() + line[1:] for line in report(done).headline]
 
 
 @pytest.mark.parametrize("at", [5, 35])
@@ -232,7 +232,7 @@ def test_an_interrupt_in_either_run_ends_with_130_and_tells_which(desk: Desk, at
 # interrupted, and gone on with --------------------------------------------------------------------
 
 
-def resume(desk: Desk, path: Path) -> Compared:
+def resume(desk: Desk, path: Path) -> Conclusion:
     told = Progress(desk.stderr)
     return comparison.resume(
         path, session.Options(), definitions.load(), paths.tools(), told, force=False
@@ -259,7 +259,7 @@ def test_a_gate_that_was_interrupted_ends_as_it_would_have(desk: Desk, at: int) 
     assert (done.exit, done.directory) == (1, desk.clone.latest().path)
     assert (runs(desk), blocks(desk)) == (["STAMP-x", "STAMP-x-confirm"], 10)
     assert len(measured_order(confirmation(desk))) == 10 * EACH
-    assert done.said == [
+    assert done.findings == [
         "gate 5 %: slower by more in both runs: get",
         f"second run: {confirmation(desk).path}",
     ]
@@ -286,7 +286,7 @@ def test_a_resumed_gate_is_not_judged_at_a_look_that_it_had_passed(desk: Desk) -
     assert broken.directory is not None
     assert blocks(desk) == 19
     done = resume(desk, broken.directory)
-    assert (done.exit, done.said) == (0, ["gate 5 %: no case is slower by more"])
+    assert (done.exit, done.findings) == (0, ["gate 5 %: no case is slower by more"])
     # blocks 11 to 19 were not planned to decide at the look after 10
     assert blocks(desk) == 20
     assert "settled at the planned look after 20 blocks\n" in desk.said()

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.definitions import Catalog, Runner
+from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.compare import fetch
 from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
+from tests import left_out
 from tests.fakes.registry import Npm
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
@@ -37,10 +38,10 @@ NODE = fetch._node_package({"platform": sys.platform, "machine": os.uname().mach
 PACKAGE = {"package.json": '{"name": "better-sqlite3"}', "prebuilds/here.node": "binary VERSION"}
 
 
-def runner(name: str, tool: str, driver: str) -> Runner:
+def runner(name: str, tool: str, driver: str) -> RunnerSpec:
     words = [f"{{{tool}}}", "--driver", driver]
     facts = {"name": name, "title": name, "runtime": tool, "driver": driver, "tool": tool}
-    return Runner.model_validate({**facts, "command": words})
+    return RunnerSpec.model_validate({**facts, "command": words})
 
 
 @pytest.fixture
@@ -234,12 +235,14 @@ def test_a_driver_without_a_compiled_binding_is_told(
     assert resolve([f"node-better-sqlite3={tmp_path / 'src'}"], known, tools).labels
 
 
+@pytest.mark.runner
 def test_a_real_version_of_a_driver_is_fetched_and_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    left_out.tool("node")
     tools, npm = paths.tools(), shutil.which("npm")
-    if "node" not in tools.paths or npm is None:
-        pytest.skip("node and npm are not both set up")
+    if npm is None:
+        pytest.skip("npm is not on PATH")
     ping = [npm, "ping", "--fetch-retries=0", "--fetch-timeout=5000"]
     if subprocess.run(ping, capture_output=True, check=False).returncode:
         pytest.skip("npm cannot reach its registry")

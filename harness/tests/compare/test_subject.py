@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.definitions import Runner
+from sqlitmus.catalog.definitions import RunnerSpec
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
 from sqlitmus.vocabulary.errors import UsageError
@@ -17,7 +17,7 @@ from sqlitmus.vocabulary.paths import Tools
 
 RUNNERS = ["node", "node-better-sqlite3", "rust", "rust-ffi"]
 TOOLS = Tools({"node": "/tools/node"}, {})
-NODE = Runner(
+NODE = RunnerSpec(
     name="node",
     title="Node · node:sqlite",
     runtime="Node",

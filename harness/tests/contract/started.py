@@ -9,17 +9,16 @@ import pytest
 
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.vocabulary import paths
+from tests import left_out
 
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
 RUNNERS = list(definitions.load().runners)
-# What every test carries that starts a runner of the catalogue.
-MARKS: tuple[pytest.MarkDecorator, ...] = ()
 
 
 def of_runners(names: list[str]) -> pytest.MarkDecorator:
     """A case for each of these runners, as the parameter `name`."""
-    return pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS) for name in names])
+    return pytest.mark.parametrize("name", names)
 
 
 each_runner = of_runners(RUNNERS)
@@ -31,7 +30,7 @@ def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     spec = definitions.load().runners[name]
     tools = paths.tools()
     if spec.tool not in tools.paths:
-        return tools.missing.get(spec.tool, f"{spec.tool} is not set up; run ./just setup")
+        return tools.missing.get(spec.tool, "run ./just setup")
     return runners.expand(spec.command, tools), runners.environment(spec)
 
 
@@ -39,7 +38,7 @@ def command(name: str) -> tuple[list[str], dict[str, str]]:
     """Command line and environment of a runner; skips with the reason where its tool is missing."""
     found = _command(name)
     if isinstance(found, str):
-        pytest.skip(f"{name}: {found}")
+        left_out.skip(name, found)
     return found
 
 

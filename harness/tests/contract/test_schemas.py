@@ -12,6 +12,7 @@ from sqlitmus.vocabulary import paths
 
 CONTRACT = paths.RUNNERS / "contract"
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
+JOB = Draft202012Validator(schemas()["job"])
 
 
 @pytest.mark.parametrize("name", ["job", "result", "describe"])
@@ -26,12 +27,11 @@ def test_the_committed_schema_is_what_the_command_prints(name: str) -> None:
 @pytest.mark.parametrize("name", VECTORS)
 def test_the_jobs_of_the_vectors_fit_the_schema(name: str) -> None:
     job = json.loads((CONTRACT / "vectors" / name / "job.json").read_text("utf-8"))
-    Draft202012Validator(schemas()["job"]).validate(job)
+    JOB.validate(job)
 
 
 def test_the_schema_refuses_what_the_contract_does_not_know() -> None:
     job = json.loads((CONTRACT / "vectors" / VECTORS[0] / "job.json").read_text("utf-8"))
-    validator = Draft202012Validator(schemas()["job"])
-    assert not validator.is_valid({**job, "surprise": 1})
-    assert not validator.is_valid({**job, "mode": "guess"})
-    assert not validator.is_valid({k: v for k, v in job.items() if k != "output"})
+    assert not JOB.is_valid({**job, "surprise": 1})
+    assert not JOB.is_valid({**job, "mode": "guess"})
+    assert not JOB.is_valid({k: v for k, v in job.items() if k != "output"})

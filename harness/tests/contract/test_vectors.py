@@ -18,7 +18,6 @@ from sqlitmus.vocabulary.contract import Job, Measure, Share, Writer
 from tests.contract.performed import SLOW, Performed, needs_own_process, perform_all, vectors_of
 from tests.contract.started import (
     CONTRACT,
-    MARKS,
     RUNNERS,
     Json,
     command,
@@ -98,7 +97,7 @@ CASES = [
         name,
         vector,
         id=f"{name}-{vector}",
-        marks=[*MARKS, pytest.mark.xdist_group(f"vectors-{name}")],
+        marks=[pytest.mark.xdist_group(f"vectors-{name}")],
     )
     for name in RUNNERS
     for vector in vectors_of(name)

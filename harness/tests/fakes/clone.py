@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 
@@ -20,6 +20,7 @@ from sqlitmus.vocabulary import paths
 
 HERE = Path(__file__).parent
 DEADLINE_S = 60.0
+T = TypeVar("T")
 
 FIXTURE = """
 title = "Tiny"
@@ -199,8 +200,8 @@ class Clone:
     root: Path
 
     @classmethod
-    def make(cls, root: Path) -> "Clone":
-        """A catalogue without runners but the oracle."""
+    def make(cls, root: Path, hyperfine: str | None = None) -> "Clone":
+        """A catalogue without runners but the oracle; without `hyperfine` nothing can be timed."""
         clone = cls(root)
         clone.write("fixtures/tiny.toml", FIXTURE)
         clone.write("scenarios/tiny.toml", SCENARIOS)
@@ -211,9 +212,8 @@ class Clone:
         shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
         (root / "runners/fakes").mkdir()
         shutil.copy(HERE / "fake.py", root / "runners/fakes/fake.py")
-        tools = paths.tools()
-        known = {"python": {"path": tools.paths["python"]}, "absent": {"missing": "not for sale"}}
-        known["hyperfine"] = {"path": tools.need("hyperfine")}
+        known = {"python": {"path": sys.executable}, "absent": {"missing": "not for sale"}}
+        known["hyperfine"] = {"path": hyperfine or "stands for hyperfine"}
         clone.write("paths.json", json.dumps(known))
         return clone
 
@@ -340,6 +340,18 @@ def running(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def long_enough(attempt: Callable[[float], T | None], first_s: float = 0.5) -> T:
+    """What `attempt` gives with the first time-out, doubled from `first_s`, that gives anything.
+
+    A time-out has to be long enough for all that comes before it, which depends on the machine.
+    """
+    timeout_s = first_s
+    while (answer := attempt(timeout_s)) is None:
+        timeout_s *= 2
+        assert timeout_s < DEADLINE_S, f"{timeout_s / 2:g} s were not enough"
+    return answer
 
 
 def until(condition: Callable[[], Any], what: str) -> None:

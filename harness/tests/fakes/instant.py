@@ -6,8 +6,12 @@ it starts and times processes is for the fakes that are processes.
 """
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,12 +19,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sqlitmus.catalog import definitions
+from sqlitmus.catalog import definitions, runners
 from sqlitmus.run import blocks, context, pilot, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Description, Job
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -137,6 +141,26 @@ class Instant:
         return sum(found.runner == name for found in self.measured)
 
 
+@cache
+def oracle() -> Description:
+    """What the oracle says of itself, which the fakes repeat."""
+    main = paths.RUNNERS / "python" / "main.py"
+    done = subprocess.run([sys.executable, main, "describe"], capture_output=True, check=True)
+    return Description.model_validate_json(done.stdout)
+
+
+start_and_describe = runners.describe
+
+
+def describe(command: list[str], environment: dict[str, str], fingerprint: str) -> Description:
+    """What the runner of `command` would say, without starting it unless it is to misbehave."""
+    if any(word.startswith("--behaviour=describe") for word in command):
+        return start_and_describe(command, environment, fingerprint)
+    names = [word.removeprefix("--name=") for word in command if word.startswith("--name=")]
+    identity = oracle().identity.model_copy(update={"runner": names[0] if names else "python"})
+    return oracle().model_copy(update={"identity": identity})
+
+
 @dataclass
 class Desk:
     """A clone whose sessions run within this process."""
@@ -161,6 +185,8 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(runners, "describe", describe)
+        monkeypatch.setattr(os, "fsync", id)  # syncs of hundreds of lines take seconds
         monkeypatch.setattr(blocks, "probe", lambda: PROBE_NS)
         clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
         monkeypatch.setattr(pilot, "time", clock)

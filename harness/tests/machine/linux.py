@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sqlitmus.machine.activity import Activity, Share
+from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.conditions import Rates
 
 CPUS = "sys/devices/system/cpu"
@@ -42,8 +42,8 @@ BUSY = Activity(
     busy=0.62,
     disk_bytes_per_s=12.5 * 2**20,
     swapped_bytes=3 * 2**20,
-    busiest=[Share("cargo", 4211, 0.98), Share("evil\x1b[2J", 7, 0.25)],
-    writers=[Share("rsync", 99, 11 * 2**20)],
+    busiest=[ProcessShare("cargo", 4211, 0.98), ProcessShare("evil\x1b[2J", 7, 0.25)],
+    writers=[ProcessShare("rsync", 99, 11 * 2**20)],
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine.activity import Look, Process, Share, between, look
+from sqlitmus.machine.activity import ProcessCounters, ProcessShare, Snapshot, between, snapshot
 from sqlitmus.machine.conditions import Conditions
 from tests.machine.linux import build
 
@@ -24,20 +24,20 @@ def at(
     cpu_s: tuple[float, float] | None = None,
     disk_bytes: int | None = None,
     swapped_bytes: int | None = None,
-    processes: dict[tuple[int, float], Process] | None = None,
-) -> Look:
+    processes: dict[tuple[int, float], ProcessCounters] | None = None,
+) -> Snapshot:
     """A look at that time."""
     now = Conditions(monotonic_ns=seconds * 10**9)
-    return Look(now, cpu_s, disk_bytes, swapped_bytes, processes or {})
+    return Snapshot(now, cpu_s, disk_bytes, swapped_bytes, processes or {})
 
 
 def test_rates_and_who_causes_them() -> None:
-    before = {(n, 1.0): Process(f"p{n}", 10.0, 1_000) for n in range(6)}
-    after = {(n, 1.0): Process(f"p{n}", 10.0 + n, 1_000 + 200 * n) for n in range(6)}
+    before = {(n, 1.0): ProcessCounters(f"p{n}", 10.0, 1_000) for n in range(6)}
+    after = {(n, 1.0): ProcessCounters(f"p{n}", 10.0 + n, 1_000 + 200 * n) for n in range(6)}
     # The same id again for another process, one that may not be asked, and a new one.
     after[5, 2.0] = after.pop((5, 1.0))
-    after[4, 1.0] = Process("p4", 14.0, None)
-    after[9, 1.0] = Process("new", 99.0, 99)
+    after[4, 1.0] = ProcessCounters("p4", 14.0, None)
+    after[9, 1.0] = ProcessCounters("new", 99.0, 99)
     found = between(
         at(0, cpu_s=(100.0, 200.0), disk_bytes=5_000, swapped_bytes=0, processes=before),
         at(2, cpu_s=(101.0, 204.0), disk_bytes=9_000, swapped_bytes=4_096, processes=after),
@@ -45,8 +45,16 @@ def test_rates_and_who_causes_them() -> None:
     assert found.busy == 0.25
     assert found.disk_bytes_per_s == 2_000.0
     assert found.swapped_bytes == 4_096
-    assert found.busiest == [Share("p4", 4, 2.0), Share("p3", 3, 1.5), Share("p2", 2, 1.0)]
-    assert found.writers == [Share("p3", 3, 300.0), Share("p2", 2, 200.0), Share("p1", 1, 100.0)]
+    assert found.busiest == [
+        ProcessShare("p4", 4, 2.0),
+        ProcessShare("p3", 3, 1.5),
+        ProcessShare("p2", 2, 1.0),
+    ]
+    assert found.writers == [
+        ProcessShare("p3", 3, 300.0),
+        ProcessShare("p2", 2, 200.0),
+        ProcessShare("p1", 1, 100.0),
+    ]
 
 
 def test_counters_that_fell_count_as_nothing() -> None:
@@ -62,9 +70,9 @@ def test_what_is_not_told_stays_so() -> None:
 
 COUNT = st.none() | st.integers(0, 2**64)
 SECONDS = st.floats(0, 1e9)
-PROCESS = st.builds(Process, name=st.text(max_size=3), cpu_s=SECONDS, written=COUNT)
+PROCESS = st.builds(ProcessCounters, name=st.text(max_size=3), cpu_s=SECONDS, written=COUNT)
 ANY = st.builds(
-    Look,
+    Snapshot,
     conditions=st.builds(Conditions, monotonic_ns=st.integers(0, 3)),
     cpu_s=st.none() | st.tuples(SECONDS, SECONDS),
     disk_bytes=COUNT,
@@ -74,7 +82,7 @@ ANY = st.builds(
 
 
 @given(ANY, ANY)
-def test_any_two_looks_have_a_difference(before: Look, after: Look) -> None:
+def test_any_two_looks_have_a_difference(before: Snapshot, after: Snapshot) -> None:
     found = between(before, after)
     assert found.busy is None or 0 <= found.busy <= 1
     assert found.disk_bytes_per_s is None or found.disk_bytes_per_s >= 0
@@ -87,7 +95,7 @@ def test_any_two_looks_have_a_difference(before: Look, after: Look) -> None:
 def test_a_real_look_sees_others_and_neither_itself_nor_the_shell_above_it() -> None:
     waits = [sys.executable, "-c", "input()"]
     with subprocess.Popen(waits, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
-        now = look()
+        now = snapshot()
         other.communicate()
     pids = {pid for pid, _ in now.processes}
     assert other.pid in pids
@@ -108,7 +116,7 @@ def test_time_of_guests_and_stolen_time_is_not_busy_twice(
             return times
 
     monkeypatch.setattr(psutil, "cpu_times", Times)
-    assert look(tmp_path).cpu_s == (5.0, 20.0)
+    assert snapshot(tmp_path).cpu_s == (5.0, 20.0)
 
 
 def _raise(*_: Any, **__: Any) -> Any:
@@ -121,7 +129,7 @@ def test_a_psutil_that_fails_is_unknown(
 ) -> None:
     for name in ("cpu_times", "disk_io_counters", "swap_memory", "process_iter"):
         monkeypatch.setattr(psutil, name, failing)
-    found = look(tmp_path)
+    found = snapshot(tmp_path)
     assert (found.cpu_s, found.disk_bytes, found.swapped_bytes) == (None, None, None)
     assert found.processes == {}
 
@@ -134,5 +142,5 @@ def test_garbage_in_proc_is_unknown_to_psutil_as_well(
     names = ("stat", "meminfo", "vmstat", "diskstats", "3999999/stat", "3999999/io")
     build(tmp_path, {f"proc/{name}": content for name in names})
     monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path / "proc"))
-    found = look(tmp_path)
+    found = snapshot(tmp_path)
     assert (found.cpu_s, found.processes) == (None, {})

@@ -93,8 +93,8 @@ def test_a_second_run_is_refused_with_who_and_what_to_do() -> None:
     assert (said.pid, said.label, said.command) == (other.pid, "night", "./just night")
     assert said.started == pytest.approx(since, abs=0.01)
     assert str(refused.value) == (
-        f"another run holds this machine: {said}. Two at once would time each other. Wait for it "
-        "to end, or add --wait."
+        f"another run holds this machine: {said}. Two runs at once would disturb each other. "
+        "Wait for it to end, or add --wait."
     )
     assert f"pid {other.pid} since 20" in str(said)
 
@@ -187,7 +187,7 @@ def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
     with holding("night"):
         file.write_bytes(content)
         assert lock.holder() is None
-        with pytest.raises(NotFit, match="holds this machine: it has not said which"):
+        with pytest.raises(NotFit, match="holds this machine: its name is not known yet"):
             take()
     file.write_bytes(content)
     take()

@@ -5,8 +5,9 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +60,38 @@ def test_without_process_groups_children_are_looked_up(
     process.wait()
     until(lambda: not running(child), "the child lives on")
     process_tree.kill(process)  # nothing is left of it
+
+
+@pytest.fixture
+def reader() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends when its stdin does."""
+    code = "import sys; sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE
+    ) as process:
+        yield process
+
+
+def test_a_process_that_lives_has_not_ended_in_time(reader: subprocess.Popen[bytes]) -> None:
+    assert not process_tree.ended(reader, 0)
+    assert not process_tree.ended(reader, 0.001)
+
+
+def test_its_end_is_waited_for_without_looking_again_and_again(
+    reader: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(*_: object) -> None:
+        pytest.fail("polls, which takes time beside what is measured")
+
+    assert reader.stdin
+    ending = threading.Thread(target=reader.stdin.close)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", look)
+        patch.setattr(os, "waitpid", look)
+        ending.start()
+        assert process_tree.ended(reader, 60)
+    ending.join()
+    assert reader.wait() == 0
 
 
 class Fake:

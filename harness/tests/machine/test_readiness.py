@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from sqlitmus.machine import Check, disturbance, lock, readiness, settings
-from sqlitmus.machine.activity import Activity, Share
+from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.conditions import Rates
 from sqlitmus.vocabulary import paths
 from tests.machine.linux import BUSY, CLOCKS, CPUS, LAPTOP, QUIET, build
@@ -196,9 +196,13 @@ def test_what_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
     ("change", "check", "advice"),
     [
         ({"busiest": []}, "load", "find out what is busy, with top"),
-        ({"busiest": [Share("idle", 7, 0.04)]}, "load", "find out what is busy, with top"),
+        ({"busiest": [ProcessShare("idle", 7, 0.04)]}, "load", "find out what is busy, with top"),
         ({"writers": []}, "disk traffic", "find out who, with sudo iotop"),
-        ({"writers": [Share("log", 7, 2**15)]}, "disk traffic", "find out who, with sudo iotop"),
+        (
+            {"writers": [ProcessShare("log", 7, 2**15)]},
+            "disk traffic",
+            "find out who, with sudo iotop",
+        ),
     ],
 )
 def test_a_cause_that_cannot_be_seen(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlitmus.catalog.plan import Shard
-from sqlitmus.machines.manifest import NAME, SOURCES, Machine, Merged, Refused, Source
+from sqlitmus.machines.manifest import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
 from tests.analysis.runs import (
     Json,
     Times,
@@ -24,8 +24,8 @@ class Directory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.machines: list[Machine] = []
-        self.refused: list[Refused] = []
+        self.machines: list[MergedMachine] = []
+        self.refused: list[RefusedRun] = []
         self.expected: list[str] = []
 
     def add(
@@ -72,7 +72,7 @@ class Directory:
                     complete=True,
                 )
             )
-        found = Machine(
+        found = MergedMachine(
             name=name,
             kind=kind,
             label=name,

@@ -12,7 +12,7 @@ import pytest
 from sqlitmus.machines import copying
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Origin, take
-from sqlitmus.machines.manifest import Refused
+from sqlitmus.machines.manifest import RefusedRun
 from tests.machines.folders import FACTS, edit, shard, write
 
 
@@ -26,7 +26,7 @@ def taken(folder: Path, *, partial: bool = False) -> Run:
 def reason(folder: Path, *, partial: bool = False) -> str:
     """Why the folder is refused."""
     found = take(Origin(folder, "a/run", partial), folder.parent / "copy")
-    assert isinstance(found, Refused), "not refused"
+    assert isinstance(found, RefusedRun), "not refused"
     assert found.path == "a/run"
     return found.reason
 
@@ -156,7 +156,7 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "no such type": (plan(cases=7), "plan.json: $.cases: Input should be a valid list"),
     "unknown definitions": (
         plan(definitions={}),
-        "plan.json: $.definitions has no scenario get-pk, so that it cannot be told whether all",
+        "plan.json: $.definitions has no scenario get-pk, so its work cannot be compared with",
     ),
     "facts that are none": (
         replace("machine.json", '"4"', '["4"]'),
@@ -235,7 +235,7 @@ def test_a_line_across_chunks_is_measured_whole(
     assert taken(folder).complete
     monkeypatch.setattr(copying, "MOST_LINE", longer - 1)
     told = take(Origin(folder, "run", False), tmp_path / "again")
-    assert isinstance(told, Refused)
+    assert isinstance(told, RefusedRun)
     assert "longer than" in told.reason
 
 

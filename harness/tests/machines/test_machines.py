@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlitmus.catalog.plan import Shard
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.manifest import Machine, Refused
+from sqlitmus.machines.manifest import MergedMachine, RefusedRun
 
 DAY = "2026-01-0{}T00:00:00+00:00"
 
@@ -205,7 +205,7 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
     check(machines, {run.hash: run for run in runs}, refused)
 
 
-def check(machines: list[Machine], by: dict[str, Run], refused: list[Refused]) -> None:
+def check(machines: list[MergedMachine], by: dict[str, Run], refused: list[RefusedRun]) -> None:
     """No case twice on a machine, no name twice, and each refusal names another run."""
     assert len({machine.name for machine in machines}) == len(machines)
     for machine in machines:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machines import manifest as model
-from sqlitmus.machines.discover import Found, Given, find
+from sqlitmus.machines.discover import Given, Inventory, find
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import UsageError
 from tests.machines.folders import NOW, edit, merged, write
 
 
-def paths(found: Found) -> list[str]:
+def paths(found: Inventory) -> list[str]:
     return [origin.path for origin in found.origins]
 
 

@@ -1,7 +1,12 @@
-"""A synthetic report for the tests of this folder."""
+"""Synthetic reports for the tests of this folder, and the check of a page in a browser."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Report
 from tests.render import synthetic
 
@@ -16,3 +21,28 @@ def small() -> Report:
 def ab() -> Report:
     """An A/B comparison in twenty-four cases; every verdict occurs."""
     return synthetic.build_compare(cases=24, blocks=12)
+
+
+NO_CHROMIUM = 3
+
+
+@pytest.fixture
+def check_page(node: str, tmp_path: Path) -> Callable[[str], str]:
+    """From a page to what `just check-report` prints of it; fails on a problem."""
+
+    def check(text: str) -> str:
+        page = tmp_path / "report.html"
+        page.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [node, str(html.REPORTS / "check" / "check.mjs"), str(page)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if done.returncode == NO_CHROMIUM:
+            pytest.skip(done.stderr.strip())
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return check

@@ -1,8 +1,8 @@
 """Claims in HTML, Markdown, for a terminal, and as Node prints comparisons."""
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from rich.table import Table
@@ -31,7 +31,6 @@ from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
-from tests.render.browser import checked
 from tests.render.test_html import HOSTILE, parse
 
 MODES = ("same", "small", "noisy")
@@ -145,8 +144,8 @@ def test_texts_of_a_claim_are_only_text() -> None:
     assert not re.search(r"(?<!\\)<img", outside_code)
 
 
-def test_the_page_works_in_chromium(report: Report, tmp_path: Path) -> None:
-    assert "no problems" in checked(html.render(report), tmp_path)
+def test_the_page_works_in_chromium(report: Report, check_page: Callable[[str], str]) -> None:
+    assert "no problems" in check_page(html.render(report))
 
 
 # charts ------------------------------------------------------------------------------------------

@@ -2,15 +2,15 @@
 
 import re
 from base64 import b64decode
+from collections.abc import Callable
 from dataclasses import replace
 from gzip import decompress
-from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.machines.load import reference_of
-from sqlitmus.machines.manifest import Refused
+from sqlitmus.machines.manifest import RefusedRun
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
 from sqlitmus.render.html import machines as mergedview
@@ -23,7 +23,6 @@ from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
-from tests.render.browser import checked
 from tests.render.test_html import HOSTILE, parse
 
 CASES = [
@@ -52,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ratios={"bun": 0.79, "rust-ffi": 1.001},
         cpus=["M1", "M2"],
     )
-    directory.refused.append(Refused(path="a/b", reason="samples.jsonl line 3: not JSON"))
+    directory.refused.append(RefusedRun(path="a/b", reason="samples.jsonl line 3: not JSON"))
     directory.expected.append("windows-x64")
     merged = directory.write()
     against = reference_of(directory.path, merged, None)
@@ -234,7 +233,7 @@ def test_the_forest_draws_every_machine(made: Made) -> None:
     assert "h0" not in mergedview.forest(far, mergedview.axis([far]))
 
 
-def test_the_page_works_in_chromium(made: Made, tmp_path: Path) -> None:
-    found = checked(mergedhtml.render(*made), tmp_path)
+def test_the_page_works_in_chromium(made: Made, check_page: Callable[[str], str]) -> None:
+    found = check_page(mergedhtml.render(*made))
     assert "no problems" in found
     assert "links within a machine's page stay in it" in found

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from math import exp
 from random import Random
@@ -15,12 +14,10 @@ from sqlitmus.render.document import symbols as words
 from sqlitmus.render.html import charts, embed
 from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Interval, Report
+from tests import left_out
 from tests.render import synthetic
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(
-    NODE is None, reason="node is not on PATH; it runs the page's modules"
-)
+pytestmark = pytest.mark.usefixtures("node")
 
 
 def run(modules: str, code: str, given: object) -> object:
@@ -29,9 +26,8 @@ def run(modules: str, code: str, given: object) -> object:
     text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
     script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"
-    assert NODE is not None
     done = subprocess.run(
-        [NODE, "--input-type=module", "-"],
+        [left_out.tool("node"), "--input-type=module", "-"],
         input=script,
         capture_output=True,
         text=True,

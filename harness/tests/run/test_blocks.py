@@ -21,10 +21,10 @@ EACH = 3  # invocations of a block: a, b, canary
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("a", "b"):
-        clone.runner(name)
-    return Desk.make(clone, monkeypatch)
+        catalogue.runner(name)
+    return Desk.make(catalogue, monkeypatch)
 
 
 def slow_after(desk: Desk, *numbers: int) -> None:

@@ -13,7 +13,7 @@ from sqlitmus.run.counts import (
     HARNESS_S,
     SLACK,
     Observed,
-    Process,
+    PilotProcess,
     allocate,
     block_seconds,
     forecast,
@@ -96,7 +96,7 @@ def noisy(level_ns: float, count: int, seed: int) -> list[int]:
 
 def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> None:
     series = [noisy(4e6, 30, seed) for seed in range(3)]
-    found = observe([Process(0.25 + sum(s) / 1e9, s) for s in series], case(), 300)
+    found = observe([PilotProcess(0.25 + sum(s) / 1e9, s) for s in series], case(), 300)
     assert found.operation_ns == pytest.approx(1e6, rel=0.01)
     assert found.seconds == pytest.approx(0.25)
     assert (found.processes, found.window_ms, found.grain_ns) == (3, 300, 1000)
@@ -106,7 +106,7 @@ def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> N
 
 def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
     series = noisy(20e6, 10, 1) + noisy(4e6, 40, 2)
-    found = observe([Process(1.0, series)], case(), 300)
+    found = observe([PilotProcess(1.0, series)], case(), 300)
     assert found.operation_ns == pytest.approx(1e6, rel=0.01)
     assert found.steadiness == "warm-up"
     assert found.steady_from_ms == pytest.approx(sum(series[:10]) / 1e6)
@@ -115,7 +115,7 @@ def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
 @pytest.mark.parametrize("of", [case(), COLD], ids=["steady", "cold"])
 def test_processes_differ_only_where_there_are_three(of: Case) -> None:
     levels = (3e6, 4e6, 5e6)
-    each = [Process(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
+    each = [PilotProcess(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
     assert observe(each[:2], of, 300).between is None
     found = observe(each, of, 300).between
     assert found is not None
@@ -124,7 +124,7 @@ def test_processes_differ_only_where_there_are_three(of: Case) -> None:
 
 
 def test_a_cold_cell_is_its_whole_process() -> None:
-    found = observe([Process(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    found = observe([PilotProcess(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
     assert (found.seconds, found.operation_ns, found.window_ms) == (0.3, None, 0)
     assert (found.steadiness, found.steady_from_ms) == (None, None)
 
@@ -208,7 +208,7 @@ def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode
 
 
 def test_a_cold_case_is_one_process_whatever_a_runner_asks_for() -> None:
-    found = observe([Process(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    found = observe([PilotProcess(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
     counts = allocate(COLD, {"a": found}, MODE, {"a": 700})["a"]
     assert (counts.operations, counts.iterations) == (1, 1)
     assert (counts.warmup_iterations, counts.warmup_ms, counts.seconds) == (0, 0, 0.3)

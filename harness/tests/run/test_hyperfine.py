@@ -5,14 +5,13 @@ import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sqlitmus.machine import process_tree
 from sqlitmus.run.hyperfine import Hyperfine, Timing, invoke
-from sqlitmus.vocabulary import paths
 from tests.fakes.clone import running, until
 
 RESULT = {
@@ -121,12 +120,9 @@ def test_the_result_of_an_earlier_invocation_never_counts(tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def hyperfine(tmp_path: Path) -> Hyperfine:
+def hyperfine(hyperfine_program: str, tmp_path: Path) -> Hyperfine:
     """The real one."""
-    tools = paths.tools()
-    if "hyperfine" not in tools.paths:
-        pytest.skip(f"hyperfine: {tools.missing.get('hyperfine', 'not set up; run ./just setup')}")
-    return Hyperfine(tools.paths["hyperfine"], tmp_path)
+    return Hyperfine(hyperfine_program, tmp_path)
 
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -170,17 +166,25 @@ while True: signal.pause()
 """
 
 
-def test_a_time_out_ends_even_what_ignores_sigterm(hyperfine: Hyperfine, tmp_path: Path) -> None:
+def test_a_time_out_ends_even_what_ignores_sigterm(
+    hyperfine: Hyperfine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pid = tmp_path / "pid"
-    # Long enough for the process to have said who it is, also on a busy machine.
+
+    def time_is_up(_process: object, _timeout_s: float) -> bool:
+        until(lambda: pid.exists() and pid.read_text(), "the process did not start")
+        return False
+
+    monkeypatch.setattr(process_tree, "ended", time_is_up)
     with pytest.raises(TimeoutError, match="no end within 3 s; killed"):
         hyperfine.execute(python(STUBBORN, str(pid)), ENVIRONMENT, tmp_path / "log", 3)
     until(lambda: not running(int(pid.read_text())), "the process lives on")
 
 
 def test_kill_from_elsewhere_ends_the_command_under_way(
-    hyperfine: Hyperfine, tmp_path: Path
+    hyperfine: Hyperfine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(process_tree, "KILL_GRACE_S", 0)
     pid = tmp_path / "pid"
     failures: list[Exception] = []
 
@@ -199,11 +203,3 @@ def test_kill_from_elsewhere_ends_the_command_under_way(
     assert len(failures) == 1
     until(lambda: not running(int(pid.read_text())), "the process lives on")
     hyperfine.kill()  # with nothing under way it does nothing
-
-
-def test_the_harness_sleeps_while_a_command_runs(hyperfine: Hyperfine, tmp_path: Path) -> None:
-    # A polling wait would take CPU time beside what is measured.
-    command = python("import time; time.sleep(1)")
-    before = time.thread_time()
-    hyperfine.execute(command, ENVIRONMENT, tmp_path / "log", 30)
-    assert time.thread_time() - before < 0.1

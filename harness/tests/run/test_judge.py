@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.judge import Asked, Expected, expected, judge, normal
+from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal
 from sqlitmus.vocabulary.contract import Proof, Result
 
 IDENTITY = {
@@ -14,7 +14,7 @@ IDENTITY = {
     "driver": {"name": "x", "version": "1"},
     "architecture": "x86_64",
 }
-WANT = Expected(
+WANT = OracleAnswer(
     operations=2,
     rows=4,
     affected=1,
@@ -22,7 +22,7 @@ WANT = Expected(
     readback=Proof(rows=3, checksum=9),
     digest="ab" * 32,
 )
-VERIFY = Asked(
+VERIFY = Requirements(
     "verify",
     1,
     inspect=True,
@@ -118,7 +118,7 @@ def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
     ],
 )
 def test_a_right_answer_without_its_proof_is_failed(
-    changes: dict[str, Any], asked: Asked, reason: str
+    changes: dict[str, Any], asked: Requirements, reason: str
 ) -> None:
     assert judge(result(**changes), WANT, asked) == ("failed", reason)
 
@@ -184,4 +184,4 @@ def test_a_pragma_is_compared_in_the_form_in_which_sqlite_reads_it_back(
 
 
 def test_the_oracles_result_becomes_the_expectation() -> None:
-    assert expected(result()) == WANT
+    assert answer_of(result()) == WANT

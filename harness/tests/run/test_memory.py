@@ -10,11 +10,11 @@ from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.counts import Observed
-from sqlitmus.run.judge import Expected, Verified
+from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.memory import Memory, key
 
 KNOWN = definitions.load()
-WANT = Expected(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")
+WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")
 
 
 def installed(name: str, fingerprint: str = "f") -> Installed:

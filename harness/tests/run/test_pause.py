@@ -59,16 +59,16 @@ def test_a_request_to_stop_ends_a_pause_within_a_second(clock: Clock) -> None:
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Desk:
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Desk:
     del clock
     for name in ("a", "b"):
-        clone.runner(name)
-    clone.replace(
+        catalogue.runner(name)
+    catalogue.replace(
         "scenarios/modes.toml",
         'summary = "warmed up"\nblocks = 2',
         'summary = "warmed up"\nblocks = 9\nsessions = 3\npause_s = 600',
     )
-    return Desk.make(clone, monkeypatch)
+    return Desk.make(catalogue, monkeypatch)
 
 
 def test_sessions_lie_apart_and_each_begins_with_its_own_look(desk: Desk, clock: Clock) -> None:

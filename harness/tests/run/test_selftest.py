@@ -43,10 +43,10 @@ SLOTS = LABELS + SPARE + 1
 
 
 @pytest.fixture
-def desk(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    clone.runner("a")
-    clone.write("scenarios/many.toml", MANY)
-    made = Desk.make(clone, monkeypatch)
+def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    catalogue.runner("a")
+    catalogue.write("scenarios/many.toml", MANY)
+    made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = noise
     clock = SimpleNamespace(monotonic=lambda: made.instant.now_ns / 1e9)
     monkeypatch.setattr(selftest, "time", clock)
@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk) -> None:
     desk.instant.before = interrupt
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         record(desk)
-    assert not selftest.kept().exists()
+    assert not selftest.record_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -218,7 +218,7 @@ def test_the_result_is_kept_with_its_recording(desk: Desk, tmp_path: Path) -> No
     recording = record(desk)
     result = selftest.judge(recording, "a", "many")
     file = selftest.save(result, recording, tmp_path / "recordings")
-    assert json.loads(selftest.kept().read_text("utf-8")) == result
+    assert json.loads(selftest.record_file().read_text("utf-8")) == result
     both = json.loads(file.read_text("utf-8"))
     assert both.pop("equal_ns") == recording.equal
     assert both.pop("slower_ns") == recording.slower

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlitmus.stats import warmup
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.warmup import classify, segments
 from tests.stats.noise import spikes, wander
@@ -183,12 +184,39 @@ def cost(values: Array, starts: list[int]) -> float:
     return sum(part.var() * len(part) for part in np.split(values, starts[1:]))
 
 
-@given(st.lists(st.integers(-8, 8), min_size=6, max_size=11), st.sampled_from([0.5, 3.0, 20.0]))
-def test_segments_cost_the_least_of_all(numbers: list[int], penalty: float) -> None:
+@given(
+    st.lists(st.integers(-8, 8), min_size=6, max_size=11),
+    st.sampled_from([0.5, 3.0, 20.0]),
+    st.sampled_from([11, 5, 3]),
+)
+def test_segments_cost_the_least_of_all(numbers: list[int], penalty: float, most: int) -> None:
     values = np.array(numbers, dtype=np.float64)
+    step = -(-len(values) // most)
+    places = range(step, len(values) - step + 1, step)
     every = [[0]]
-    for one in range(3, len(values) - 2):
-        every += [[0, one]] + [[0, one, two] for two in range(one + 3, len(values) - 2)]
+    for one in places:
+        if 3 <= one <= len(values) - 3:
+            every += [[0, one]]
+            every += [[0, one, two] for two in places if one + 3 <= two <= len(values) - 3]
     least = min(cost(values, starts) + penalty * len(starts) for starts in every)
-    found = segments(values, penalty).tolist()
+    found = segments(values, penalty, most).tolist()
+    assert found in every
     assert cost(values, found) + penalty * len(found) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("kind", ["flat", "step", "steps", "slower", "late", "drift"])
+def test_a_long_series_is_classified_as_if_every_place_had_been_tried(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = run(kind, 2500, 3)
+    exact = classify(times)
+    monkeypatch.setattr(warmup, "PLACES", 500)
+    coarse = classify(times)
+    assert [one.kind for one in coarse.processes] == [one.kind for one in exact.processes]
+    for one, other in zip(coarse.processes, exact.processes, strict=True):
+        assert one.iteration == pytest.approx(other.iteration, abs=5)
+
+
+def test_the_time_is_bounded_by_the_places_where_a_level_may_begin() -> None:
+    times = run("step", 300_000, 3)[0]
+    assert classify([times]).overall.iteration == pytest.approx(50_000, abs=300_000 / 4000)

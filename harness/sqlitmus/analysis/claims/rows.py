@@ -43,7 +43,7 @@ class _Draft:
     and their noise."""
 
     claim: int
-    group: claims.Group
+    group: claims.ClaimGroup
     row: Row
     unit: Unit | None = None
     times: tuple[Array, Array] | None = None
@@ -81,7 +81,9 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
     ]
 
 
-def _drafts(series: Series, number: int, group: claims.Group, have: int | None) -> Iterator[_Draft]:
+def _drafts(
+    series: Series, number: int, group: claims.ClaimGroup, have: int | None
+) -> Iterator[_Draft]:
     """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
         blank = Row(
@@ -135,7 +137,7 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
     )
 
 
-def _unit(group: claims.Group, drafts: Sequence[_Draft]) -> Unit:
+def _unit(group: claims.ClaimGroup, drafts: Sequence[_Draft]) -> Unit:
     """What the times of a group's rows are of."""
     units: list[Unit] = [draft.unit for draft in drafts if draft.group is group and draft.unit]
     return units[0] if units else "operation"

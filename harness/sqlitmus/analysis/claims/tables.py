@@ -24,7 +24,7 @@ _THREADS = ("workers", "processes")
 
 
 def tables(
-    series: Series, wanted: Sequence[claims.Table]
+    series: Series, wanted: Sequence[claims.ClaimTable]
 ) -> tuple[list[Ranking], list[Threads], list[Histograms]]:
     """Each kind's, in the order of the claim."""
     return (
@@ -37,7 +37,7 @@ def tables(
 Found = list[tuple[str, str, Spot]]
 
 
-def _cells(series: Series, table: claims.Table) -> tuple[Found, list[str]]:
+def _cells(series: Series, table: claims.ClaimTable) -> tuple[Found, list[str]]:
     """(case, runner, place) of the cells that are here, and why the others are not."""
     found: Found = []
     absent: list[str] = []
@@ -71,7 +71,7 @@ def _labels(series: Series, found: Found, leave_out: Sequence[str] = ()) -> dict
     return {text: label(case) for text, case in cases.items()}
 
 
-def _ranking(series: Series, table: claims.Table) -> Ranking:
+def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
     found, absent = _cells(series, table)
     labels = _labels(series, found)
     typical = {
@@ -126,7 +126,7 @@ def _load(series: Series, spot: Spot) -> Load:
     )
 
 
-def _threads(series: Series, table: claims.Table) -> Threads:
+def _threads(series: Series, table: claims.ClaimTable) -> Threads:
     found, absent = _cells(series, table)
     have = cores(series.run.machine)
     labels = _labels(series, found, _THREADS)
@@ -154,7 +154,7 @@ def _threads(series: Series, table: claims.Table) -> Threads:
     return Threads(table.title, table.metric, rates, ordered, absent)
 
 
-def _histograms(series: Series, table: claims.Table) -> Histograms:
+def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
     found, absent = _cells(series, table)
     labels = _labels(series, found)
     details = series.run.details

@@ -1,1 +1,1 @@
-"""Several processes of one runner as one invocation: shared out, released together, combined."""
+"""Runs several processes of one runner as one invocation: split, released together, combined."""

@@ -1,4 +1,4 @@
-"""Processes that start each iteration together: the harness's side of the contract's barrier."""
+"""Makes processes start each iteration together: the harness's side of the contract's barrier."""
 
 import os
 import selectors
@@ -19,7 +19,7 @@ PIPE = 65_536  # bytes that a pipe holds: one read empties it
 
 
 class Broken(Exception):
-    """`child` did not keep to the barrier; the message says how."""
+    """A process that violated the barrier's protocol; the message says how."""
 
     def __init__(self, message: str, child: "Child") -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class Broken(Exception):
 
 @dataclass(slots=True)
 class Child:
-    """A process; `ended` holds its end (perf_counter_ns) and its exit code as of Timing."""
+    """A process; `ended` holds its end (perf_counter_ns) and its exit code as in Timing."""
 
     number: int
     process: subprocess.Popen[bytes]
@@ -42,11 +42,11 @@ class Child:
     ended: tuple[int, int] | None = None
 
 
-class Group:
-    """Processes of one invocation, each in a session of its own; nothing of them outlives it.
+class ProcessGroup:
+    """The processes of one invocation, each in its own session; all are killed when the block ends.
 
-    `left` releases are to come; `timings` are there once the block is left. Between events it
-    sleeps in the kernel: nothing here runs beside what is measured.
+    `left` releases are to come; `timings` exist once the block has ended. Between events the
+    harness sleeps in the kernel, so nothing runs beside what is measured.
     """
 
     def __init__(self, releases: int, timeout_s: float) -> None:
@@ -69,7 +69,7 @@ class Group:
         self._selector.close()
 
     def start(self, command: list[str], environment: dict[str, str], log: Path) -> None:
-        """One more process. stderr and what stdout says beside the barrier go to `log`."""
+        """Start another process. stderr, and lines on stdout beside the barrier's, go to `log`."""
         file = log.open("wb", buffering=0)
         started = time.perf_counter_ns()
         try:
@@ -104,13 +104,13 @@ class Group:
             self.kill()
 
     def wait_until_ready(self) -> None:
-        """Until every process stands at the barrier. Raises Broken."""
+        """Wait until every process stands at the barrier. Raises Broken."""
         self._wait(lambda child: child.ready)
 
     def release(self) -> float:
-        """Let all go; microseconds between the returns of the first and the last write.
+        """Release all; returns the microseconds between the first and the last write.
 
-        The first to go would otherwise take the processor before the last were told.
+        The processor is kept until the last write, since the first process released would take it.
         """
         for child in self.children:
             child.ready = False
@@ -126,7 +126,7 @@ class Group:
         return (written[-1] - written[0]) / 1000
 
     def wait_until_ended(self) -> None:
-        """Until every process has ended, all with exit code 0. Raises Broken."""
+        """Wait until every process has ended with exit code 0. Raises Broken."""
         self._wait(lambda child: child.ended is not None)
 
     def kill(self) -> None:
@@ -139,7 +139,7 @@ class Group:
                     os.killpg(child.process.pid, signal.SIGKILL)
 
     def wall_ns(self) -> int:
-        """From the first start to the last end."""
+        """Nanoseconds from the first start to the last end."""
         ends = [child.ended[0] for child in self.children if child.ended]
         return max(ends) - self.children[0].started_ns
 
@@ -160,7 +160,7 @@ class Group:
         return f"{who}: {self._at('not ready for', 'no end after')} {within}"
 
     def _read(self, child: Child) -> None:
-        """Take what stdout says now: `ready`, or lines for the log."""
+        """Read what is on stdout now: `ready`, or lines for the log."""
         try:
             data = os.read(child.stdout, PIPE)
         except BlockingIOError:
@@ -184,10 +184,10 @@ class Group:
     def _end(self, child: Child) -> None:
         now = time.perf_counter_ns()
         self._selector.unregister(child.handle)
-        told = os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
-        assert told
-        status = told.si_status
-        child.ended = now, status if told.si_code == os.CLD_EXITED else 128 + status
+        exited = os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
+        assert exited
+        status = exited.si_status
+        child.ended = now, status if exited.si_code == os.CLD_EXITED else 128 + status
         if child.stdout in self._selector.get_map():
             self._read(child)
         if self.left or child.ended[1]:
@@ -198,7 +198,7 @@ class Group:
         return f"process {child.number} of {len(self.children)}"
 
     def _at(self, before: str, after: str) -> str:
-        """Where the group stands: `before` an iteration, or `after` the last."""
+        """Where the group stands, for messages: `before` an iteration, or `after` the last."""
         number = self._releases - self.left
         if not self.left:
             return f"{after} iteration {number}, the last"

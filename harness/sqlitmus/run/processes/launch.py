@@ -1,4 +1,4 @@
-"""Several processes of one runner as one invocation: shared out, started, released together."""
+"""Launches several processes of one runner as one invocation: split, started, released together."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlitmus.machine import affinity, usage
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
 from sqlitmus.run.processes import combine, parts
-from sqlitmus.run.processes.barrier import Broken, Group
+from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.parts import Shared
 from sqlitmus.vocabulary.contract import Job, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -18,18 +18,18 @@ TOLD = 300  # characters of a log's last line
 
 
 def unsupported() -> str | None:
-    """Why processes cannot be started together on this system; None where they can be."""
+    """Why processes cannot be started together on this system; None when they can."""
     if hasattr(os, "pidfd_open"):
         return None
     return f"several processes as one invocation need Linux's pidfd_open; {sys.platform} has none"
 
 
 class Launcher:
-    """Starts processes behind a barrier; stands beside Hyperfine, which starts one."""
+    """Starts processes behind a barrier, as Hyperfine starts a single one."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._group: Group | None = None
+        self._group: ProcessGroup | None = None
         self._shared: dict[str, Shared] = {}
 
     def launch(
@@ -45,10 +45,10 @@ class Launcher:
     ) -> tuple[Invocation, Launch | None]:
         """Run `job` in `processes` of `command`; process p is pinned to `pins[p % len(pins)]`.
 
-        The timing's wall time is from the first start to the last end, its CPU time that of all.
-        Whatever goes wrong in a process becomes `problem`, and a result that is not `ok` is the
-        answer of all; there is no Launch then. Raises UsageError and NotFit for pins that cannot
-        be, ValueError as `parts.share` does.
+        The timing's wall time runs from the first start to the last end, its CPU time is the sum. A
+        failure in a process becomes `problem`; a result that is not `ok` becomes the result of all;
+        in both cases there is no Launch. Raises UsageError and NotFit for impossible pins,
+        ValueError as `parts.share` does.
         """
         if reason := unsupported():
             raise NotFit(f"{job.cell}: {reason}")
@@ -63,15 +63,15 @@ class Launcher:
         return invocation, launch
 
     def kill(self) -> None:
-        """End the processes under way, if there are any, with all their children."""
+        """Kill the processes under way, if any, with all their children."""
         if self._group:
             self._group.kill()
 
     def _share(self, job: Job, processes: int) -> Shared:
-        """The parts of `job`, written the first time that it is launched."""
-        kept = self._shared.get(job.output)
-        if kept and kept.job is job and len(kept.parts) == processes:
-            return kept
+        """The parts of `job`, which are written at its first launch."""
+        existing = self._shared.get(job.output)
+        if existing and existing.job is job and len(existing.parts) == processes:
+            return existing
         made = self._shared[job.output] = parts.share(job, processes, self._scratch)
         return made
 
@@ -84,7 +84,9 @@ class Launcher:
         timeout_s: float,
     ) -> tuple[Invocation, Launch | None]:
         measure = shared.measure
-        group = self._group = Group(measure.warmup_iterations + measure.iterations, timeout_s)
+        group = self._group = ProcessGroup(
+            measure.warmup_iterations + measure.iterations, timeout_s
+        )
         try:
             with group:
                 for part, pin in zip(shared.parts, pins or [None] * len(shared.parts), strict=True):
@@ -99,8 +101,8 @@ class Launcher:
             self._group = None
         timing = Timing(
             wall_ns=group.wall_ns(),
-            user_ns=sum(one.user_ns for one in group.timings),
-            system_ns=sum(one.system_ns for one in group.timings),
+            user_ns=sum(each.user_ns for each in group.timings),
+            system_ns=sum(each.system_ns for each in group.timings),
             exit_code=0,
         )
         merged = _merged(timing, shared, group.timings)
@@ -115,8 +117,8 @@ class Launcher:
         )
 
 
-def _through(group: Group) -> tuple[list[float], dict[str, float]]:
-    """Every iteration to the end of all: the skew of each release, the use of each processor."""
+def _through(group: ProcessGroup) -> tuple[list[float], dict[str, float]]:
+    """Run every iteration; returns the skew of each release and the use of each processor."""
     group.wait_until_ready()
     before = usage.ticks()
     skew_us = [group.release()]
@@ -129,11 +131,13 @@ def _through(group: Group) -> tuple[list[float], dict[str, float]]:
 
 def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation:
     results: list[Result] = []
-    for number, (part, own) in enumerate(zip(shared.parts, timings, strict=True)):
-        one = collect(own, part.output)
-        if one.result is None or one.result.status != "ok":
-            return replace(one, problem=one.problem and f"process {number}: {one.problem}")
-        results.append(one.result)
+    for number, (part, own_timing) in enumerate(zip(shared.parts, timings, strict=True)):
+        invocation = collect(own_timing, part.output)
+        if invocation.result is None or invocation.result.status != "ok":
+            return replace(
+                invocation, problem=invocation.problem and f"process {number}: {invocation.problem}"
+            )
+        results.append(invocation.result)
     try:
         return Invocation(timing, combine.merge(results, shared.measure), None)
     except combine.Unlike as error:
@@ -141,13 +145,13 @@ def _merged(timing: Timing, shared: Shared, timings: list[Timing]) -> Invocation
 
 
 def _broken(broken: Broken, shared: Shared, timings: list[Timing]) -> Invocation:
-    """What became of processes that did not all keep to the barrier.
+    """The invocation of processes of which one did not keep to the barrier.
 
-    One that ended early may have said why: a result that is not `ok` is the answer of all.
+    If that process wrote a result that is not `ok`, it is the result of all.
     """
     number = broken.child.number
-    one = collect(timings[number], shared.parts[number].output)
-    if one.result and one.result.status != "ok":
-        return one
-    said = parts.text(shared.parts[number].log).strip().splitlines()[-1:]
-    return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in said)]))
+    invocation = collect(timings[number], shared.parts[number].output)
+    if invocation.result and invocation.result.status != "ok":
+        return invocation
+    last_lines = parts.text(shared.parts[number].log).strip().splitlines()[-1:]
+    return Invocation(None, None, ": ".join([str(broken), *(line[:TOLD] for line in last_lines)]))

@@ -1,4 +1,4 @@
-"""A job shared by several processes: a job, a result and a log for each."""
+"""Splits a job among several processes: a job, a result and a log for each."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from sqlitmus.vocabulary.errors import NotFit
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A process's files: the job that it reads, the result that it writes, its log."""
+    """The files of a process: the job it reads, the result it writes, its log."""
 
     job: Path
     output: Path
@@ -18,34 +18,34 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A whole job and its parts; `measure` is that of each process, but for its place."""
+    """A whole job and its parts; `measure` is that of each process except for its place."""
 
     job: Job
     measure: Measure
     parts: list[Part]
 
     def clear(self) -> None:
-        """Remove what an earlier invocation left."""
+        """Remove the files of an earlier invocation."""
         Path(self.job.output).unlink(missing_ok=True)
         for part in self.parts:
             part.output.unlink(missing_ok=True)
             part.log.unlink(missing_ok=True)
 
     def join_logs(self, log: Path) -> None:
-        """Write all that processes said into one file, each behind its number."""
-        said = [
+        """Join the logs of all processes in one file, each under its process's number."""
+        sections = [
             f"process {number}:\n{text(part.log).strip()}\n"
             for number, part in enumerate(self.parts)
         ]
-        log.write_bytes("".join(said).encode())
+        log.write_bytes("".join(sections).encode())
 
 
 def share(job: Job, processes: int, folder: Path) -> Shared:
-    """Write `job`, whose workers are those of all processes, as a job for each into `folder`.
+    """Split `job`, whose workers are those of all processes, into one job per process in `folder`.
 
-    Raises ValueError for a job that cannot be shared: its workers do not divide, warm-up by time,
-    which could end after other iterations in each process, or statements that each process would
-    run while others are not done (reset, a writer).
+    Raises ValueError for a job that cannot be split: its workers do not divide; it warms up by
+    time, which could take different numbers of iterations; or it has statements (reset, a writer)
+    that one process would run while others are measuring.
     """
     workers, rest = divmod(job.measure.workers, processes)
     if rest:
@@ -60,12 +60,12 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         first = Share(first=number * workers, of=job.measure.workers)
         name = f"{Path(job.output).stem}.{number}"
         part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
-        own = {
+        changes = {
             "measure": measure.model_copy(update={"share": first}),
             "output": str(part.output),
         }
         try:
-            part.job.write_bytes(job.model_copy(update=own).text().encode())
+            part.job.write_bytes(job.model_copy(update=changes).text().encode())
         except OSError as error:
             raise NotFit(f"{part.job}: job cannot be written: {error.strerror}") from error
         made.append(part)
@@ -73,5 +73,5 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
 
 
 def text(log: Path) -> str:
-    """What a process said; nothing where it was not started."""
+    """A process's output; empty when it was not started."""
     return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
