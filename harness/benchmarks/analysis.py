@@ -6,7 +6,6 @@ The whole command is timed in a process of its own, with its peak memory.
 """
 
 import argparse
-import gc
 import json
 import subprocess
 import sys
@@ -173,7 +172,6 @@ def main() -> None:
         (folder / "verify.jsonl").write_bytes(b"".join(checks))
         (folder / "samples.jsonl").write_bytes(b"".join(samples))
         del checks, samples
-        gc.disable()  # as the command does
         run = timed("load", lambda: load(folder), sizes.rounds)
         report = timed("analyse", lambda: analyse(run), sizes.rounds)
         print(f"pairs: {sum(len(case.comparisons.ratio) for case in report.cases)}")

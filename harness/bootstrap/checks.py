@@ -23,7 +23,7 @@ from bootstrap.context import Context, make_context
 from bootstrap.engine import log_of
 from bootstrap.paths import entry
 from bootstrap.progress import Progress
-from bootstrap.step import State, look
+from bootstrap.step import look
 from bootstrap.steps import ENTRIES, STEPS
 
 # entries that only checks need -> (step, entry of the step)
@@ -84,28 +84,29 @@ def load() -> list[Check]:
     ]
 
 
-def set_up(context: Context, states: Mapping[str, State], recipe: str) -> list[Outcome]:
+def set_up(context: Context, recipe: str) -> list[Outcome]:
     """A failure for each step that `recipe` needs, that could be made and is not there.
 
     Without it, tests of what is absent would be skipped in silence.
     """
+    states = {name: look(STEPS[name], context) for name in context.settings.recipes[recipe]}
     return [
         Outcome(f"set-up of {name}", "failed", f"see {log_of(context, name)}")
-        for name in context.settings.recipes[recipe]
-        if not states[name].ready and not states[name].missing
+        for name, state in states.items()
+        if not state.ready and not state.missing
     ]
 
 
-def tools(context: Context, states: Mapping[str, State]) -> dict[str, dict[str, str]]:
+def tools(context: Context) -> dict[str, dict[str, str]]:
     """Every `{tool}` of a command, as `{"path": ...}` or `{"missing": reason}`."""
-    explained = {
-        name: replace(state, missing=f"set-up failed; see {log_of(context, name)}")
-        if not state.ready and not state.missing and log_of(context, name).exists()
-        else state
-        for name, state in states.items()
-    }
+    states = {name: look(step, context) for name, step in STEPS.items()}
+    for name, state in states.items():
+        # the recipe set it up before it came here
+        if not state.ready and not state.missing and log_of(context, name).exists():
+            reason = f"set-up failed; see {log_of(context, name)}"
+            states[name] = replace(state, missing=reason)
     sources = {**ENTRIES, **OWN_ENTRIES}
-    known = {name: entry(explained, *source) for name, source in sources.items()}
+    known = {name: entry(states, *source) for name, source in sources.items()}
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
@@ -203,9 +204,8 @@ def main(argv: Sequence[str]) -> int:
         print(" ".join(dict.fromkeys(check.name for check in checks)), file=sys.stderr)
         return EXIT_USAGE
     context = make_context(Path(__file__).resolve().parents[2])
-    states = {name: look(step, context) for name, step in STEPS.items()}
-    failures = [] if names else set_up(context, states, kinds[-1])
-    known = tools(context, states)
+    failures = [] if names else set_up(context, kinds[-1])
+    known = tools(context)
     chosen = [check for check in checks if not names or check.name in names]
     if "format" in kinds or len(chosen) == 1:  # formatters may change the same file
         chosen = [replace(check, alone=True) for check in chosen]

@@ -2,7 +2,7 @@
 import { comparison, samples, triple } from "./data.js";
 import { inverse, ratio, signedTime, time } from "./format.js";
 import { absolute, reading } from "./matrix.js";
-import { drawTicks, el, forestMark, logAxis, ratioAxis, svg } from "./svg.js";
+import { drawTicks, el, forestMark, logAxis, named, ratioAxis, svg } from "./svg.js";
 
 const WIDTH = 560;
 const ECDF = { height: 230, left: 34, right: 548, top: 8, bottom: 198 };
@@ -23,25 +23,23 @@ export function paintCase(details, data, state) {
   );
   drawTicks(table.querySelector(".ticks"), axis);
   const metric = item.metric === "cold" ? "Cold" : "Time";
-  table.tHead.rows[0].cells[1].textContent = state.as
-    ? `${item.unit}s per second`
-    : `${metric} per ${item.unit}`;
-  for (let runner = 0; runner < data.runners.length; runner++) {
-    const row = table.tBodies[0].rows[runner];
+  const { time: head } = named(table.tHead.rows[0]);
+  head.textContent = state.as ? `${item.unit}s per second` : `${metric} per ${item.unit}`;
+  for (const row of table.tBodies[0].rows) {
+    const runner = Number(row.dataset.r);
     const shown = reading(data, item, runner, reference, state);
     if (!shown) continue;
     row.className = shown.cls;
-    const [, own, glyph, against, verdict, cold, cpu, , , over] = row.cells;
+    const { time: own, glyph, ratio: against, verdict, over, ...figures } = named(row);
     pair(own, absolute(item, runner, state));
     const known = ratios[runner] ?? (runner === reference ? [1, 1, 1] : null);
-    glyph.firstElementChild.replaceChildren(...forestMark(known, axis, data.margin));
+    glyph.querySelector("svg").replaceChildren(...forestMark(known, axis, data.margin));
     pair(against, ratios[runner] ? ratio(ratios[runner]) : ["", ""]);
     verdict.replaceChildren(...judged(shown, state));
-    for (const [cell, value] of [
-      [cold, item.cold[runner]],
-      [cpu, item.cpu[runner]],
-    ]) {
-      if (value != null) rewrite(cell, time([value, null, null], state.unit)[0]);
+    for (const [name, column] of data.figures) {
+      const value = item.figures[name][runner];
+      const timed = column.endsWith("_ns") && value != null;
+      if (timed) rewrite(figures[name], time([value, null, null], state.unit)[0]);
     }
     const extra = triple(item.overhead, runner);
     if (over && extra) {

@@ -39,9 +39,7 @@ function cellsCsv(data) {
       "runner",
       "outcome",
       ...parts,
-      "cold_ns",
-      "cpu_ns",
-      "rss_bytes",
+      ...data.figures.map(([, column]) => column),
     ]),
   ];
   for (const { item, runner, name } of cells(data)) {
@@ -55,9 +53,7 @@ function cellsCsv(data) {
         data.outcomes[item.outcomes[runner]],
         ...(triple(item.time, runner) ?? none),
         ...(triple(item.overhead, runner) ?? none),
-        item.cold[runner],
-        item.cpu[runner],
-        item.memory[runner],
+        ...data.figures.map(([figure]) => item.figures[figure][runner]),
       ]),
     );
   }

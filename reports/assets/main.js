@@ -49,7 +49,7 @@ function render() {
   }
   if (grid) sort(grid, data, state);
   selected = select(data, state);
-  show(data, selected);
+  show(selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
   showControls();
 }
@@ -185,7 +185,7 @@ function wireControls() {
 
 function wireGrid() {
   for (const head of grid.querySelectorAll("th[data-sort]")) {
-    const name = head.dataset.sort === "case" ? "case" : names[head.dataset.sort];
+    const name = head.dataset.sort;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
@@ -195,9 +195,10 @@ function wireGrid() {
     button.addEventListener("click", () => change({ sort: next[state.sort] ?? name }));
   }
   grid.addEventListener("mouseover", ({ target }) => {
-    const cell = target.closest("td");
+    const cell = target.closest("td[data-r]");
     const row = cell?.closest("tr[data-c]");
-    if (row) cell.title = sentence(data, data.cases[row.dataset.c], cell.cellIndex - 1, state);
+    if (!row) return;
+    cell.title = sentence(data, data.cases[row.dataset.c], Number(cell.dataset.r), state);
   });
 }
 
@@ -219,8 +220,8 @@ function wireCases() {
     });
     const rows = details.querySelector(".forest").tBodies[0];
     rows.addEventListener("mouseover", ({ target }) => {
-      const row = target.closest("tr");
-      if (row) light(details, row.rowIndex - 1);
+      const row = target.closest("tr[data-r]");
+      if (row) light(details, Number(row.dataset.r));
       const mark = target.closest(".m");
       if (mark) mark.title = mark.querySelector(".v").textContent.trim();
     });
@@ -255,7 +256,7 @@ wireLinks();
 stayInFrame();
 wireCases();
 wireKeys();
-addCopyButtons($("method"));
+addCopyButtons(document.querySelector(".page-foot"));
 $("controls").hidden = false;
 $("downloads").hidden = false;
 addEventListener("hashchange", fromAddress);

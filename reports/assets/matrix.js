@@ -39,23 +39,22 @@ export function paint(table, data, state) {
   const reference = data.runners.findIndex(([name]) => name === state.ref);
   for (const row of table.querySelectorAll("tr[data-c]")) {
     const item = data.cases[row.dataset.c];
-    for (let runner = 0; runner < data.runners.length; runner++) {
-      const shown = reading(data, item, runner, reference, state);
-      if (shown) paintCell(row.cells[runner + 1], shown, at, width, most);
+    for (const cell of row.querySelectorAll("td[data-r]")) {
+      const shown = reading(data, item, Number(cell.dataset.r), reference, state);
+      if (shown) paintCell(cell, shown, at, width, most);
     }
   }
-  const heads = table.tHead.rows[0].cells;
-  for (let runner = 0; runner < data.runners.length; runner++) {
-    heads[runner + 1].classList.toggle("ref", runner === reference);
+  for (const head of table.tHead.querySelectorAll("[data-r]")) {
+    head.classList.toggle("ref", Number(head.dataset.r) === reference);
   }
 }
 
 function paintCell(cell, shown, at, width, most) {
   cell.className = shown.cls;
-  const [main, ...rest] = cell.children;
-  const words = rest.at(-1);
+  const main = cell.querySelector("b");
+  const words = cell.querySelector(".v");
   words.textContent = shown.words;
-  let glyph = rest.length > 1 ? rest[0] : null;
+  let glyph = cell.querySelector(".g");
   if (!shown.mark) {
     main.textContent = shown.text;
     glyph?.remove();
@@ -119,7 +118,7 @@ export function sort(table, data, state) {
     body.append(...rows.map(([, row]) => row));
   }
   for (const head of table.querySelectorAll("th[data-sort]")) {
-    const own = head.dataset.sort === "case" ? "case" : data.runners[head.dataset.sort][0];
+    const own = head.dataset.sort;
     if (own === name) head.setAttribute("aria-sort", down ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }

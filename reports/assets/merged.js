@@ -2,8 +2,10 @@
 // the machine, and with it the view that its page keeps there (see address.js).
 
 const $ = (id) => document.getElementById(id);
-const { machines } = JSON.parse($("data").textContent);
-const rows = [...document.querySelectorAll(".holds tbody tr")];
+const { machines, words } = JSON.parse($("data").textContent);
+// The comparisons, each with the rank of its word.
+const rows = [...document.querySelectorAll("main tr[data-c]:has([data-f='holds'])")];
+const wordOf = (row) => words[Number(row.dataset.rank ?? 0)];
 let shown = "";
 
 async function unpack(name) {
@@ -60,14 +62,15 @@ function filter() {
   const word = $("word").value;
   let hidden = 0;
   for (const row of rows) {
-    const named = [row.dataset.c, row.cells[0].textContent, row.cells[1].textContent];
-    const text = named.join(" ").toLowerCase();
+    const title = row.querySelector('[data-f="case"]').textContent;
+    const runner = row.querySelector('[data-f="runner"]').textContent;
+    const text = `${row.dataset.c} ${title} ${runner}`.toLowerCase();
     row.hidden =
-      (word !== "" && row.dataset.w !== word) || !terms.every((term) => text.includes(term));
+      (word !== "" && wordOf(row) !== word) || !terms.every((term) => text.includes(term));
     hidden += row.hidden;
   }
   if (word || terms.length) {
-    for (const fold of document.querySelectorAll("#holds .fold")) {
+    for (const fold of document.querySelectorAll("main .fold")) {
       fold.open = [...fold.querySelectorAll("tbody tr")].some((row) => !row.hidden);
     }
   }

@@ -1,9 +1,8 @@
 // The standings of each group against the chosen reference.
 import { exp } from "./data.js";
 import { inverse, ratio } from "./format.js";
-import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
+import { drawTicks, el, forestMark, named, ratioAxis, svg } from "./svg.js";
 
-const KINDS = ["faster", "slower", "equivalent", "unresolved", "not_ok"];
 const BAR = 120;
 
 /** Rewrites every summary table for `state`. */
@@ -27,41 +26,43 @@ export function paintSummary(data, state, keyOf) {
       data.summary,
     );
     drawTicks(table.querySelector(".ticks"), axis);
-    table.tBodies[0].replaceChildren(...rows.map((row) => line(row, axis, data, state, keyOf)));
+    const old = [...table.tBodies[0].rows];
+    table.tBodies[0].replaceChildren(
+      ...rows.map((row) => {
+        const own = old.find((tr) => Number(tr.dataset.r) === row.runner);
+        return fillRow(own ?? spare(old[0], row.runner), row, axis, data, state, keyOf);
+      }),
+    );
   }
 }
 
-function line({ runner, known, counts }, axis, data, state, keyOf) {
-  const name = data.runners[runner][0];
+/** A row for a runner that had none against the last reference. */
+function spare(row, runner) {
+  const copy = row.cloneNode(true);
+  for (const cell of copy.cells) cell.replaceChildren();
+  copy.dataset.r = runner;
+  return copy;
+}
+
+function fillRow(row, { runner, known, counts }, axis, data, state, keyOf) {
   const own = !counts;
+  row.className = own ? "base" : side(known, Boolean(state.as));
+  const { runner: head, ratio: mean, glyph, tally } = named(row);
+  head.replaceChildren(keyOf(runner), data.runners[runner][0]);
   const [text, bounds] = own
     ? ["1×", "reference"]
     : known
       ? ratio(known)
       : ["\u2013", "not compared"];
-  const glyph = svg(
-    "svg",
-    { class: "w", viewBox: `0 0 ${data.summary[0]} 14`, "aria-hidden": "true" },
-    ...forestMark(known, axis),
-  );
-  return el(
-    "tr",
-    { class: own ? "base" : side(known, Boolean(state.as)) },
-    el("th", { scope: "row" }, keyOf(runner), name),
-    el("td", { class: "n" }, el("b", {}, text), " ", el("small", {}, bounds)),
-    el("td", { class: "glyph" }, glyph),
-    el(
-      "td",
-      { class: "tally" },
-      ...(own
-        ? []
-        : [
-            bar(counts),
-            el("span", { "aria-hidden": "true" }, signs(counts)),
-            el("span", { class: "v" }, words(counts)),
-          ]),
-    ),
-  );
+  mean.replaceChildren(el("b", {}, text), " ", el("small", {}, bounds));
+  const frame = { class: "w", viewBox: `0 0 ${data.summary[0]} 14`, "aria-hidden": "true" };
+  glyph.replaceChildren(svg("svg", frame, ...forestMark(known, axis)));
+  tally.replaceChildren();
+  if (own) return row;
+  const shown = el("span", { "aria-hidden": "true" }, signs(counts, data.counts));
+  const spoken = el("span", { class: "v" }, words(counts, data.counts));
+  tally.append(bar(counts, data.counts), shown, spoken);
+  return row;
 }
 
 function side(known, more) {
@@ -70,29 +71,27 @@ function side(known, more) {
   return known[1] > 1 ? (more ? "f" : "s") : "un";
 }
 
-function bar(counts) {
+function bar(counts, kinds) {
   const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   let place = 0;
   const parts = [];
   for (const [index, count] of counts.entries()) {
     const width = (BAR * count) / total;
-    if (count) {
-      const kind = `t-${KINDS[index]}`;
-      parts.push(
-        svg("rect", { class: kind, x: place.toFixed(1), width: width.toFixed(1), height: 8 }),
-      );
-    }
+    const [, , style] = kinds[index];
+    const ends = { x: place.toFixed(1), width: width.toFixed(1), height: 8 };
+    if (count) parts.push(svg("rect", { class: style, ...ends }));
     place += width;
   }
   return svg("svg", { viewBox: `0 0 ${BAR} 8`, "aria-hidden": "true" }, ...parts);
 }
 
-function words([faster, slower, equivalent, unresolved, without]) {
-  const text = `${faster} faster, ${slower} slower, ${equivalent} equivalent, ${unresolved} not resolved`;
-  return without ? `${text}, ${without} without result` : text;
+/** All counts, the last only where there are any. */
+function words(counts, kinds) {
+  const parts = counts.map((count, index) => `${count} ${kinds[index][0]}`);
+  return (counts.at(-1) ? parts : parts.slice(0, -1)).join(", ");
 }
 
-function signs(counts) {
-  const marks = counts.map((count, kind) => (count ? `${count}${"▲▼≈?∅"[kind]}` : ""));
+function signs(counts, kinds) {
+  const marks = counts.map((count, index) => (count ? `${count}${kinds[index][1]}` : ""));
   return marks.filter((mark) => mark).join(" ");
 }

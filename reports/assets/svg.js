@@ -1,4 +1,4 @@
-// Elements and log axes; the axis mirrors RatioAxis in harness/sqlitmus/render/html/charts.py.
+// Elements, cells by name, and log axes; the axis mirrors RatioAxis in harness/sqlitmus/render/html/charts.py.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -10,6 +10,11 @@ export function el(name, attributes = {}, ...children) {
 /** The same for SVG. */
 export function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+/** The cells of a row by their names (data-f), wherever they stand. */
+export function named(row) {
+  return Object.fromEntries([...row.cells].map((cell) => [cell.dataset.f, cell]));
 }
 
 function fill(node, attributes, children) {

@@ -33,24 +33,21 @@ export function select(data, state) {
 }
 
 /** Hides what is not selected, in the matrix, the cases and the overhead tables. */
-export function show(data, { cases, runners, hits }) {
-  const every = [...data.runners.keys()];
+export function show({ cases, runners, hits }) {
   for (const row of document.querySelectorAll("tr[data-c]")) {
     const index = Number(row.dataset.c);
     row.hidden = !cases.has(index);
     if (row.hidden || !row.closest("#grid")) continue;
-    for (const runner of every) {
-      const cell = row.cells[runner + 1];
-      cell.hidden = !runners.has(runner);
-      cell.classList.toggle("off", !hits[index].has(runner));
+    for (const cell of row.querySelectorAll("td[data-r]")) {
+      cell.classList.toggle("off", !hits[index].has(Number(cell.dataset.r)));
     }
   }
-  const heads = document.getElementById("grid")?.tHead.rows[0].cells;
-  if (heads) for (const runner of every) heads[runner + 1].hidden = !runners.has(runner);
+  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r]";
+  for (const part of document.querySelectorAll(ofRunners)) {
+    part.hidden = !runners.has(Number(part.dataset.r));
+  }
   for (const details of document.querySelectorAll("details.case")) {
     details.hidden = !cases.has(Number(details.dataset.c));
-    const rows = details.querySelector(".forest").tBodies[0].rows;
-    for (const runner of every) rows[runner].hidden = !runners.has(runner);
   }
   for (const body of document.querySelectorAll("#grid tbody")) {
     body.hidden = !body.querySelector("tr[data-c]:not([hidden])");
@@ -58,7 +55,7 @@ export function show(data, { cases, runners, hits }) {
   for (const group of document.querySelectorAll("#cases .group")) {
     group.hidden = !group.querySelector("details.case:not([hidden])");
   }
-  for (const fold of document.querySelectorAll("#overhead .fold, #changes .fold")) {
+  for (const fold of document.querySelectorAll("main .fold:has(tr[data-c])")) {
     fold.hidden = !fold.querySelector("tr[data-c]:not([hidden])");
   }
 }

@@ -44,7 +44,7 @@ const suite = [
 		const squeeze = (x) => x.replace(/\\s+/g, " ");
 		if (!alike(squeeze(again), squeeze(forest))) return "forest: " + squeeze(forest) + " became " + squeeze(again);
 		const summary = [...document.querySelectorAll(".standing")].map((t) => t.textContent).join("");
-		if (!alike(summary.replace(/\\s+/g, ""), standing.replace(/\\s+/g, ""))) return "the summary changed";`,
+		if (!alike(summary.replace(/\\s+/g, ""), standing.replace(/\\s+/g, ""))) return "the summary changed: " + standing.replace(/\\s+/g, "") + " became " + summary.replace(/\\s+/g, "");`,
   ),
   steps(
     "another reference turns ratios round and comes back",
@@ -76,8 +76,8 @@ const suite = [
 		const want = data.cases.filter((c) => c.scenario === item.scenario).length;
 		const got = rows().filter((r) => !r.hidden);
 		if (got.length !== want) return got.length + " rows instead of " + want;
-		const columns = [...got[0].cells].filter((c) => !c.hidden).length;
-		if (columns !== 2) return columns + " columns instead of 2";
+		const columns = [...got[0].querySelectorAll("td[data-r]")].filter((c) => !c.hidden).length;
+		if (columns !== 1) return columns + " runners instead of 1";
 		if (!$("count").textContent.startsWith(want + " of " + data.cases.length)) return "count: " + $("count").textContent;
 		set("q", "no-such-thing-anywhere", "input");
 		if (!/Nothing matches/.test($("count").textContent)) return "count: " + $("count").textContent;
@@ -97,7 +97,7 @@ const suite = [
     `const order = () => rows().map((r) => r.dataset.c).join();
 		const before = order();
 		const timed = data.runners.findIndex((r, i) => i !== data.reference && data.cases.some((c) => c.outcomes[i] === "k"));
-		const head = () => document.querySelectorAll("#grid thead th")[timed + 1];
+		const head = () => document.querySelector("#grid thead th[data-r='" + timed + "']");
 		head().querySelector("button").click();
 		if (head().getAttribute("aria-sort") !== "ascending") return "aria-sort " + head().getAttribute("aria-sort");
 		head().querySelector("button").click();
@@ -131,7 +131,7 @@ const suite = [
     `const own = $("ref").value, other = [...$("ref").options].find((o) => o.value !== own).value;
 		const details = document.querySelector("details.case");
 		details.open = true; await frame();
-		const marks = () => [...details.querySelectorAll(".forest td:not(:nth-child(10)) .m")];
+		const marks = () => [...details.querySelectorAll(".forest td:not([data-f='over']) .m")];
 		const shown = () => marks().filter((m) => getComputedStyle(m).display !== "none").length;
 		if (marks().length && !shown()) return "no verdict is shown for the report's own reference";
 		set("ref", other); await frame();
@@ -147,7 +147,7 @@ const suite = [
 const compare = [
   steps(
     "rows without a difference are folded, counted and shown on request",
-    `const fold = document.querySelector("#changes .fold");
+    `const fold = document.querySelector("#change-0 .fold");
 		if (!fold) return "";
 		const said = [...fold.querySelector("summary").textContent.matchAll(/\\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
 		const held = fold.querySelectorAll("tbody tr").length;
@@ -170,7 +170,7 @@ const compare = [
   ),
   steps(
     "a row's link opens its case with charts, and the address keeps it",
-    `const link = document.querySelector("#changes a[href^='#c-']");
+    `const link = document.querySelector("#change-0 a[href^='#c-']");
 		link.click(); await frame();
 		const body = document.querySelector(link.getAttribute("href"));
 		if (!body.closest("details").open) return "the case is closed";
@@ -220,15 +220,16 @@ const machineHash = (name, more = "") => new URLSearchParams({ machine: name }).
 const merged = [
   steps(
     "the filter and the word pick rows, and the address keeps them",
-    `const all = [...document.querySelectorAll(".holds tbody tr")];
-		const runner = all[0].cells[1].textContent;
+    `const all = [...document.querySelectorAll("main tr[data-c]:has([data-f='holds'])")];
+		const runner = all[0].querySelector("[data-f='runner']").textContent;
 		set("q", runner.toLowerCase(), "input");
 		const left = all.filter((r) => !r.hidden);
 		if (!left.length || left.length === all.length) return left.length + " of " + all.length + " rows";
 		if (!location.hash.includes("q=")) return "address: " + location.hash;
 		set("q", "", "input");
-		set("word", all[0].dataset.w);
-		if (all.some((r) => r.hidden === (r.dataset.w === all[0].dataset.w))) return "the word picks other rows";
+		const rank = (r) => Number(r.dataset.rank ?? 0);
+		set("word", data.words[rank(all[0])]);
+		if (all.some((r) => r.hidden === (rank(r) === rank(all[0])))) return "the word picks other rows";
 		set("word", "");
 		if (all.some((r) => r.hidden) || location.hash) return "rows stay hidden, or " + location.hash;`,
   ),

@@ -1,6 +1,5 @@
 """`./just export`."""
 
-import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,7 +45,6 @@ def export(
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":
         raise UsageError(f"--limit is for --format markdown; {format_} is always whole")
-    gc.disable()  # as in `report`
     write(
         text_of(reports_of(run or store.latest(paths.RESULTS), reference), format_, limit), output
     )

@@ -34,10 +34,12 @@ def save(text: str, output: Path) -> None:
         ) from error
 
 
-def check_format(name: str, formats: Sequence[str] = FORMATS) -> None:
+def check_format(
+    name: str, formats: Sequence[str] = FORMATS, lead: str = "there is no format"
+) -> None:
     """Raise UsageError for a name that is not among `formats`, by default those of a report."""
     if name not in formats:
-        raise UsageError(f"there is no format {name!r}; expected one of {', '.join(formats)}")
+        raise UsageError(f"{lead} {name!r}; expected one of {', '.join(formats)}")
 
 
 def interrupted(directory: Path | None, progress: "Progress") -> None:

@@ -1,9 +1,10 @@
 """`./just report`."""
 
-import gc
 import os
+import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
@@ -13,8 +14,11 @@ from sqlitmus.cli.output import check_format, save, write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
+    from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
     from sqlitmus.run.progress import Progress
+
+MERGED_FORMATS = ("html", "md", "json", "text")
 
 
 def register(app: typer.Typer) -> None:
@@ -44,52 +48,104 @@ def report(
 
     check_format(format_)
     directory = run or store.latest(paths.RESULTS)
-    gc.disable()  # nothing here is cyclic garbage, and looking for it takes a third of the time
     if is_merged(directory):
-        from sqlitmus.cli import mergedreport
-
-        if machine is None:
-            mergedreport.merged(directory, format_, reference, output)
-        else:
-            mergedreport.one_machine(directory, machine, format_, reference, output)
-        return
-    directory = store.RunDirectory.open(directory).path
-    if machine is not None:
-        raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
-    text = _render(directory, format_, reference)
-    if format_ == "html" and output is None:
-        output = directory / "report.html"
-    write(text, output)
-    gc.freeze()  # nor is it looked for at the end
+        page = directory / _page(machine)
+        text = _merged(directory, machine, format_, reference)
+    else:
+        directory = store.RunDirectory.open(directory).path
+        if machine is not None:
+            raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
+        page = directory / _page(None)
+        text = text_of(_analysed(directory, reference), format_)
+    write(text, output or (page if format_ == "html" else None))
 
 
-def _render(directory: Path, format_: str, reference: str | None) -> str:
+def _page(machine: str | None) -> str:
+    """The name of the page of a whole run, or of one machine of it."""
+    if machine is None:
+        return "report.html"
+    name = re.sub(r"[^\w.@+-]+", "-", f"report-{machine}").strip("-")
+    return f"{name}.html"
+
+
+def _analysed(directory: Path, reference: str | None) -> "Report":
     from sqlitmus.analysis import analyse, load
 
-    return text_of(analyse(load(directory), reference), format_)
+    return analyse(load(directory), reference)
 
 
-def text_of(report: "Report", format_: str, *, all_rows: bool = False) -> str:
-    """`report` in one of the formats; `all_rows` of a comparison, not only the differences."""
-    if format_ == "html":
-        from sqlitmus.render.html import page as html
+def _merged(directory: Path, machine: str | None, format_: str, reference: str | None) -> str:
+    """A merged run's report, or that of one of its machines."""
+    from sqlitmus.machines import manifest
+    from sqlitmus.machines.load import machine_report, reference_of
+    from sqlitmus.machines.report import merged_report
+    from sqlitmus.machines.survey import surveys
+    from sqlitmus.render.html.packed import pack
+    from sqlitmus.results.machines import Refused
 
-        return html.render(report)
-    if format_ == "md":
-        from sqlitmus.render.markdown import page as markdown
+    merged = manifest.read(directory)
+    if machine is None:
+        check_format(format_, MERGED_FORMATS, "a merged run has no format")
+        against = reference_of(directory, merged, reference)
+        make = pack if format_ == "html" else _no_page
+        surveyed = list(surveys(directory, merged, against, make))
+        report = merged_report(merged, surveyed, against)
+        if not report.machines:
+            reasons = "; ".join(f"{one.path}: {one.reason}" for one in report.refused)
+            raise UsageError(
+                f"{directory}: no machine's run can be read: {reasons or 'none is there'}"
+            )
+        return text_of(report, format_, [one.made for one in surveyed if one.machine])
+    named = {one.name: one for one in merged.machines}
+    if machine not in named:
+        raise UsageError(
+            f"there is no machine {machine!r} in {directory}; expected one of {', '.join(named)}"
+        )
+    refused: list[Refused] = []
+    against = reference_of(directory, merged, reference)
+    joined = machine_report(directory, named[machine], against, refused)
+    if joined is None:
+        raise UsageError("; ".join(f"{one.path}: {one.reason}" for one in refused))
+    return text_of(joined.report, format_)
 
-        return markdown.render(report, all_rows=all_rows)
+
+def _no_page(_: "Report") -> bytes:
+    """No page is wanted of a machine."""
+    return b""
+
+
+def text_of(
+    report: "Report | MergedReport",
+    format_: str,
+    pages: Sequence[bytes | None] = (),
+    *,
+    all_rows: bool = False,
+) -> str:
+    """`report` in one of the formats; `all_rows` of its tables, not only those of interest. `pages`
+    are the packed ones of a merged report's machines."""
+    from sqlitmus.render.document.build import build
+    from sqlitmus.results import summary
+    from sqlitmus.results.machines import MergedReport
+
     if format_ == "json":
-        from sqlitmus.results import summary as data
+        return summary.render(report)
+    if format_ == "html":
+        from sqlitmus.render.html import packed, page
 
-        return data.render(report)
-    if format_ == "node":
+        if isinstance(report, MergedReport):
+            return packed.render(report, [made or b"" for made in pages])
+        return page.render(report)
+    if format_ == "node" and not isinstance(report, MergedReport):
         from sqlitmus.render.terminal import nodecompare
 
         return nodecompare.render(report)
+    if format_ == "md":
+        from sqlitmus.render.markdown import page as markdown
+
+        return markdown.render(build(report), all_rows=all_rows)
     from sqlitmus.render.terminal import page as terminal
 
-    return terminal.render(report, **terminal_look(), all_rows=all_rows)
+    return terminal.render(build(report), **terminal_look(), all_rows=all_rows)
 
 
 class Look(TypedDict):
@@ -112,18 +168,13 @@ def terminal_look() -> Look:
 
 def save_reports(report: "Report", directory: Path) -> None:
     """Write report.html and summary.json into the run directory."""
-    from sqlitmus.render.html import page as html
-    from sqlitmus.results import summary as data
-
-    save(data.render(report), directory / "summary.json")
-    save(html.render(report), directory / "report.html")
+    save(text_of(report, "json"), directory / "summary.json")
+    save(text_of(report, "html"), directory / "report.html")
 
 
 def render_into(directory: Path, progress: "Progress") -> None:
     """Write both into the run directory and print the terminal summary."""
-    from sqlitmus.analysis import analyse, load
-
-    report = analyse(load(directory), None)
+    report = _analysed(directory, None)
     save_reports(report, directory)
     sys.stdout.write(text_of(report, "text"))
     progress.say(f"report: {directory / 'report.html'}")

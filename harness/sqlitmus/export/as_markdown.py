@@ -4,10 +4,9 @@ are to it. Whole rows only, within a limit of bytes."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlitmus.render.document import matrix as table
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import cells, suite
 from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.markdown.gfm import code, row, text, top
+from sqlitmus.render.markdown.gfm import code, row, text
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import counted
@@ -59,16 +58,14 @@ def fitting(table: Table, room: int) -> tuple[list[str], int]:
 
 def tables(name: str, report: Report) -> Iterator[Table]:
     """One machine's tables, by group; the reference's column first."""
-    order = sorted(report.runners, key=lambda runner: runner.name != report.reference)
-    places = [report.runners.index(runner) for runner in order]
-    columns = ["case", *(code(runner.name) for runner in order)]
-    for group, rows in table.rows(report):
-        title = f"### {text(group)} on {text(name)}\n"
-        lines = [
-            [code(one.case.id), *(markdown.cell(one.entries[place]) for place in places)]
-            for one in rows
-        ]
-        yield Table(f"{title}\n{top(columns)}", list(map(row, lines)))
+    for section in suite.matrix(report).sections:
+        for matrix in section.tables():
+            lines = [
+                row([code(report.cases[int(line.key)].id), *markdown.cells(matrix, line)])
+                for line in matrix.rows
+            ]
+            title = f"### {text(section.title)} on {text(name)}\n"
+            yield Table(f"{title}\n{markdown.grid(matrix, [])}", lines)
 
 
 def left_out(count: int, total: int) -> str:
@@ -79,8 +76,8 @@ def left_out(count: int, total: int) -> str:
 def legend() -> str:
     """How to read a cell."""
     return (
-        f"{words.marks()}. First column: the reference's time; others: time over it, "
-        "[95 % interval].\n"
+        f"{markdown.legend(cells.verdicts())}. First column: the reference's time; others: time "
+        "over it, [95 % interval].\n"
     )
 
 

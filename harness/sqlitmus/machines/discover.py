@@ -1,6 +1,5 @@
 """Finds the runs below the folders given, without following links, and takes each of them."""
 
-import gc
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -87,8 +86,7 @@ def take_all(origins: list[Origin], staging: Path) -> Iterator[tuple[Path, Run |
         yield from zip(targets, map(take, origins, targets), strict=True)
         return
     context = get_context("spawn")  # on every system the same
-    # a run's values form no cycles, and looking for some takes a third of the time
-    workers = ProcessPoolExecutor(affinity.usable(), mp_context=context, initializer=gc.disable)
+    workers = ProcessPoolExecutor(affinity.usable(), mp_context=context)
     try:
         with workers as pool:
             yield from zip(targets, pool.map(take, origins, targets), strict=True)

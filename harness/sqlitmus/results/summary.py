@@ -4,20 +4,25 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
+from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 
 
 @cache
-def adapter() -> "TypeAdapter[Report]":
-    """The schema of a report."""
+def adapter() -> TypeAdapter[Report]:
+    """The schema of a run's report."""
     return TypeAdapter(Report)
 
 
-def render(report: Report) -> str:
+def render(report: Report | MergedReport) -> str:
     """The report as JSON, two spaces deep; numbers in full."""
-    return adapter().dump_json(report, indent=2).decode()
+    if isinstance(report, MergedReport):
+        text = TypeAdapter(MergedReport).dump_json(report, indent=2)
+    else:
+        text = adapter().dump_json(report, indent=2)
+    return f"{text.decode()}\n"
 
 
 def load(text: str | bytes) -> Report:
-    """A report from its JSON; raises pydantic's ValidationError with the path of each fault."""
+    """A run's report from its JSON; raises pydantic's ValidationError with each fault's path."""
     return adapter().validate_json(text)

@@ -65,15 +65,13 @@ class Figure:
         `iterations` were timed, none in a case about the whole process.
         """
         source = self.source if iterations or self.per == "process" else self.whole
-        total: float = 0
-        for path in source:
-            value = read(invocation, path)
-            if value is None:
-                return None
-            total += value
-        if not source:
+        values = [read(invocation, path) for path in source]
+        numbers = [value for value in values if value is not None]
+        if not numbers or len(numbers) < len(values):
             return None
-        return total / iterations if self.per == "operation" and iterations else total
+        if self.per == "operation" and iterations:
+            return sum(numbers) / iterations
+        return sum(numbers)
 
     def said(self, verdict: Verdict) -> str:
         """The words for a verdict on this figure."""

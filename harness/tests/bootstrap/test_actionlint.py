@@ -9,7 +9,6 @@ import pytest
 from bootstrap.checks import Outcome, load, run, tools
 from bootstrap.go_steps import ACTIONLINT
 from bootstrap.step import look
-from bootstrap.steps import STEPS
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench
@@ -20,8 +19,7 @@ GO = 'echo "$*; $GOOS" > "$GOBIN/actionlint"'
 
 def outcome(bench: "Bench") -> Outcome:
     (check,) = [one for one in load() if one.name == "actionlint"]
-    states = {name: look(step, bench.context) for name, step in STEPS.items()}
-    return run(check, bench.context, tools(bench.context, states))
+    return run(check, bench.context, tools(bench.context))
 
 
 def test_without_go_the_check_is_skipped_with_the_hint(bench: "Bench") -> None:

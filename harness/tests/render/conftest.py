@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.render.html import page as html
+from sqlitmus.render.html import assets
 from sqlitmus.results.report import Report
 from tests.render import synthetic
 
@@ -34,7 +34,7 @@ def check_page(node: str, tmp_path: Path) -> Callable[[str], str]:
         page = tmp_path / "report.html"
         page.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [node, str(html.REPORTS / "check" / "check.mjs"), str(page)],
+            [node, str(assets.REPORTS / "check" / "check.mjs"), str(page)],
             capture_output=True,
             text=True,
             check=False,

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 from itertools import accumulate
-from math import exp, inf
+from math import exp, inf, nan
 from typing import Any
 
 import pytest
@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.html import columns, embed
-from sqlitmus.results.report import Report
+from sqlitmus.render.html import embed
+from sqlitmus.results.report import Cell, Interval, Report
 from sqlitmus.vocabulary.verdicts import Verdict
+
+TIME = Interval(100.0, 99.0, 101.0)
 
 
 def pair_of(
@@ -93,40 +95,34 @@ def test_codes_are_unique_and_opposites_mutual() -> None:
 
 
 def test_a_number_that_is_none_stays_none() -> None:
-    assert columns.logs([0.0, float("inf"), None, 1.0]) == [None, None, None, 0]
-    assert columns.short([float("nan"), 812.34567, 123456.7, None]) == [None, 812.346, 123457, None]
-    assert columns.scaled([1.26, None], [-1, 0]) == [13, None]
-    assert columns.differences([], []) == columns.differences([], [0]) == []
+    assert embed.logarithms([0.0, inf, None, 1.0]) == [[None, None, None, 0]]
+    assert [*map(embed.short, [nan, 812.34567, 123456.7, None])] == [None, 812.346, 123457, None]
+    assert embed.differences([]) == []
 
 
 def test_a_number_beyond_all_measure_is_kept_whole() -> None:
-    assert columns.short([1e300]) == [round(1e300)]
+    assert embed.short(1e300) == round(1e300)
 
 
-@given(st.lists(st.floats(min_value=1e-3, max_value=1e12), max_size=9))
-def test_columns_round_as_their_units_say(values: list[float]) -> None:
-    assert [exp(x / 1e6) for x in columns.logs(values) if x is not None] == pytest.approx(
-        values, rel=1e-6
-    )
-    for value, short in zip(values, columns.short(values), strict=True):
-        assert short == pytest.approx(value, abs=0.00051 if value < columns.WHOLE else 0.51)
-        assert isinstance(short, int) == (value >= columns.WHOLE)
+@given(st.floats(min_value=1e-3, max_value=1e12))
+def test_numbers_round_as_their_units_say(value: float) -> None:
+    logarithm, short = embed.logarithm(value), embed.short(value)
+    assert logarithm is not None
+    assert exp(logarithm / embed.LOG_UNIT) == pytest.approx(value, rel=1e-6)
+    assert short == pytest.approx(value, abs=0.00051 if value < embed.WHOLE else 0.51)
+    assert isinstance(short, int) == (value >= embed.WHOLE)
 
 
-@given(st.lists(st.lists(st.integers(0, 10**6))))
-def test_positions_come_back_from_their_differences(positions: list[list[int]]) -> None:
-    lengths = list(map(len, positions))
-    steps = columns.differences([one for part in positions for one in part], lengths)
-    assert [list(accumulate(part)) for part in columns.parts(steps, lengths)] == positions
+@given(st.lists(st.integers(0, 10**6)))
+def test_positions_come_back_from_their_differences(positions: list[int]) -> None:
+    assert [*accumulate(embed.differences(positions))] == positions
 
 
-SAMPLES = st.none() | st.just(0.0) | st.floats(1e-3, 1e12)
+def test_a_drift_stays_within_its_bounds_and_ignores_zeros() -> None:
+    def drift(*samples: float | None) -> float:
+        return embed.drift([None, Cell("node", "ok", time=TIME, samples=[*samples])])
 
-
-@given(st.lists(st.lists(SAMPLES)))
-def test_extremes_are_those_of_each_part(samples: list[list[float | None]]) -> None:
-    lengths = list(map(len, samples))
-    low, high = columns.extremes([one for part in samples for one in part], lengths)
-    known = [[one for one in part if one] for part in samples]
-    assert low.tolist() == [min(part, default=inf) for part in known]
-    assert high.tolist() == [max(part, default=0) for part in known]
+    assert drift(100.0, 110.0, None, 0.0) == pytest.approx(0.1)
+    assert drift(80.0, 110.0) == pytest.approx(0.2)
+    assert drift(100.0) == embed.drift([]) == embed.DRIFT_FLOOR
+    assert drift(900.0) == embed.DRIFT_CEILING

@@ -11,8 +11,7 @@ import pytest
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.html import charts, embed
-from sqlitmus.render.html import page as html
+from sqlitmus.render.html import assets, charts, embed
 from sqlitmus.results.report import Interval, Report
 from tests import left_out
 from tests.render import synthetic
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("node")
 
 def run(modules: str, code: str, given: object) -> object:
     """What `code` logs as JSON, with the modules' names in scope and `given` as its input."""
-    text = "\n".join(html.asset(f"{name}.js") for name in modules.split())
+    text = "\n".join(assets.asset(f"{name}.js") for name in modules.split())
     text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
     script = f"{text}\nconst given = {json.dumps(given)};\nconsole.log(JSON.stringify({code}));\n"

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from sqlitmus.render.html import page as html
+from sqlitmus.render.html import assets
 
-TOKENS = html.asset("tokens.css")
+TOKENS = assets.asset("tokens.css")
 FILLS = [f"{side}{step}" for side in "fs" for step in range(1, 6)]
 
 

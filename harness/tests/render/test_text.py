@@ -6,12 +6,12 @@ from pydantic import ValidationError
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.render.document import comparison as changes
+from sqlitmus.render.document.build import build
 from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.terminal import page as terminal
 from sqlitmus.results import summary as data
 from sqlitmus.results.report import Noise, Report, SelfTest
 from tests.render import synthetic
+from tests.render.printing import as_markdown, as_text
 
 HOSTILE = "a|b `c` <img src=x> *d* @team\n# head \x1b[31m"
 
@@ -36,36 +36,39 @@ def hostile(report: Report) -> Report:
 
 
 def test_markdown_golden(snapshot: SnapshotAssertion) -> None:
-    assert markdown.render(synthetic.build(cases=6, blocks=8, runners=4)) == snapshot
+    assert as_markdown(synthetic.build(cases=6, blocks=8, runners=4)) == snapshot
 
 
 def test_terminal_golden(snapshot: SnapshotAssertion) -> None:
     report = synthetic.build(cases=6, blocks=8, runners=4)
-    assert terminal.render(report, 80, color=False) == snapshot
+    assert as_text(report) == snapshot
 
 
 def test_comparison_golden(ab: Report, snapshot: SnapshotAssertion) -> None:
-    assert terminal.render(ab, 110, color=False) == snapshot(name="terminal")
-    assert markdown.render(ab) == snapshot(name="markdown")
+    assert as_text(ab) == snapshot(name="terminal")
+    assert as_markdown(ab) == snapshot(name="markdown")
 
 
 def test_all_rows_are_shown_on_request(ab: Report) -> None:
-    folded = changes.tables(ab)[0].folded
-    assert folded
-    for text in (markdown.render(ab), terminal.render(ab, 200, color=False)):
-        assert f"{len(folded)} not resolved" in text
+    folded = next(build(ab).tables()).folded
+    assert folded is not None
+    assert folded.rows
+    for text in (as_markdown(ab), as_text(ab, 200)):
+        assert f"{len(folded.rows)} not resolved" in text
         assert "? not resolved  " not in text
-    for row in folded:
-        whole = terminal.render(ab, 200, color=False, all_rows=True)
-        assert re.search(rf"^{re.escape(row.name)} .*\? not resolved", whole, re.MULTILINE)
-        line = markdown.change_line(row)
-        assert f"| {' | '.join(line)} |" in markdown.render(ab, all_rows=True)
+    for row in folded.rows:
+        name = re.escape(row.head.text)
+        whole = as_text(ab, 200, all_rows=True)
+        assert re.search(rf"^{name} .*\? not resolved", whole, re.MULTILINE)
+        assert re.search(
+            rf"^\| `{name}` \|.*\? not resolved.*\|$", as_markdown(ab, all_rows=True), re.MULTILINE
+        )
 
 
 def test_markdown_tables_keep_their_columns(small: Report, ab: Report) -> None:
     for report in (small, hostile(small), ab, hostile(ab)):
         width = None
-        for line in markdown.render(report).splitlines():
+        for line in as_markdown(report).splitlines():
             if not line.startswith("|"):
                 width = None
                 continue
@@ -76,7 +79,7 @@ def test_markdown_tables_keep_their_columns(small: Report, ab: Report) -> None:
 
 @pytest.mark.parametrize("kind", ["small", "ab"])
 def test_markdown_reads_no_markup_from_data(kind: str, request: pytest.FixtureRequest) -> None:
-    text = markdown.render(hostile(request.getfixturevalue(kind)))
+    text = as_markdown(hostile(request.getfixturevalue(kind)))
     outside_code = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
     assert not re.search(r"(?<!\\)<img", outside_code)
     assert not re.search(r"(?<!\\)@team", outside_code)
@@ -85,23 +88,60 @@ def test_markdown_reads_no_markup_from_data(kind: str, request: pytest.FixtureRe
 
 def test_markdown_says_what_it_leaves_out(small: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "LIMIT", 4000)
-    text = markdown.render(small)
+    text = as_markdown(small)
     assert len(text.encode()) <= 4000
-    assert re.search(r"Left out for length: \d+ part", text)
+    assert re.search(r"Left out for length: \d+ rows\\?\. ", text)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_terminal_keeps_to_its_width(small: Report, ab: Report, width: int) -> None:
     for report in (small, ab, hostile(ab)):
-        text = terminal.render(report, width, color=False, all_rows=True)
+        text = as_text(report, width, all_rows=True)
         assert max(cell_len(line) for line in text.splitlines()) <= width
         assert "\x1b" not in text
 
 
+def ids(report: Report) -> set[str]:
+    """All that must not be broken over lines."""
+    tables = list(build(report).tables())
+    heads = {row.head for table in tables for row in table.every_row if table.head.kind == "id"}
+    return {
+        *(part for head in heads for part in (head.name, *head.axes)),
+        *(head.text for table in tables if not table.matrix for row in table.every_row
+          if (head := row.head) in heads),
+        *(runner.name for runner in report.runners),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["small", "ab"])
+@pytest.mark.parametrize("all_rows", [False, True])
+def test_80_columns_hold_every_id_whole(
+    kind: str, request: pytest.FixtureRequest, all_rows: bool
+) -> None:
+    report: Report = request.getfixturevalue(kind)
+    lines = as_text(report, all_rows=all_rows).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    broken = [name for name in ids(report) if not any(name in line for line in lines)]
+    assert not broken
+
+
+def test_runners_are_rows_and_every_cell_is_there(small: Report) -> None:
+    text = as_text(small)
+    for runner in small.runners:
+        rows = re.findall(rf"^{re.escape(runner.name)}  .*$", text, re.MULTILINE)
+        times = [
+            c for case in small.cases for c in case.cells if c.runner == runner.name and c.time
+        ]
+        assert len(rows) > 3 or runner.missing
+        assert sum(len(re.findall(r"\d[ \u202f](?:ns|µs|ms)|\d×", row)) for row in rows) >= len(
+            times
+        )
+
+
 def test_terminal_colour_and_plain(small: Report, ab: Report) -> None:
     for report in (small, ab):
-        assert "\x1b[34m" in terminal.render(report, 100, color=True)
-        plain = terminal.render(report, 100, color=False, plain=True)
+        assert "\x1b[34m" in as_text(report, 100, color=True)
+        plain = as_text(report, 100, plain=True)
         # "?" stands for not resolved, and for what ASCII cannot say: nothing of ours.
         assert plain.isascii()
         assert not re.search(r"\w\?|\?\w", plain)
@@ -109,11 +149,12 @@ def test_terminal_colour_and_plain(small: Report, ab: Report) -> None:
 
 def test_terminal_is_not_driven_by_data(small: Report, ab: Report) -> None:
     for report in (small, ab):
-        assert "\x1b" not in terminal.render(hostile(report), 100, color=False)
+        assert "\x1b" not in as_text(hostile(report), 100)
 
 
 def test_every_cell_appears_in_the_terminal(small: Report) -> None:
-    text = terminal.render(small, 200, color=False)
+    text = as_text(small, 200)
+    assert "dotnet: not installed" in text
     assert "dotnet is not here. missing: .NET SDK 10 not found" in text
     for word in ("unsupported", "wrong answer", "failed", "Wrong or failed"):
         assert word in text

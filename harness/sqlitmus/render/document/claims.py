@@ -1,11 +1,31 @@
-"""What all renderers say of claims: verdicts as symbols, rows and tables as short texts."""
+"""Published claims as a document: what was said and what came out here, then tables of cells."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import parts
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Chart,
+    ChartKind,
+    Column,
+    Definitions,
+    Document,
+    Folded,
+    Head,
+    Legend,
+    LegendEntry,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+)
+from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.suite import matrix
 from sqlitmus.results.claims import (
     METRICS,
     Claim,
@@ -30,7 +50,17 @@ FOLD = 10
 FEW = 10
 
 T = TypeVar("T")
-Column = tuple[str, Callable[[T], str]]
+Figure = tuple[str, Callable[[T], str]]
+ROW = Column("row", "row", "text")
+RUNNER = Column("runner", "runner", "id")
+COLUMNS = [
+    RUNNER,
+    Column("published", "published", "text"),
+    Column("here", "here [95 %]"),
+    Column("times", "base \u2192 new", wide=True),
+    Column("verdict", "verdict", "text"),
+    Column("blocks", "blocks"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,49 +82,88 @@ WORDS: dict[ClaimWord, WordLook] = {
     "reversed": WordLook("\u2717", "x", "turned", "resolved on the other side of 1"),
     "not testable here": WordLook("\u2205", "0", "open", "not measured here, for the reason given"),
 }
-HEADER = ("row", "runner", "published", "here [95 %]", "base \u2192 new", "verdict", "blocks")
 READING = (
     "A ratio is base / new: 1.20\u00d7 means that the new one does 1.20 times as much in the same "
     "time. Absolute times depend on the machine; the ratio is the claim."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row as texts; `symbol` stands before the verdict."""
-
-    row: Row
-    published: str
-    ratio: str
-    bounds: str
-    times: str
-    said: str
-    blocks: str
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table as texts: the first `left` columns are words, the others numbers."""
-
-    header: list[str]
-    lines: list[list[str]]
-    left: int = 1
+def build(report: Report) -> Document:
+    """The document of a run of claims: each claim with its rows and tables."""
+    entries = [
+        LegendEntry(Mark(look.symbol, look.ascii), word, look.meaning, look.style)
+        for word, look in WORDS.items()
+    ]
+    reading: list[Block] = [
+        Legend(entries),
+        Paragraph(READING, "dim"),
+        Paragraph(correction(report), "dim"),
+    ]
+    size = counted(len(report.claims), "claim")
+    facts = [("", size), ("reference", report.reference)]
+    cells = replace(matrix(report), detail=True)
+    sections = [*map(_claim, report.claims), cells]
+    return parts.document(report, facts, sections, reading)
 
 
-def line(row: Row) -> Line:
-    """The texts of a row."""
+def _claim(claim: Claim) -> Section:
+    sections = [_group(f"claim-{claim.name}-{n}", group) for n, group in enumerate(claim.groups)]
+    sections += [_cells(claim, r, ends(r), ranking(r), "ranking") for r in claim.rankings]
+    sections += [_cells(claim, t, by_threads(t), threads(t), "threads") for t in claim.threads]
+    sections += [_cells(claim, h, "", histograms(h), "histogram") for h in claim.histograms]
+    return Section(
+        f"claim-{claim.name}", claim.title, blocks=[Definitions(list(facts(claim)))],
+        sections=sections,
+    )  # fmt: skip
+
+
+def _group(ident: str, group: Group) -> Section:
+    """The rows of a group; of many, those that decide nothing are folded."""
+    shown, folded = group.rows, list[Row]()
+    if len(group.rows) > FOLD:
+        shown = [row for row in group.rows if row.key]
+        folded = [row for row in group.rows if not row.key]
+    rest = Folded(tally(folded), [row_of(row) for row in folded], "rows") if folded else None
+    table = Table(ident, ROW, COLUMNS, [row_of(row) for row in shown], rest)
+    return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
+
+
+def row_of(row: Row) -> TableRow:
+    """A row of a claim."""
+    look = WORDS[row.verdict] if row.verdict else None
     published = fmt.ratio(Interval(row.published, None, None))[0] if row.published else ""
-    ratio, bounds = fmt.ratio(row.ratio) if row.ratio else (NONE, "")
-    both = [fmt.time(one)[0] for one in (row.base_time, row.new_time) if one]
-    said = row.verdict or ("no ratio was published" if row.ratio else "not measured")
-    return Line(
-        row,
-        published,
-        ratio,
-        bounds,
-        " \u2192 ".join(both),
-        f"{said}: {row.reason}" if row.reason else said,
-        str(row.blocks) if row.ratio else "",
+    times = [fmt.time(time)[0] for time in (row.base_time, row.new_time) if time]
+    word = row.verdict or ("no ratio was published" if row.ratio else "not measured")
+    ratio = Cell(NONE)
+    if row.ratio:
+        ratio = Cell(*fmt.ratio(row.ratio), emphasis="strong", value=row.ratio)
+    return TableRow(
+        Head(row.name),
+        [
+            Cell(row.runner),
+            Cell(published, note=row.said, value=row.published),
+            ratio,
+            Cell(" \u2192 ".join(times)),
+            Cell(
+                f"{word}: {row.reason}" if row.reason else word,
+                mark=Mark(look.symbol, look.ascii) if look else None,
+                style=look.style if look else "na",
+            ),
+            Cell(str(row.blocks), value=row.blocks) if row.ratio else Cell(),
+        ],
+        style=look.style if look else "",
+    )
+
+
+def _cells(
+    claim: Claim, data: Ranking | Threads | Histograms, lead: str, table: Table, kind: ChartKind
+) -> Section:
+    """A table of cells beside each other, its chart, and what is missing in it."""
+    return Section(
+        f"claim-{claim.name}-{data.title}",
+        data.title,
+        [lead] if lead else [],
+        [Chart(kind, data), table, *(Paragraph(problem, "dim") for problem in data.problems)],
     )
 
 
@@ -120,85 +189,77 @@ def measured(group: Group) -> str:
     return f"{METRICS[group.metric]} per {group.unit}"
 
 
-def ranking(found: Ranking) -> Grid:
+def ranking(ranked: Ranking) -> Table:
     """Fastest first; only columns that any cell has a figure for, and no file that all share."""
-    columns = _filled(_COLUMNS, found.places)
-    if len({place.file for place in found.places}) > 1:
-        columns.append(_FILE)
-    lines = [
-        [place.label, place.runner, *(read(place) or NONE for _, read in columns)]
-        for place in found.places
+    figures = _filled(_COLUMNS, ranked.places)
+    if len({place.file for place in ranked.places}) > 1:
+        figures.append(_FILE)
+    rows = [
+        TableRow(Head(p.label), [Cell(p.runner), *(Cell(read(p) or NONE) for _, read in figures)])
+        for p in ranked.places
     ]
-    return Grid(["cell", "runner", *(title for title, _ in columns)], lines, 2)
+    return _table("cell", [RUNNER, *(Column(title, title) for title, _ in figures)], rows)
 
 
-def threads(found: Threads) -> Grid:
-    """A line for each option and number of threads; only columns that any of them has."""
-    points = [(one.label, point) for one in found.lines for point in one.points]
-    columns = _filled(_THREADS, [point for _, point in points])
-    if found.rates:
-        columns.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
-    write = fmt.rate if found.rates else fmt.time
-    lines = [
-        [
-            label,
-            f"{point.threads} (more than cores)" if point.over else str(point.threads),
-            " ".join(write(point.value)).strip(),
-            *(read(point) or NONE for _, read in columns),
-        ]
+def threads(scaled: Threads) -> Table:
+    """A row for each option and number of threads; only columns that any of them has."""
+    points = [(line.label, point) for line in scaled.lines for point in line.points]
+    figures = _filled(_THREADS, [point for _, point in points])
+    if scaled.rates:
+        figures.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
+    write = fmt.rate if scaled.rates else fmt.time
+    rows = [
+        TableRow(
+            Head(label),
+            [
+                Cell(str(point.threads), note="more than cores" if point.over else ""),
+                Cell(*write(point.value), value=point.value),
+                *(Cell(read(point) or NONE) for _, read in figures),
+            ],
+        )
         for label, point in points
     ]
-    value = "operations/s" if found.rates else METRICS[found.metric]
-    return Grid(["option", "threads", value, *(title for title, _ in columns)], lines)
+    value = "operations/s" if scaled.rates else METRICS[scaled.metric]
+    titles = ["threads", value, *(title for title, _ in figures)]
+    return _table("option", [Column(title, title) for title in titles], rows)
 
 
-def ends(found: Ranking) -> str:
+def ends(ranked: Ranking) -> str:
     """Which cell is fastest and which slowest, as a sentence; "" for fewer than two."""
-    if len(found.times) < 2:
+    if len(ranked.times) < 2:
         return ""
-    least, most = found.times[0], found.times[-1]
+    least, most = ranked.times[0], ranked.times[-1]
     first, last = (
         " on ".join(filter(None, (place.label, place.runner)))
-        for place in (found.places[0], found.places[len(found.times) - 1])
+        for place in (ranked.places[0], ranked.places[len(ranked.times) - 1])
     )
     return (
-        f"By {METRICS[found.metric]}, fastest is {first} ({fmt.duration(least)}), slowest "
+        f"By {METRICS[ranked.metric]}, fastest is {first} ({fmt.duration(least)}), slowest "
         f"{last} ({fmt.duration(most)}); {100 * (1 - least / most):.0f} % of the time saved."
     )
 
 
-def by_threads(found: Threads) -> str:
+def by_threads(scaled: Threads) -> str:
     """What a scaling shows, as a sentence."""
-    what = "operations per second" if found.rates else METRICS[found.metric]
+    what = "operations per second" if scaled.rates else METRICS[scaled.metric]
     return f"{what.capitalize()} by threads."
 
 
-def histograms(found: Histograms) -> Grid:
+def histograms(drawn: Histograms) -> Table:
     """Each cell's number of operations and their quantiles."""
-    lines: list[list[str]] = []
-    for cell in found.cells:
+    rows: list[TableRow] = []
+    for cell in drawn.cells:
         total = sum(count for *_, count in cell.buckets)
-        quantiles = [fmt.duration(_quantile(cell.buckets, share)) for share in (0.5, 0.99)]
-        ends = [fmt.duration(cell.buckets[0][0]), fmt.duration(cell.buckets[-1][1])]
-        lines.append([cell.label, cell.runner, str(total), ends[0], *quantiles, ends[1]])
-    header = ["cell", "runner", "operations", "shortest", "median", "99 %", "longest"]
-    return Grid(header, lines, 2)
+        quantiles = [_quantile(cell.buckets, share) for share in (0.5, 0.99)]
+        values = [cell.buckets[0][0], *quantiles, cell.buckets[-1][1]]
+        durations = [Cell(fmt.duration(value), value=value) for value in values]
+        rows.append(TableRow(Head(cell.label), [Cell(cell.runner), Cell(str(total)), *durations]))
+    titles = ("operations", "shortest", "median", "99 %", "longest")
+    return _table("cell", [RUNNER, *(Column(title, title) for title in titles)], rows)
 
 
-def grids(claim: Claim) -> Iterator[tuple[str, str, Grid, list[str]]]:
-    """Title, sentence, table and what is missing of each of a claim's tables."""
-    for one in claim.rankings:
-        yield one.title, ends(one), ranking(one), one.problems
-    for one in claim.threads:
-        yield one.title, by_threads(one), threads(one), one.problems
-    for one in claim.histograms:
-        yield one.title, "", histograms(one), one.problems
-
-
-def reading(*, plain: bool = False) -> str:
-    """The symbols and what a ratio is."""
-    marks = (f"{look.ascii if plain else look.symbol} {word}" for word, look in WORDS.items())
-    return f"{', '.join(marks)}. {READING}"
+def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
+    return Table("", Column(head, head, "text"), columns, rows)
 
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
@@ -214,13 +275,6 @@ def facts(claim: Claim) -> Iterator[tuple[str, str]]:
         yield "Different here", text
     for text in claim.untestable:
         yield "Not testable here", text
-
-
-def shown(group: Group, *, all_rows: bool) -> tuple[list[Row], list[Row]]:
-    """The rows that a text shows, and those that it counts: of many only the key ones are shown."""
-    if all_rows or len(group.rows) <= FOLD:
-        return group.rows, []
-    return [row for row in group.rows if row.key], [row for row in group.rows if not row.key]
 
 
 def correction(report: Report) -> str:
@@ -256,17 +310,17 @@ def _count(value: float | None) -> str:
     return "" if value is None else f"{value:.2g}" if value < FEW else f"{value:.0f}"
 
 
-def _filled(columns: Sequence[Column[T]], lines: Sequence[T]) -> list[Column[T]]:
+def _filled(columns: Sequence[Figure[T]], lines: Sequence[T]) -> list[Figure[T]]:
     """The columns that any line has a text for."""
     return [(title, read) for title, read in columns if any(map(read, lines))]
 
 
-_LOAD: tuple[Column[Load], ...] = (
+_LOAD: tuple[Figure[Load], ...] = (
     ("CPU, per operation", lambda load: fmt.duration(load.cpu) if load.cpu else ""),
     ("voluntary switches, per operation", lambda load: _count(load.voluntary)),
     ("involuntary switches, per operation", lambda load: _count(load.involuntary)),
 )
-_COLUMNS: tuple[Column[Place], ...] = (
+_COLUMNS: tuple[Figure[Place], ...] = (
     ("end to end", lambda p: _time(p.wall)),
     ("loop, per operation", lambda p: _time(p.loop)),
     *((title, lambda p, read=read: read(p.load)) for title, read in _LOAD),
@@ -287,7 +341,7 @@ _COLUMNS: tuple[Column[Place], ...] = (
     ("writer's busy", lambda p: _count(p.writer_busy)),
     ("pacing error, 99 %", lambda p: "" if p.pacing is None else fmt.duration(p.pacing)),
 )
-_FILE: Column[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
-_THREADS: tuple[Column[ThreadPoint], ...] = tuple(
+_FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
+_THREADS: tuple[Figure[ThreadPoint], ...] = tuple(
     (title, lambda p, read=read: read(p.load)) for title, read in _LOAD
 )

@@ -1,68 +1,51 @@
-"""An A/B comparison as rows: case, base, new, change, verdict, blocks; what is decided first."""
+"""An A/B comparison as a document: a table per figure, what is decided first."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sqlitmus.render.document import cells, parts
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import matrix
-from sqlitmus.render.document import symbols as words
-from sqlitmus.results.report import Case, Cell, Interval, Measure, Report
+from sqlitmus.render.document.model import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Folded,
+    Head,
+    Section,
+    Table,
+)
+from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.naming import heads
+from sqlitmus.render.document.symbols import more_blocks
+from sqlitmus.results.report import Case, Comparison, Measure, Report
+from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
-ORDER = sorted(Verdict, key=lambda verdict: verdict.rank)
-NONE = "\u2013"
+CASE = Column("case", "case", "id")
+COLUMNS = [
+    Column("base", "base"),
+    Column("new", "new"),
+    Column("change", "\N{GREEK CAPITAL LETTER DELTA} [95 %]"),
+    Column("verdict", "verdict", "text"),
+    Column("blocks", "blocks"),
+]
+# Ranks of a row without a verdict: wrong and failed first, what cannot be compared last.
+BROKEN, UNCOMPARED = -1, len(Verdict)
+Ordered = tuple[tuple[int, float], Verdict | None, TableRow]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One case. `verdict` is None where there is nothing to compare; then `said` is why.
-    `broken` where the new subject answered wrongly or failed. `blocks` is None for a secondary
-    figure, which has those of the time."""
-
-    index: int
-    case: Case
-    name: str
-    base: str
-    new: str
-    ratio: Interval | None = None
-    change: str = NONE
-    bounds: str = ""
-    verdict: Verdict | None = None
-    said: str = ""
-    blocks: int | None = None
-    needs: int | None = None
-    broken: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One figure over all cases: `rows` are the differences, `folded` the others, both in order.
-
-    A case in which the new subject answers wrongly or fails is a difference too.
-    """
-
-    title: str
-    rows: list[Row]
-    folded: list[Row]
-
-    def count(self) -> str:
-        """ "14 not resolved, 3 equivalent": what is folded; "" for nothing."""
-        kinds = [row.verdict or "without result" for row in self.folded]
-        named = (*ORDER, "without result")
-        return ", ".join(f"{kinds.count(kind)} {kind}" for kind in named if kind in kinds)
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A group's geometric mean of the changes, over `cases` of it."""
-
-    group: str
-    cases: int
-    ratio: Interval | None
-    change: str
-    bounds: str
+def build(report: Report) -> Document:
+    """The document of an A/B comparison; UsageError for a report that is none."""
+    base, new = subjects(report)
+    return parts.document(
+        report,
+        [("", counted(len(report.cases), "case")), ("base", base), ("new", new)],
+        [*_figures(report, base, new), *_means(report, base, new)],
+        parts.verdicts(report, "\N{GREEK CAPITAL LETTER DELTA} is the change from the base"),
+    )
 
 
 def subjects(report: Report) -> tuple[str, str]:
@@ -76,99 +59,101 @@ def subjects(report: Report) -> tuple[str, str]:
     return report.reference, others[0]
 
 
-def tables(report: Report) -> list[Table]:
-    """Time, then cold, CPU and memory as far as they were recorded."""
-    base, new = subjects(report)
-    names = matrix.names(report.cases)
-    found = [table("Time", times(report, base, new, names))]
-    for title, read, written, worded in MEASURES:
-        rows = list(measures(report, (base, new), names, read, written, worded))
+def _figures(report: Report, base: str, new: str) -> list[Section]:
+    """Time, then the secondary figures as far as they were recorded."""
+    named = list(zip(report.cases, heads(report.cases), strict=True))
+    tables = [_table("Time", COLUMNS, (_time(case, head, base, new) for case, head in named))]
+    for title, read, written, worded in SECONDARY:
+        rows = [
+            row for case, head in named if (row := _secondary(case, head, base, new, read, written,
+                                                              worded))
+        ]  # fmt: skip
         if rows:
-            found.append(table(title, rows))
-    return found
+            tables.append(_table(title, COLUMNS[:-1], rows))
+    return [
+        Section(f"change-{number}", table.title, blocks=[Chart("forest", report), table])
+        for number, table in enumerate(replace(t, id=f"change-{n}") for n, t in enumerate(tables))
+    ]
 
 
-def table(title: str, rows: Iterable[Row]) -> Table:
-    """The rows in order: by verdict, then from the slowest change to the fastest."""
-    ordered = sorted(rows, key=rank)
-    shown = [row for row in ordered if row.broken or (row.verdict and row.verdict.different)]
-    return Table(title, shown, ordered[len(shown) :])
+def _table(title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
+    """The rows by verdict, then from the slowest change to the fastest; those without a difference
+    folded."""
+    ordered = sorted(rows, key=lambda row: row[0])
+    shown = [row for (rank, _), verdict, row in ordered
+             if rank == BROKEN or (verdict and verdict.different)]  # fmt: skip
+    rest = ordered[len(shown) :]
+    folded = Folded(_count([verdict for _, verdict, _ in rest]), [row for *_, row in rest], "names")
+    return Table("", CASE, list(columns), shown, folded if rest else None, title)
 
 
-def rank(row: Row) -> tuple[int, float]:
-    """Wrong and failed first, then by verdict; what cannot be compared last."""
-    if row.verdict is None:
-        return (-1 if row.broken else len(ORDER)), 0.0
-    return row.verdict.rank, -row.ratio.value if row.ratio else 0.0
+def _count(verdicts: list[Verdict | None]) -> str:
+    """`14 not resolved, 3 equivalent`."""
+    ranked = sorted(Verdict, key=lambda verdict: verdict.rank)
+    return ", ".join(
+        f"{verdicts.count(verdict)} {verdict or 'without result'}"
+        for verdict in (*ranked, None)
+        if verdict in verdicts
+    )
 
 
-def times(report: Report, base: str, new: str, names: Sequence[str]) -> Iterable[Row]:
-    """The primary figure of each case."""
-    for index, (case, name) in enumerate(zip(report.cases, names, strict=True)):
-        cells = {cell.runner: cell for cell in case.cells}
-        subject = cells.get(new)
-        broken = subject is not None and subject.outcome in ("wrong", "failed")
-        row = Row(index, case, name, time(cells.get(base)), time(subject), broken=broken)
-        found = case.comparisons.of(new, base)
-        if found is None:
-            bad = next((c for c in (subject, cells.get(base)) if c and c.reason), None)
-            yield replace(row, said=(bad and bad.reason) or "not compared", blocks=0)
-            continue
-        change, bounds = fmt.change(found.ratio)
-        yield replace(
-            row,
-            ratio=found.ratio,
-            change=change,
-            bounds=bounds,
-            verdict=found.verdict,
-            said=found.verdict,
-            blocks=found.blocks,
-            needs=found.needs_blocks,
-        )
+def _time(case: Case, head: Head, base: str, new: str) -> Ordered:
+    """The primary figure of a case."""
+    measured = {cell.runner: cell for cell in case.cells}
+    old, fresh = measured.get(base), measured.get(new)
+    times = [cells.time(cell) for cell in (old, fresh)]
+    comparison = case.comparisons.of(new, base)
+    if comparison is None:
+        reason = next((c.reason for c in (fresh, old) if c and c.reason), "not compared")
+        broken = fresh is not None and fresh.outcome in ("wrong", "failed")
+        rank = BROKEN if broken else UNCOMPARED
+        row = [*times, cells.NONE, Cell(reason), Cell()]
+        return (rank, 0.0), None, TableRow(head, row, "bad" if broken else "na", head.link[2:])
+    return _row(head, times, comparison, str(comparison.verdict), more_blocks(comparison))
 
 
-def time(cell: Cell | None) -> str:
-    """A cell's time, or its outcome."""
-    if cell is None:
-        return words.ABSENT.label
-    return fmt.time(cell.time)[0] if cell.time else words.OUTCOMES[cell.outcome].label
+def _row(
+    head: Head, figures: list[Cell], compared: Comparison | Measure, words: str, needs: str = ""
+) -> Ordered:
+    ratio, verdict = compared.ratio, compared.verdict
+    assert ratio is not None
+    assert verdict is not None
+    change = cells.change(ratio, verdict)
+    row = [*figures, change, Cell(words, "", cells.mark(verdict), needs, change.style)]
+    if isinstance(compared, Comparison):
+        row.append(Cell(str(compared.blocks), value=compared.blocks))
+    return (verdict.rank, -ratio.value), verdict, TableRow(head, row, change.style, head.link[2:])
 
 
-def measures(
-    report: Report,
-    names: tuple[str, str],
-    titles: Sequence[str],
-    read: Callable[[Cell], Measure | None],
+def _secondary(
+    case: Case,
+    head: Head,
+    base: str,
+    new: str,
+    read: Callable[[Measured], Measure | None],
     written: Callable[[float], str],
     worded: Callable[[Verdict], str],
-) -> Iterable[Row]:
-    """A secondary figure of each case where both subjects have it."""
-    for index, (case, title) in enumerate(zip(report.cases, titles, strict=True)):
-        cells = {cell.runner: cell for cell in case.cells}
-        base, new = (read(cells[name]) if name in cells else None for name in names)
-        if base is None or new is None or new.ratio is None or new.verdict is None:
-            continue
-        change, bounds = fmt.change(new.ratio)
-        yield Row(
-            index,
-            case,
-            title,
-            written(base.value),
-            written(new.value),
-            ratio=new.ratio,
-            change=change,
-            bounds=bounds,
-            verdict=new.verdict,
-            said=worded(new.verdict),
-        )
+) -> Ordered | None:
+    """A secondary figure of a case; None unless both subjects have it."""
+    measured = {cell.runner: cell for cell in case.cells}
+    old, fresh = (read(measured[name]) if name in measured else None for name in (base, new))
+    if old is None or fresh is None or fresh.ratio is None or fresh.verdict is None:
+        return None
+    figures = [Cell(written(figure.value), value=figure.value) for figure in (old, fresh)]
+    return _row(head, figures, fresh, worded(fresh.verdict))
 
 
 def _amount(verdict: Verdict) -> str:
     return verdict.amount
 
 
-MEASURES: tuple[
-    tuple[str, Callable[[Cell], Measure | None], Callable[[float], str], Callable[[Verdict], str]],
+SECONDARY: tuple[
+    tuple[
+        str,
+        Callable[[Measured], Measure | None],
+        Callable[[float], str],
+        Callable[[Verdict], str],
+    ],
     ...,
 ] = (
     ("Cold: the whole process", lambda cell: cell.cold, fmt.duration, str),
@@ -177,12 +162,19 @@ MEASURES: tuple[
 )
 
 
-def means(report: Report) -> list[Mean]:
-    """The geometric mean of each group that has one."""
-    base, new = subjects(report)
-    found = {s.group: s for s in report.standings if (s.runner, s.reference) == (new, base)}
-    return [
-        Mean(group, one.cases, one.ratio, *(fmt.change(one.ratio) if one.ratio else (NONE, "")))
-        for group in report.groups
-        if (one := found.get(group))
-    ]
+def _means(report: Report, base: str, new: str) -> list[Section]:
+    """The geometric mean of the changes of each group that has one."""
+    standings = {s.group: s for s in report.standings if (s.runner, s.reference) == (new, base)}
+    rows: list[TableRow] = []
+    for group in report.groups:
+        if standing := standings.get(group):
+            ratio = standing.ratio
+            style = cells.side(ratio) if ratio else ""
+            mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else cells.NONE
+            cases = Cell(str(standing.cases), value=standing.cases)
+            rows.append(TableRow(Head(group), [cases, mean]))
+    if not rows:
+        return []
+    columns = [Column("cases", "cases"), COLUMNS[2]]
+    table = Table("means", Column("group", "group", "text"), columns, rows)
+    return [Section("means", "Geometric means", blocks=[table])]

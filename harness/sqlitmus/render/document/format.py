@@ -20,9 +20,6 @@ MAX_DIGITS = 4
 MIN_DIGITS = 2
 PLAIN_DIGITS = 3
 KIBI = 1024.0
-# Ready-made: a nested format takes half as long again, and a page has hundreds of thousands.
-FIXED = tuple(f"%.{places}f" for places in range(330))
-BOUNDS = tuple(f"[{one}, {one}]" for one in FIXED)
 
 
 def decimals(value: float, low: float | None, high: float | None) -> int:
@@ -35,26 +32,20 @@ def decimals(value: float, low: float | None, high: float | None) -> int:
         wanted = PLAIN_DIGITS - 1 - lead
     else:
         wanted = -floor(log10((high - low) / 2))
-        # written out, since min and max take longer than all the rest
-        if wanted > MAX_DIGITS - 1 - lead:
-            wanted = MAX_DIGITS - 1 - lead
-        elif wanted < MIN_DIGITS - 1 - lead:
-            wanted = MIN_DIGITS - 1 - lead
+        wanted = max(min(wanted, MAX_DIGITS - 1 - lead), MIN_DIGITS - 1 - lead)
     return max(0, wanted)
 
 
 def fixed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign; never "-0"."""
-    text = FIXED[places] % value
-    if text[0] != "-":
+    text = f"{value:.{places}f}"
+    if not text.startswith("-"):
         return text
     return MINUS + text[1:] if text.strip("-0.") else text[1:]
 
 
 def bounded(low: float, high: float, places: int) -> str:
     """ "[low, high]" with `places` decimals."""
-    if low > 0:
-        return BOUNDS[places] % (low, high)
     return f"[{fixed(low, places)}, {fixed(high, places)}]"
 
 

@@ -1,9 +1,29 @@
-"""The merged report's words as symbols and meanings, and which rows are shown for want of room."""
+"""Several machines as a document: what holds on which of them, and what they are."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlitmus.results.machines import Machine, MergedReport, Row
+from sqlitmus.render.document import cells
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Document,
+    Folded,
+    Head,
+    Legend,
+    LegendEntry,
+    Mark,
+    Notice,
+    Paragraph,
+    Section,
+    Table,
+)
+from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import HoldsWord
 
@@ -46,6 +66,142 @@ POOLED = (
     "Where three or more machines of a kind have an estimate, their mean by random effects is "
     "given, and where the ratio on one more such machine would lie (95 %)."
 )
+
+
+MACHINES = [
+    Column("kind", "kind", "text"),
+    Column("cpu", "CPU", "text"),
+    Column("cores", "cores", "text", wide=True),
+    Column("system", "system", "text", wide=True),
+    Column("sqlite", "SQLite", "text", wide=True),
+    Column("blocks", "blocks", "text"),
+    Column("noise", "noise", "text"),
+    Column("missing", "missing shards", "text"),
+    Column("run", "run", "text", wide=True),
+]
+
+
+def build(report: MergedReport) -> Document:
+    """The document of a merged report."""
+    there, expected = len(report.machines), len(report.machines) + len(report.expected)
+    refused = [f"Not taken: {one.path}: {one.reason}" for one in report.refused]
+    return Document(
+        title=report.title,
+        headline=report.headline,
+        facts=[
+            ("", f"{there} of {counted(expected, 'machine')}"),
+            ("", counted(len(report.rows), "comparison")),
+            ("reference", report.reference),
+        ],
+        notices=[Notice(text, "absent") for text in (*absent(report), *refused)],
+        trust=[],
+        sections=[_holds(report), _machines(report)],
+        foot=[
+            Legend(
+                [LegendEntry(_mark(word), word, look.meaning) for word, look in WORDS.items()]
+            ),
+            Legend(cells.verdicts()),
+            Code(f"./just report results/{report.run} --machine NAME", "One machine's own report"),
+            Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
+        ],
+        whole=f"`./just report results/{report.run} --format json` has all of them.",
+    )  # fmt: skip
+
+
+def _holds(report: MergedReport) -> Section:
+    """By group the comparisons that are decided; those that are not are counted."""
+    columns = [
+        Column("runner", "runner", "id"),
+        Column("holds", "does it hold?", "text"),
+        Column("ratios", "ratios"),
+        Column("means", "mean of a kind", "text", wide=True),
+        *(Column(machine.name, machine.name, wide=True) for machine in report.machines),
+    ]
+    sections: list[Section] = []
+    for group in report.groups:
+        mine = [row for row in report.rows if row.group == group]
+        decided = [_row(row) for row in mine if not folded(row)]
+        rest = [row for row in mine if folded(row)]
+        fold = Folded(count(rest), [_row(row) for row in rest]) if rest else None
+        table = Table(f"holds-{group}", Column("case", "case", "id"), columns, decided, fold)
+        if mine:
+            sections.append(Section(f"holds-{group}", group, blocks=[table]))
+    reading = f"{READING.format(reference=report.reference)} {POOLED}"
+    blocks: list[Block] = [Chart("machines", report)]
+    if not sections:
+        blocks.append(Paragraph("No machine has a comparison."))
+    return Section("holds", "Does it hold?", [reading], blocks, sections)
+
+
+def _row(row: Row) -> TableRow:
+    text = f"{said(row)}; {row.beside}" if row.beside else said(row)
+    return TableRow(
+        Head(row.case, title=row.title),
+        [
+            Cell(row.runner),
+            Cell(text, mark=_mark(row.word), style=side(row)),
+            Cell(_span(row.answers), style=side(row)),
+            Cell(" ".join(map(_mean, row.pooled))),
+            *map(_answer, row.answers),
+        ],
+        style=side(row),
+        key=row.case,
+        rank=list(WORDS).index(row.word),
+    )
+
+
+def _mark(word: HoldsWord) -> Mark:
+    return Mark(WORDS[word].symbol, WORDS[word].ascii)
+
+
+def _span(answers: Sequence[Answer]) -> str:
+    """The smallest and the largest ratio of the machines that count."""
+    ratios = [answer.ratio for answer in answers if answer.ratio and not answer.emulated]
+    if not ratios:
+        return cells.NONE.text
+    ratios.sort(key=lambda ratio: ratio.value)
+    return " to ".join(dict.fromkeys(fmt.ratio(ratio)[0] for ratio in (ratios[0], ratios[-1])))
+
+
+def _mean(pooled: Pooled) -> str:
+    """A kind's mean, and where one more such machine would lie."""
+    value, bounds = fmt.ratio(pooled.ratio)
+    return f"{value} {bounds} {pooled.kind} × {pooled.machines}, next {fmt.ratio(pooled.next)[1]}"
+
+
+def _answer(answer: Answer) -> Cell:
+    """One machine's ratio, or why there is none."""
+    if answer.ratio is None or answer.verdict is None:
+        return Cell(answer.said, style="na", emphasis="aside")
+    cell = cells.compared(answer.ratio, answer.verdict)
+    return replace(cell, note="emulated", style="em", emphasis="") if answer.emulated else cell
+
+
+def _machines(report: MergedReport) -> Section:
+    """What the machines are and what arrived of them."""
+    rows = [
+        TableRow(
+            Head(machine.name),
+            [
+                Cell(text)
+                for text in (
+                    machine.kind,
+                    cpus(machine),
+                    machine.facts.get("cores", "unknown"),
+                    machine.facts.get("os", "unknown"),
+                    sqlite(machine),
+                    blocks(machine),
+                    machine.grade or "unknown",
+                    shards(machine),
+                    machine.created,
+                )
+            ],
+            key=machine.name,
+        )
+        for machine in report.machines
+    ]
+    table: list[Block] = [Table("machines", Column("machine", "machine", "id"), MACHINES, rows)]
+    return Section("machines", "Machines", blocks=table)
 
 
 def said(row: Row) -> str:

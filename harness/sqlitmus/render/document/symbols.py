@@ -62,11 +62,6 @@ STEADINESS: dict[Steadiness, SteadyWord] = {
 ABSENT = OutcomeWord("a", "not planned", "this run's plan does not hold that cell")
 
 
-def marks() -> str:
-    """Each verdict's symbol, as a legend."""
-    return " · ".join(f"{verdict.symbol} {verdict}" for verdict in Verdict)
-
-
 def shade(verdict: Verdict, value: float) -> str:
     """Style class of a compared cell: f1..f5, s1..s5, eq or un."""
     if not verdict.different:

@@ -1,7 +1,7 @@
 """Geometry of the page's charts: numbers in, coordinates and ticks out; no markup and no
 statistics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log2, log10
 
@@ -32,28 +32,21 @@ class Mark:
     over: int
 
 
+@dataclass(frozen=True, slots=True)
 class RatioAxis:
     """A log axis of ratios from `low` ≤ 1 to `high` ≥ 1 over `width` px with `pad` px at both
     ends."""
 
-    __slots__ = ("_factor", "_origin", "high", "low", "pad", "width")
-
-    def __init__(self, low: float, high: float, width: int, pad: int) -> None:
-        self.low = low
-        self.high = high
-        self.width = width
-        self.pad = pad
-        self._origin = log(low)
-        self._factor = (width - 2 * pad) / log(high / low)
+    low: float
+    high: float
+    width: int
+    pad: int
 
     def at(self, value: float) -> float:
         """Position of `value` in px, to a tenth, clamped to the axis."""
-        if value <= self.low:
-            return float(self.pad)
-        if value >= self.high:
-            return float(self.width - self.pad)
-        # by way of an integer, which is much quicker than to round to a digit
-        return round((self.pad + (log(value) - self._origin) * self._factor) * 10) / 10
+        inside = min(max(value, self.low), self.high)
+        part = log(inside / self.low) / log(self.high / self.low)
+        return round(self.pad + part * (self.width - 2 * self.pad), 1)
 
     def mark(self, interval: Interval) -> Mark:
         """Where `interval` goes."""
@@ -220,6 +213,12 @@ def rate_ticks(low: float, high: float) -> list[float]:
     ticks = log_ticks(low, high)
     stride = ceil(len(ticks) / 5)
     return ticks[::stride]
+
+
+def log_scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Values from `low` to `high` to px from `start` to `end`, logarithmic, to a tenth."""
+    span = log(high / low) or 1.0
+    return lambda value: round(start + log(value / low) / span * (end - start), 1)
 
 
 def joined(points: Sequence[tuple[float, float]]) -> str:

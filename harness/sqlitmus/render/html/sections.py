@@ -1,19 +1,62 @@
 """The page's other sections as the templates see them: summary, scaling, overhead, provenance."""
 
 from dataclasses import dataclass
-from typing import Any
-
-from markupsafe import Markup
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.html import charts, fragments
+from sqlitmus.render.document.cells import side
+from sqlitmus.render.document.naming import varying_axes
+from sqlitmus.render.html import charts
+from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import looks
-from sqlitmus.render.html.view import UNITY, safe, sentence, varying_axes
-from sqlitmus.results.report import Case, Cell, Fact, Interval, Report, Scaling, Standing
+from sqlitmus.render.html.view import (
+    DASH,
+    UNITY,
+    Judged,
+    Pair,
+    over_floor,
+)
+from sqlitmus.results.report import Case, Cell, Fact, Report, Scaling, Standing
+from sqlitmus.vocabulary.verdicts import Verdict
 
 BAR_WIDTH = 120
 OVERHEAD_WIDTH = 80
-COUNTS = ("faster", "slower", "equivalent", "unresolved", "not_ok")
+WITHOUT = "without result"
+# What a standing counts: its words, its sign, and its style class; in the order of `embed`.
+COUNTS = (
+    ("faster", Verdict.MATERIALLY_FASTER.symbol, "t-faster"),
+    ("slower", Verdict.MATERIALLY_SLOWER.symbol, "t-slower"),
+    ("equivalent", Verdict.EQUIVALENT.symbol, "t-equivalent"),
+    ("not resolved", Verdict.NOT_RESOLVED.symbol, "t-unresolved"),
+    (WITHOUT, "\u2205", "t-not_ok"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingView:
+    """A runner in a group: its mean ratio, where that lies, and its cases as (kind, sign, count).
+
+    `bar` is the same as (style class, x, width) in px; both are empty for the reference.
+    """
+
+    runner: int
+    name: str
+    style: str
+    ratio: Pair
+    mark: charts.Mark | None
+    counts: list[tuple[str, str, int]]
+    bar: list[tuple[str, float, float]]
+
+    @property
+    def signs(self) -> str:
+        """ "3▲ 1?": what occurs."""
+        return " ".join(f"{count}{sign}" for _, sign, count in self.counts if count)
+
+    @property
+    def words(self) -> str:
+        """The same in words; cases without a result only where there are any."""
+        return ", ".join(
+            f"{count} {kind}" for kind, _, count in self.counts if count or kind != WITHOUT
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,60 +66,50 @@ class SummaryGroup:
     name: str
     title: str
     cases: int
-    ticks: Markup
-    rows: list[tuple[Any, ...]]
+    axis: charts.RatioAxis
+    rows: list[StandingView]
 
 
 def summary(report: Report) -> list[SummaryGroup]:
     """Standings by group, as far as there are any for the report's reference."""
-    found: list[SummaryGroup] = []
+    places = {runner.name: place for place, runner in enumerate(report.runners)}
+    groups: list[SummaryGroup] = []
     for group in report.groups:
         mine = [s for s in report.standings if s.group == group and s.reference == report.reference]
         if not mine:
             continue
-        known = [s.ratio for s in mine if s.ratio]
-        axis = charts.ratio_axis(known, charts.SUMMARY_WIDTH, charts.FOREST_PAD)
+        ratios = [s.ratio for s in mine if s.ratio]
+        axis = charts.ratio_axis(ratios, charts.SUMMARY_WIDTH, charts.FOREST_PAD)
+        cases = max(s.cases for s in mine)
         mine.append(Standing(report.reference, report.reference, group, UNITY, 0, 0, 0, 0, 0, 0))
         mine.sort(key=lambda s: s.ratio.value if s.ratio else float("inf"))
-        cases = max(s.cases for s in mine)
-        rows = [standing_row(s, axis) for s in mine]
-        found.append(SummaryGroup(group, sentence(group), cases, safe(fragments.ticks(axis)), rows))
-    return found
+        rows = [standing(s, places[s.runner], axis) for s in mine if s.runner in places]
+        groups.append(SummaryGroup(group, sentence(group), cases, axis, rows))
+    return groups
 
 
-def standing_row(s: Standing, axis: charts.RatioAxis) -> tuple[Any, ...]:
-    """(class, runner, ratio, forest, counts, the counts with signs, bar segments)."""
-    frame = fragments.forest_frame(axis)
-    counts = tuple(getattr(s, name) for name in COUNTS)
-    bar = segments(counts)
-    signs = " ".join(f"{n}{mark}" for n, mark in zip(counts, "▲▼≈?∅", strict=True) if n)
+def standing(s: Standing, place: int, axis: charts.RatioAxis) -> StandingView:
+    """One runner in one group."""
     if s.runner == s.reference:
-        own = safe("<b>1×</b> <small>reference</small>")
-        return ("base", s.runner, own, safe(fragments.forest(frame, axis, s.ratio)), None, "", [])
+        return StandingView(place, s.runner, "base", ("1×", "reference"), axis.mark(UNITY), [], [])
+    numbers = (s.faster, s.slower, s.equivalent, s.unresolved, s.not_ok)
+    counts = [(kind, sign, n) for (kind, sign, _), n in zip(COUNTS, numbers, strict=True)]
     if s.ratio is None:
-        none = safe(fragments.pair((fragments.DASH, "not compared")))
-        return ("un", s.runner, none, safe(fragments.forest(frame, axis, None)), counts, signs, bar)
-    ratio = safe(fragments.pair(fmt.ratio(s.ratio)))
-    drawn = safe(fragments.forest(frame, axis, s.ratio))
-    return (side(s.ratio), s.runner, ratio, drawn, counts, signs, bar)
-
-
-def side(ratio: Interval) -> str:
-    """Which side of 1 the interval lies on: f, s, or un when it contains 1 or has no bounds."""
-    if ratio.high is not None and ratio.high < 1:
-        return "f"
-    return "s" if ratio.low is not None and ratio.low > 1 else "un"
+        ratio, style, mark = (DASH, "not compared"), "un", None
+    else:
+        ratio, style, mark = fmt.ratio(s.ratio), side(s.ratio), axis.mark(s.ratio)
+    return StandingView(place, s.runner, style, ratio, mark, counts, segments(numbers))
 
 
 def segments(counts: tuple[int, ...]) -> list[tuple[str, float, float]]:
-    """A stacked bar as (count name, x, width) in px."""
+    """A stacked bar as (style class, x, width) in px."""
     total = sum(counts) or 1
     parts: list[tuple[str, float, float]] = []
     place = 0.0
-    for name, count in zip(COUNTS, counts, strict=True):
+    for (_, _, style), count in zip(COUNTS, counts, strict=True):
         width = BAR_WIDTH * count / total
         if count:
-            parts.append((name, round(place, 1), round(width, 1)))
+            parts.append((style, round(place, 1), round(width, 1)))
         place += width
     return parts
 
@@ -86,7 +119,6 @@ class ScalingView:
     """One parallel scenario: its panels and the same numbers as a table."""
 
     scaling: Scaling
-    axes: Markup
     panels: list[charts.Panel]
     workers: list[int]
     rows: list[tuple[str, list[tuple[str, str]]]]
@@ -104,22 +136,32 @@ def scaling(report: Report) -> list[ScalingView]:
         rows: list[tuple[str, list[tuple[str, str]]]] = []
         for curve in item.curves:
             rates = {point.workers: fmt.rate(point.rate) for point in curve.points}
-            rows.append((curve.runner, [rates.get(count, ("\u2013", "")) for count in workers]))
-        views.append(
-            ScalingView(item, safe(fragments.axes(item.axes.items())), panels, workers, rows)
-        )
+            rows.append((curve.runner, [rates.get(count, (DASH, "")) for count in workers]))
+        views.append(ScalingView(item, panels, workers, rows))
     return views
 
 
 @dataclass(frozen=True, slots=True)
+class OverheadCell:
+    """What a runner takes over the floor: a bar from 0 to `end` with a whisker from `low` to
+    `high`, in px."""
+
+    over: Judged
+    hue: str
+    end: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class OverheadRow:
-    """One case: the floor's time and, per runner, the overhead with its bar."""
+    """One case: the floor's time and an overhead per runner, None where it has none."""
 
     index: int
     case: Case
-    axes: Markup
+    axes: list[Pair]
     floor: str
-    cells: Markup
+    cells: list[OverheadCell | None]
 
 
 def overhead(report: Report) -> tuple[list[str], list[tuple[str, list[OverheadRow]]]]:
@@ -136,26 +178,24 @@ def overhead(report: Report) -> tuple[list[str], list[tuple[str, list[OverheadRo
         if base is None or base.time is None or not any(known):
             continue
         top = max(max(o.value, o.high or o.value) for o in known if o)
-        axes = safe(
-            fragments.axes((n, case.axes[n]) for n in varying[case.scenario] if n in case.axes)
-        )
-        row = [overhead_td(cells.get(name), top, style[name].hue) for name in runners]
-        view = OverheadRow(index, case, axes, fmt.time(base.time)[0], safe("".join(row)))
+        axes = [(n, case.axes[n]) for n in varying[case.scenario] if n in case.axes]
+        row = [overhead_cell(cells.get(name), top, style[name].hue) for name in runners]
+        view = OverheadRow(index, case, axes, fmt.time(base.time)[0], row)
         groups.setdefault(case.group, []).append(view)
     return runners, [(sentence(name), rows) for name, rows in groups.items()]
 
 
-def overhead_td(cell: Cell | None, top: float, hue: str) -> str:
+def overhead_cell(cell: Cell | None, top: float, hue: str) -> OverheadCell | None:
     """One bar; a negative overhead has no length but keeps its number."""
     if cell is None or cell.overhead is None:
-        return f"<td>{fragments.DASH}"
+        return None
     value, low, high = cell.overhead.value, cell.overhead.low, cell.overhead.high
 
     def place(number: float) -> float:
         return round(OVERHEAD_WIDTH * min(max(number / top, 0.0), 1.0), 1) if top > 0 else 0.0
 
     ends = (place(value), place(value if low is None else low), place(high or value))
-    return fragments.overhead_td(hue, fmt.signed_time(cell.overhead), ends, cell.overhead_verdict)
+    return OverheadCell(over_floor(cell), hue, *ends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,80 @@
-"""The page as the templates see it: every text formatted, every coordinate known, nothing left to
-compute."""
+"""The suite page as its templates see it: every text formatted, every coordinate known."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
-
-from markupsafe import Markup
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.html import charts, fragments
+from sqlitmus.render.document.naming import varying_axes
+from sqlitmus.render.document.symbols import OutcomeWord
+from sqlitmus.render.html import charts
+from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
-from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
+from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
+DASH = "\u2013"
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumn:
+    """A secondary figure: its name for scripts, its title, its column in a CSV, how it is read,
+    written, and how a verdict on it is worded."""
+
+    name: str
+    title: str
+    column: str
+    read: Callable[[Cell], Measure | None]
+    written: Callable[[float], str]
+    worded: Callable[[Verdict], str]
+
+
+def _amount(verdict: Verdict) -> str:
+    return verdict.amount
+
+
+FIGURES = (
+    FigureColumn("cold", "Cold", "cold_ns", lambda cell: cell.cold, fmt.duration, str),
+    FigureColumn("cpu", "CPU", "cpu_ns", lambda cell: cell.cpu, fmt.duration, _amount),
+    FigureColumn("memory", "Memory", "rss_bytes", lambda cell: cell.memory, fmt.size, _amount),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A figure as text; `verdict` is None where it is compared with nothing."""
+
+    name: str
+    text: str
+    verdict: Verdict | None = None
+    ratio: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A runner in a case, against the report's reference.
+
+    `words` say the verdict, or why there is no time; `glyph` and `mark` are where its interval
+    lies in the matrix and on the axis of the case; `over` is what it takes over the floor.
+    """
+
+    runner: int
+    name: str
+    style: str
+    words: str
+    cell: Cell | None
+    outcome: OutcomeWord | None = None
+    time: Pair = ("", "")
+    ratio: Pair = ("", "")
+    comparison: Comparison | None = None
+    glyph: charts.Mark | None = None
+    mark: charts.Mark | None = None
+    figures: tuple[Judged, ...] = ()
+    over: Judged | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +84,11 @@ class CaseView:
 
     index: int
     case: Case
-    axes: Markup
-    settings: Markup
+    axes: list[Pair]
     tally: str
-    matrix: Markup
-    ticks: Markup
-    rows: Markup
+    axis: charts.RatioAxis
+    entries: list[Entry]
     plans: list[tuple[str, list[str]]]
-    plans_differ: bool
-    commands: Markup
     evidence: list[tuple[str, str, str, str]]
     canary: str
     unsteady: list[tuple[str, str, str]]
@@ -58,87 +113,32 @@ def runner_views(report: Report) -> list[tuple[Runner, Look, bool]]:
 def group_views(report: Report) -> list[GroupView]:
     """All cases by group: the report's groups first, then any that it does not name."""
     varying = varying_axes(report.cases)
-    style = looks(report.runners)
-    heads = {r.name: fragments.runner_head(r.name, style[r.name]) for r in report.runners}
     members: dict[str, list[CaseView]] = {group: [] for group in report.groups}
     for index, case in enumerate(report.cases):
-        view = case_view(index, case, report, varying[case.scenario], heads)
+        view = case_view(index, case, report, varying[case.scenario])
         members.setdefault(case.group, []).append(view)
     return [GroupView(name, sentence(name), cases) for name, cases in members.items() if cases]
 
 
-class Placed(Protocol):
-    """What a scenario's axes fix: a case, or a row on one."""
-
-    @property
-    def scenario(self) -> str: ...
-    @property
-    def axes(self) -> Mapping[str, str]: ...
-
-
-def varying_axes(cases: Iterable[Placed]) -> dict[str, list[str]]:
-    """Per scenario, the axes with more than one value in this report."""
-    values: dict[str, dict[str, set[str]]] = {}
-    for case in cases:
-        axes = values.setdefault(case.scenario, {})
-        for name, value in case.axes.items():
-            axes.setdefault(name, set()).add(value)
-    return {
-        scenario: [name for name, found in axes.items() if len(found) > 1]
-        for scenario, axes in values.items()
-    }
-
-
-def case_view(
-    index: int, case: Case, report: Report, varying: list[str], heads: dict[str, str]
-) -> CaseView:
-    """Matrix cells and forest rows of one case against the report's reference."""
+def case_view(index: int, case: Case, report: Report, varying: list[str]) -> CaseView:
+    """One case against the report's reference."""
     cells = {cell.runner: cell for cell in case.cells}
     against = case.comparisons.against(report.reference)
     axis = charts.ratio_axis(
         [c.ratio for c in against.values()], charts.FOREST_WIDTH, charts.FOREST_PAD
     )
-    frame = fragments.forest_frame(axis, report.margin)
-    matrix: list[str] = []
-    rows: list[str] = []
-    for name, head in heads.items():
-        cell, compared = cells.get(name), against.get(name)
-        if cell is None or cell.outcome != "ok" or cell.time is None:
-            matrix.append(fragments.outcome_td(cell))
-            rows.append(fragments.outcome_tr(head, cell, 9 if report.floor else 8))
-            continue
-        time = fmt.time(cell.time)
-        above = fragments.above_floor_td(cell) if report.floor else ""
-        if compared is None:
-            own = name == report.reference
-            style, said = ("base", "reference") if own else ("un", "not compared")
-            drawn = fragments.forest(frame, axis, UNITY if own else None)
-            matrix.append(fragments.plain_td(style, time[0], said))
-            rows.append(fragments.forest_tr(style, head, cell, drawn, "", said, time) + above)
-            continue
-        style, ratio = (
-            words.shade(compared.verdict, compared.ratio.value),
-            fmt.ratio(compared.ratio),
-        )
-        drawn = fragments.forest(frame, axis, compared.ratio)
-        said = fragments.verdict_words(compared)
-        matrix.append(fragments.compared_td(style, compared, ratio))
-        rows.append(
-            fragments.forest_tr(style, head, cell, drawn, fragments.pair(ratio), said, time) + above
-        )
-    plans = plan_groups(case.cells)
+    entries = [
+        entry(place, runner.name, cells.get(runner.name), against.get(runner.name), axis, report)
+        for place, runner in enumerate(report.runners)
+    ]
     return CaseView(
         index,
         case,
-        safe(fragments.axes((name, case.axes[name]) for name in varying if name in case.axes)),
-        safe(fragments.axes(case.axes.items())),
+        [(name, case.axes[name]) for name in varying if name in case.axes],
         tally(list(against.values())),
-        safe("".join(matrix)),
-        safe(fragments.ticks(axis)),
-        safe("\n".join(rows)),
-        plans,
-        len(plans) > 1,
-        safe(fragments.commands(case.cells)),
+        axis,
+        entries,
+        plan_groups(case.cells),
         [
             (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
             for cell in case.cells
@@ -153,9 +153,68 @@ def case_view(
     )
 
 
-def safe(text: str) -> Markup:
-    """Marks what `fragments` made as safe."""
-    return Markup(text)  # noqa: S704
+def entry(
+    place: int,
+    name: str,
+    cell: Cell | None,
+    compared: Comparison | None,
+    axis: charts.RatioAxis,
+    report: Report,
+) -> Entry:
+    """One runner in one case."""
+    if cell is None or cell.outcome != "ok" or cell.time is None:
+        outcome = words.OUTCOMES[cell.outcome] if cell else words.ABSENT
+        reason = (cell.reason if cell else None) or outcome.meaning
+        return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
+    time = fmt.time(cell.time)
+    figures = tuple(judged(figure, cell) for figure in FIGURES)
+    over = over_floor(cell) if report.floor else None
+    if compared is None:
+        own = name == report.reference
+        style, text = ("base", "reference") if own else ("un", "not compared")
+        mark = axis.mark(UNITY) if own else None
+        return Entry(
+            place, name, style, text, cell, time=time, mark=mark, figures=figures, over=over
+        )
+    return Entry(
+        place,
+        name,
+        words.shade(compared.verdict, compared.ratio.value),
+        compared.verdict,
+        cell,
+        time=time,
+        ratio=fmt.ratio(compared.ratio),
+        comparison=compared,
+        glyph=charts.GLYPH.mark(compared.ratio),
+        mark=axis.mark(compared.ratio),
+        figures=figures,
+        over=over,
+    )
+
+
+def judged(figure: FigureColumn, cell: Cell) -> Judged:
+    """A secondary figure with its ratio to the report's reference and the verdict on that."""
+    measure = figure.read(cell)
+    if measure is None:
+        missing = DASH if figure.name == "cold" else "unknown"
+        return Judged(figure.name, missing)
+    text = figure.written(measure.value)
+    if measure.ratio is None or measure.verdict is None:
+        return Judged(figure.name, text)
+    ratio, bounds = fmt.ratio(measure.ratio)
+    return Judged(
+        figure.name, text, measure.verdict, ratio, f"{figure.worded(measure.verdict)} {bounds}"
+    )
+
+
+def over_floor(cell: Cell) -> Judged:
+    """Time over the floor, and whether that is a difference."""
+    if cell.overhead is None:
+        return Judged("over", DASH)
+    text, bounds = fmt.signed_time(cell.overhead)
+    verdict = cell.overhead_verdict
+    told = bounds if verdict is None else f"{bounds} against the floor: {verdict}"
+    return Judged("over", text, verdict, words=told)
 
 
 def tally(comparisons: list[Comparison]) -> str:
@@ -177,8 +236,3 @@ def plan_groups(cells: list[Cell]) -> list[tuple[str, list[str]]]:
     return [
         (", ".join(names), [line for plan in plans for line in plan]) for plans, names in ordered
     ]
-
-
-def sentence(text: str) -> str:
-    """The first letter in upper case, the others as they are."""
-    return text[:1].upper() + text[1:]

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$@])")
-SPACE = re.compile(r"\s+")
+# All but the thin space of a number and its unit.
+SPACE = re.compile(r"[^\S\u202f]+")
 BACKTICKS = re.compile(r"`+")
 
 
@@ -27,11 +28,7 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def top(header: Sequence[str], left: int = 1) -> str:
-    """A table's header and rule: its first `left` columns are text and the others numbers."""
-    return f"{row(header)}\n{row(['---'] * left + ['--:'] * (len(header) - left))}"
-
-
-def grid(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A whole table."""
-    return "\n".join([top(header, left), *map(row, lines)])
+def grid(header: Sequence[str], lines: Iterable[str], numbers: Sequence[bool]) -> str:
+    """A whole table of such lines; columns of `numbers` stand to the right."""
+    rule = ["--:" if number else "---" for number in numbers]
+    return "\n".join([row(header), row(rule), *lines])

@@ -7,8 +7,8 @@ Holm's correction.
 
 from collections.abc import Iterator, Sequence
 
-from sqlitmus.render.document import comparison as changes
-from sqlitmus.render.document import matrix as table
+from sqlitmus.render.document.comparison import subjects
+from sqlitmus.render.document.naming import heads
 from sqlitmus.results.report import RateTest, Report
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -20,13 +20,13 @@ def render(report: Report) -> str:
     """The table, the expected number of false positives without correction, and what a correction
     leaves; of claims one for each claim and runner. UsageError for a report that compares nothing.
     """
-    if report.kind == "claims":
+    if report.claims:
         return "\n".join(
             f"{one(title)}\n\n{form(rated)}" for title, rated in by_claim_and_runner(report)
         )
-    changes.subjects(report)
-    names = table.names(report.cases)
-    return form([(name, c.rate) for name, c in zip(names, report.cases, strict=True) if c.rate])
+    subjects(report)
+    named = zip(heads(report.cases), report.cases, strict=True)
+    return form([(head.text, case.rate) for head, case in named if case.rate])
 
 
 def by_claim_and_runner(report: Report) -> Iterator[tuple[str, list[tuple[str, RateTest]]]]:

@@ -10,17 +10,17 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlitmus.render.document import machines as mergedwords
-from sqlitmus.render.html import machines as mergedview
+from sqlitmus.render.document.build import build
+from sqlitmus.render.document.machines import WORDS
+from sqlitmus.render.html import assets, fitting
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Machine, MergedReport
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.verdicts import Verdict
 
-STYLES = ("tokens", "page", "controls", "tables", "matrix", "charts", "merged", "print")
 LIMIT = 3_000_000
 RESERVE = 100_000
+# What all rows may take of the page, in bytes; the machines' own pages get the rest.
+ROOM = 1_500_000
 MOST_CELLS = 10_000  # a page of more never fits, and takes seconds to make
 
 
@@ -55,33 +55,32 @@ def render(report: MergedReport, pages: Sequence[bytes]) -> str:
 
 
 def _page(report: MergedReport, packed: Sequence[Packed]) -> str:
-    first, inner = html.script("theme"), html.bundle()
-    main = html.own(html.lean(html.asset("merged.js")))
+    first, inner = assets.script("theme"), assets.bundle()
+    main = assets.own(assets.lean(assets.asset("merged.js")))
+    document, left_out = fitting.fitted(build(report), ROOM)
     return (
-        html.environment()
+        assets.environment()
         .get_template("merged.html.j2")
         .render(
+            **html.shared(document),
             report=report,
+            label="",
+            grade=None,
+            machine=[],
             packed=packed,
-            holds=mergedview.holds(report),
-            absent=mergedwords.absent(report),
-            hold_words=mergedwords.WORDS,
-            verdicts=list(Verdict),
-            reading=mergedwords.READING.format(reference=report.reference),
-            about_means=mergedwords.POOLED,
-            told=mergedwords,
-            counted=counted,
-            data=html.inlined(
+            hold_words=WORDS,
+            left_out=left_out,
+            data=assets.inlined(
                 {
                     "kind": "merged",
+                    "words": list(WORDS),
                     "machines": [
                         {"name": one.machine.name, "here": bool(one.page)} for one in packed
                     ],
                 }
             ),
-            style=html.own(html.lean("\n".join(html.asset(f"{name}.css") for name in STYLES))),
             first_script=first,
             main_script=main,
-            policy=html.policy(first, main, inner),
+            policy=assets.policy(first, main, inner),
         )
     )

@@ -1,0 +1,77 @@
+"""Figures, outcomes and verdicts as cells of a table."""
+
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import Cell, LegendEntry, Mark
+from sqlitmus.render.document.symbols import ABSENT, OUTCOMES, shade
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.report import Cell as Measured
+from sqlitmus.results.report import Comparison
+from sqlitmus.vocabulary.terms import CellOutcome
+from sqlitmus.vocabulary.verdicts import Verdict
+
+NONE = Cell("\u2013", style="un")
+
+
+def mark(verdict: Verdict) -> Mark:
+    """The verdict's symbol."""
+    return Mark(verdict.symbol, verdict.ascii)
+
+
+def verdicts() -> list[LegendEntry]:
+    """All verdicts as a legend."""
+    return [LegendEntry(mark(v), str(v), v.meaning, v.style) for v in Verdict]
+
+
+def side(ratio: Interval) -> str:
+    """Which side of 1 the interval lies on: f, s, or un when it contains 1 or has no bounds."""
+    if ratio.high is not None and ratio.high < 1:
+        return "f"
+    return "s" if ratio.low is not None and ratio.low > 1 else "un"
+
+
+def mean(ratio: Interval | None) -> Cell:
+    """A mean ratio, which has no verdict of its own."""
+    return Cell(*fmt.ratio(ratio), style=side(ratio), value=ratio) if ratio else NONE
+
+
+def compared(ratio: Interval, verdict: Verdict) -> Cell:
+    """A ratio with its verdict."""
+    return Cell(
+        *fmt.ratio(ratio),
+        mark(verdict),
+        style=shade(verdict, ratio.value),
+        emphasis="strong" if verdict.different else "",
+        value=ratio,
+        tooltip=str(verdict),
+    )
+
+
+def change(ratio: Interval, verdict: Verdict) -> Cell:
+    """A ratio as a difference in percent."""
+    return Cell(
+        *fmt.change(ratio),
+        style=shade(verdict, ratio.value),
+        emphasis="strong" if verdict.different else "",
+        value=ratio,
+    )
+
+
+def outcome(name: CellOutcome | None, reason: str = "") -> Cell:
+    """A cell without a time: not planned where there is none."""
+    label = OUTCOMES[name].label if name else ABSENT.label
+    style = "bad" if name in ("wrong", "failed") else "na"
+    return Cell(label, style=style, emphasis="aside", tooltip=reason)
+
+
+def time(cell: Measured | None) -> Cell:
+    """A cell's time, or what became of it."""
+    if cell is None or cell.outcome != "ok" or cell.time is None:
+        return outcome(cell and cell.outcome, (cell and cell.reason) or "")
+    return Cell(fmt.time(cell.time)[0], style="un", value=cell.time)
+
+
+def against(cell: Measured | None, comparison: Comparison | None) -> Cell:
+    """A cell's ratio, or its time where it has no comparison, or its outcome."""
+    if comparison is None or cell is None or cell.outcome != "ok":
+        return time(cell)
+    return compared(comparison.ratio, comparison.verdict)

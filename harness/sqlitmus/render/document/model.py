@@ -1,0 +1,260 @@
+"""A report as titled sections of tables, texts and charts: built once, printed by every format.
+
+All texts are ready to read: numbers are written by `render.document.format`, verdicts by their
+words. Texts may hold what a run or a machine said, so every format escapes them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlitmus.results.claims import Claim, Group, Histograms, Ranking, Threads
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.machines import MergedReport
+from sqlitmus.results.report import Case, Report, Scaling
+
+# An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.
+ColumnKind = Literal["id", "text", "number"]
+# `strong` is a decided value, `aside` stands where there is no value and says why.
+Emphasis = Literal["", "strong", "aside"]
+ChartKind = Literal[
+    "forest",
+    "matrix",
+    "summary",
+    "ecdf",
+    "drift",
+    "scaling",
+    "overhead",
+    "threads",
+    "histogram",
+    "ranking",
+    "noise",
+    "machines",
+]
+ChartData = Report | MergedReport | Case | Scaling | Claim | Group | Ranking | Threads | Histograms
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A symbol and the ASCII that stands in for it."""
+
+    symbol: str
+    ascii: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place in a table: `mark`, `text`, `bounds` ("[0.74, 0.79]"), `note` in brackets.
+
+    `value` is the figure before rounding. `style` is a style class, the same in all formats: a side
+    (f, s, eq, un) with or without a shade step, or that of a claim's word; "bad" and "na" where
+    there is no figure.
+    """
+
+    text: str = ""
+    bounds: str = ""
+    mark: Mark | None = None
+    note: str = ""
+    style: str = ""
+    emphasis: Emphasis = ""
+    value: Interval | float | None = None
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a row is about: `name` and the `axes` ("rows=10") that tell it from its like.
+
+    `title` is the name in words where there is one, `link` the id of the section with all of it.
+    """
+
+    name: str
+    axes: tuple[str, ...] = ()
+    title: str = ""
+    link: str = ""
+    grade: str = ""
+
+    @property
+    def text(self) -> str:
+        """Name and axes on one line."""
+        return " ".join((self.name, *self.axes))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; `id` is its name for scripts and style sheets. One that is `wide` is left out
+    where the others leave it no room."""
+
+    id: str
+    title: str
+    kind: ColumnKind = "number"
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A head and one cell per column. `rank` orders rows where not all have room: 0 stays longest.
+
+    `key` is what the row is of for a script: a case's number, a runner's name.
+    """
+
+    head: Head
+    cells: list[Cell]
+    style: str = ""
+    key: str = ""
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Rows of less interest, and how many of which kind as a sentence part.
+
+    A short format prints that count, with the rows, with their names or alone, as `brief` says.
+    """
+
+    count: str
+    rows: list[Row]
+    brief: Literal["rows", "names", "count"] = "count"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells. `head` is the column of the rows' heads.
+
+    Columns of a `matrix` hold the same figure of several subjects, so that it may be turned where
+    its columns have no room beside each other.
+    """
+
+    id: str
+    head: Column
+    columns: list[Column]
+    rows: list[Row]
+    folded: Folded | None = None
+    title: str = ""
+    matrix: bool = False
+
+    def cell(self, row: Row, column: str) -> Cell:
+        """The row's cell in the column of that id; an empty one for a row that ends before it."""
+        place = [one.id for one in self.columns].index(column)
+        return row.cells[place] if place < len(row.cells) else Cell()
+
+    @property
+    def every_row(self) -> list[Row]:
+        """The folded ones too."""
+        return self.rows + (self.folded.rows if self.folded else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence on what may mislead, or on what is not here."""
+
+    text: str
+    level: Literal["caution", "absent"] = "caution"
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """A mark, the word that it stands for and what that means."""
+
+    mark: Mark
+    word: str
+    meaning: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """Marks of a section's tables; short formats print marks and words only."""
+
+    entries: list[LegendEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Names with their texts."""
+
+    items: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A sentence or more; `problem` where it says what went wrong."""
+
+    text: str
+    style: Literal["", "dim", "problem"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences."""
+
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """SQL or a command, with what it is for."""
+
+    text: str
+    label: str = ""
+    language: Literal["sql", "sh", ""] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart by its kind and data; formats that cannot draw leave it out.
+
+    What it shows also stands in a table or a sentence of the same section.
+    """
+
+    kind: ChartKind
+    data: ChartData
+
+
+Block = Table | Legend | Definitions | Paragraph | Items | Code | Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A title, sentences that lead in, blocks, and sections below it.
+
+    `detail` goes beyond a summary: short formats leave it out. `folded` sections are closed at
+    first.
+    """
+
+    id: str
+    title: str
+    lead: list[str] = field(default_factory=list[str])
+    blocks: list[Block] = field(default_factory=list[Block])
+    sections: list["Section"] = field(default_factory=list["Section"])
+    detail: bool = False
+    folded: bool = False
+
+    def tables(self) -> Iterator[Table]:
+        """All tables, those of the sections below too."""
+        yield from (block for block in self.blocks if isinstance(block, Table))
+        for section in self.sections:
+            yield from section.tables()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report.
+
+    `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
+    make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
+    """
+
+    title: str
+    headline: list[str]
+    facts: list[tuple[str, str]]
+    notices: list[Notice]
+    trust: list[str]
+    sections: list[Section]
+    foot: list[Block]
+    whole: str
+
+    def tables(self) -> Iterator[Table]:
+        """Every table, in order."""
+        for section in self.sections:
+            yield from section.tables()

@@ -1,0 +1,68 @@
+"""A run of a suite as a document: geometric means by group, then every case."""
+
+from sqlitmus.render.document import cells, parts
+from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
+from sqlitmus.render.document.naming import heads
+from sqlitmus.results.report import Case, Report
+from sqlitmus.vocabulary.nouns import counted
+
+
+def build(report: Report) -> Document:
+    """The document of a run of a suite."""
+    size = f"{counted(len(report.cases), 'case')} × {counted(len(report.runners), 'runner')}"
+    return parts.document(
+        report,
+        [("", size), ("reference", report.reference)],
+        [*_summary(report), matrix(report)],
+        parts.verdicts(report, "Numbers are time over the reference's time"),
+    )
+
+
+def _summary(report: Report) -> list[Section]:
+    """Geometric means: a row per runner, a column per group."""
+    standings = {
+        (s.runner, s.group): s for s in report.standings if s.reference == report.reference
+    }
+    if not standings:
+        return []
+    rows: list[Row] = []
+    for runner in report.runners:
+        mine = [standings.get((runner.name, group)) for group in report.groups]
+        if any(mine):
+            row = [cells.mean(standing and standing.ratio) for standing in mine]
+            rows.append(Row(Head(runner.name), row, key=runner.name))
+    columns = [Column(group, group) for group in report.groups]
+    table = Table("means", Column("runner", "runner", "id"), columns, rows)
+    lead = (
+        f"Geometric mean of time relative to {report.reference} with its 95 % interval; below 1 is "
+        "faster."
+    )
+    return [Section("summary", "Summary", [lead], [Chart("summary", report), table])]
+
+
+def matrix(report: Report) -> Section:
+    """Every case by group: the reference's time, then each other runner's ratio to it."""
+    groups: dict[str, list[Row]] = {group: [] for group in report.groups}
+    others = [r.name for r in report.runners if r.name != report.reference]
+    present = any(runner.name == report.reference for runner in report.runners)
+    names = [report.reference, *others] if present else others
+    for number, (case, head) in enumerate(zip(report.cases, heads(report.cases), strict=True)):
+        groups.setdefault(case.group, []).append(
+            Row(head, _row(case, names, report.reference), key=str(number))
+        )
+    columns = [Column(name, name) for name in names]
+    case = Column("case", "case", "id")
+    sections: list[Section] = []
+    for group, rows in groups.items():
+        table: list[Block] = [Table(f"matrix-{group}", case, columns, rows, matrix=True)]
+        if rows:
+            sections.append(Section(f"matrix-{group}", group, blocks=table))
+    lead = f"Times of {report.reference}, and of the others their ratio to it; below 1 is faster."
+    title = f"Time relative to {report.reference}"
+    return Section("matrix", title, [lead], [Chart("matrix", report)], sections)
+
+
+def _row(case: Case, names: list[str], reference: str) -> list[cells.Cell]:
+    measured = {cell.runner: cell for cell in case.cells}
+    compared = case.comparisons.against(reference)
+    return [cells.against(measured.get(name), compared.get(name)) for name in names]

@@ -1,0 +1,138 @@
+"""What every page is made of: style, script and data in the file itself, no request to anywhere.
+
+A page carries a content security policy that admits its own scripts by hash and nothing else.
+"""
+
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from pydantic_core import to_json
+
+from sqlitmus.render.document.model import Block
+
+REPORTS = Path(__file__).resolve().parents[4] / "reports"
+STYLES = (
+    "tokens",
+    "page",
+    "controls",
+    "tables",
+    "document",
+    "matrix",
+    "cases",
+    "charts",
+    "machines",
+    "print",
+)
+# In order of dependence: each may import from those before it.
+SCRIPTS = (
+    "address",
+    "format",
+    "data",
+    "filter",
+    "state",
+    "svg",
+    "matrix",
+    "summary",
+    "cases",
+    "visible",
+    "export",
+    "main",
+)
+
+
+@cache
+def environment() -> Environment:
+    """Templates with escaping on; an unknown name is an error."""
+    made = Environment(
+        loader=FileSystemLoader(REPORTS / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["g"] = "{:g}".format
+    made.filters["slug"] = slug
+    made.filters["sentence"] = sentence
+    made.filters["kind_of"] = kind_of
+    return made
+
+
+def slug(text: str) -> str:
+    """A text as the id of an element."""
+    return re.sub(r"[^\w-]+", "-", text)
+
+
+def sentence(text: str) -> str:
+    """The first letter in upper case, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def kind_of(block: Block) -> str:
+    """The name of a block's class, by which a template chooses."""
+    return type(block).__name__
+
+
+@cache
+def styles() -> Markup:
+    """All style sheets as one."""
+    return own(lean("\n".join(asset(f"{name}.css") for name in STYLES)))
+
+
+@cache
+def script(name: str) -> Markup:
+    """One script of our own."""
+    return own(asset(f"{name}.js"))
+
+
+@cache
+def bundle() -> Markup:
+    """The modules as one module script: their imports of each other go, and so do the exports."""
+    text = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
+    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+    return own(lean(re.sub(r"^export ", "", text, flags=re.MULTILINE)))
+
+
+def lean(text: str) -> str:
+    """Without indentation and without lines that are comments only; assets hold no long strings."""
+    text = re.sub(r"^\s*(//.*|/\*[^\n]*\*/)$", "", text, flags=re.MULTILINE)
+    return re.sub(r"\n\s*", "\n", text)
+
+
+def own(text: str) -> Markup:
+    """Text of this project's own assets, which must not end the element it is put into."""
+    if "</s" in text.lower():
+        message = "an asset contains '</s', which would end its <script> or <style> element early"
+        raise ValueError(message)
+    return Markup(text)  # noqa: S704
+
+
+def asset(name: str) -> str:
+    """The text of a file in reports/assets."""
+    return (REPORTS / "assets" / name).read_text(encoding="utf-8")
+
+
+def inlined(data: object) -> Markup:
+    """JSON that can stand in a <script> element: no character of it can end one."""
+    text = to_json(data).decode()
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704
+
+
+def policy(*scripts: str) -> str:
+    """The page's content security policy."""
+    hashes = " ".join(f"'sha256-{digest(text)}'" for text in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def digest(text: str) -> str:
+    """SHA-256 in base64, as a policy wants it."""
+    return b64encode(sha256(text.encode()).digest()).decode()
