@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.cli.export import text_of
 from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
+from sqlitmus.render.html import page as html
 from sqlitmus.results import summary
 from sqlitmus.run.processes import combine
 from sqlitmus.vocabulary import figures
@@ -122,6 +124,16 @@ def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
     )
     (_, measures) = json.loads(text_of(reports, "bmf")).values()
     assert measures["load-ns"] == {"value": float(second["load_ns"])}
+
+
+def test_it_is_a_column_of_the_page(run: Path) -> None:
+    page = html.render(analyse(load(run)))
+    cells = re.findall(r'<td data-f="(load|closing|untold)">([^<]*)', page)
+    assert [name for name, _ in cells] == ["load", "closing", "untold"] * 2
+    assert {name: text for name, text in cells if name == "untold"} == {"untold": "unknown"}
+    assert [text for name, text in cells if name == "load"] == ["3.00\u202fms", "6.00\u202fms "]
+    for heading in ("Load", "Closing", "Untold"):
+        assert f'<th scope="col">{heading}</th>' in page
 
 
 def test_processes_that_share_a_job_give_its_sum() -> None:

@@ -1,6 +1,6 @@
 """An A/B comparison as a document: a table per figure, what is decided first."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlitmus.render.document import cells, parts
@@ -19,8 +19,9 @@ from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import more_blocks
 from sqlitmus.results.report import Case, Comparison, Measure, Report
-from sqlitmus.results.report import Cell as Measured
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -63,13 +64,10 @@ def _figures(report: Report, base: str, new: str) -> list[Section]:
     """Time, then the secondary figures as far as they were recorded."""
     named = list(zip(report.cases, heads(report.cases), strict=True))
     tables = [_table("Time", COLUMNS, (_time(case, head, base, new) for case, head in named))]
-    for title, read, written, worded in SECONDARY:
-        rows = [
-            row for case, head in named if (row := _secondary(case, head, base, new, read, written,
-                                                              worded))
-        ]  # fmt: skip
+    for figure in figures.FIGURES:
+        rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
         if rows:
-            tables.append(_table(title, COLUMNS[:-1], rows))
+            tables.append(_table(figure.title, COLUMNS[:-1], rows))
     return [
         Section(f"change-{number}", table.title, blocks=[Chart("forest", report), table])
         for number, table in enumerate(replace(t, id=f"change-{n}") for n, t in enumerate(tables))
@@ -125,41 +123,17 @@ def _row(
     return (verdict.rank, -ratio.value), verdict, TableRow(head, row, change.style, head.link[2:])
 
 
-def _secondary(
-    case: Case,
-    head: Head,
-    base: str,
-    new: str,
-    read: Callable[[Measured], Measure | None],
-    written: Callable[[float], str],
-    worded: Callable[[Verdict], str],
-) -> Ordered | None:
-    """A secondary figure of a case; None unless both subjects have it."""
-    measured = {cell.runner: cell for cell in case.cells}
-    old, fresh = (read(measured[name]) if name in measured else None for name in (base, new))
+def _judged(figure: Figure, case: Case, head: Head, base: str, new: str) -> Ordered | None:
+    """A secondary figure of a case; None unless both subjects have it, with a verdict."""
+    measured = {cell.runner: cell.figures.get(figure.name) for cell in case.cells}
+    old, fresh = measured.get(base), measured.get(new)
     if old is None or fresh is None or fresh.ratio is None or fresh.verdict is None:
         return None
-    figures = [Cell(written(figure.value), value=figure.value) for figure in (old, fresh)]
-    return _row(head, figures, fresh, worded(fresh.verdict))
-
-
-def _amount(verdict: Verdict) -> str:
-    return verdict.amount
-
-
-SECONDARY: tuple[
-    tuple[
-        str,
-        Callable[[Measured], Measure | None],
-        Callable[[float], str],
-        Callable[[Verdict], str],
-    ],
-    ...,
-] = (
-    ("Cold: the whole process", lambda cell: cell.cold, fmt.duration, str),
-    ("CPU time", lambda cell: cell.cpu, fmt.duration, _amount),
-    ("Peak memory", lambda cell: cell.memory, fmt.size, _amount),
-)
+    values = [
+        Cell(fmt.figure(measure.value, figure.unit), value=measure.value)
+        for measure in (old, fresh)
+    ]
+    return _row(head, values, fresh, figure.said(fresh.verdict))
 
 
 def _means(report: Report, base: str, new: str) -> list[Section]:

@@ -15,8 +15,8 @@ from typing import Any
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.sections import COUNTS
-from sqlitmus.render.html.view import FIGURES
 from sqlitmus.results.report import Case, Cell, Comparisons, Interval, Report
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 
 LOG_UNIT = 1e6
@@ -45,7 +45,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "margin": report.margin,
         "groups": report.groups,
         "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
-        "figures": [[figure.name, figure.column] for figure in FIGURES],
+        "figures": [[of.name, of.column, of.unit] for of in figures.FIGURES],
         "verdicts": {
             verdict.letter: [verdict, verdict.symbol, verdict.style, verdict.opposite.letter]
             for verdict in Verdict
@@ -102,10 +102,12 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "overhead": intervals([cell and cell.overhead for cell in timed]),
         "figures": {
             figure.name: [
-                short(measure.value) if cell and (measure := figure.read(cell)) else None
+                short(measure.value)
+                if cell and (measure := cell.figures.get(figure.name))
+                else None
                 for cell in timed
             ]
-            for figure in FIGURES
+            for figure in figures.FIGURES
         },
         **drift_columns(timed),
         **pair_columns(case.comparisons, index),

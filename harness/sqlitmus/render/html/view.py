@@ -1,7 +1,6 @@
 """The suite page as its templates see it: every text formatted, every coordinate known."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
@@ -11,36 +10,13 @@ from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
-from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
+from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
 DASH = "\u2013"
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class FigureColumn:
-    """A secondary figure: its name for scripts, its title, its column in a CSV, how it is read,
-    written, and how a verdict on it is worded."""
-
-    name: str
-    title: str
-    column: str
-    read: Callable[[Cell], Measure | None]
-    written: Callable[[float], str]
-    worded: Callable[[Verdict], str]
-
-
-def _amount(verdict: Verdict) -> str:
-    return verdict.amount
-
-
-FIGURES = (
-    FigureColumn("cold", "Cold", "cold_ns", lambda cell: cell.cold, fmt.duration, str),
-    FigureColumn("cpu", "CPU", "cpu_ns", lambda cell: cell.cpu, fmt.duration, _amount),
-    FigureColumn("memory", "Memory", "rss_bytes", lambda cell: cell.memory, fmt.size, _amount),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +143,14 @@ def entry(
         reason = (cell.reason if cell else None) or outcome.meaning
         return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
     time = fmt.time(cell.time)
-    figures = tuple(judged(figure, cell) for figure in FIGURES)
+    beside = tuple(judged(figure, cell) for figure in figures.FIGURES)
     over = over_floor(cell) if report.floor else None
     if compared is None:
         own = name == report.reference
         style, text = ("base", "reference") if own else ("un", "not compared")
         mark = axis.mark(UNITY) if own else None
         return Entry(
-            place, name, style, text, cell, time=time, mark=mark, figures=figures, over=over
+            place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
         )
     return Entry(
         place,
@@ -187,23 +163,22 @@ def entry(
         comparison=compared,
         glyph=charts.GLYPH.mark(compared.ratio),
         mark=axis.mark(compared.ratio),
-        figures=figures,
+        figures=beside,
         over=over,
     )
 
 
-def judged(figure: FigureColumn, cell: Cell) -> Judged:
+def judged(figure: figures.Figure, cell: Cell) -> Judged:
     """A secondary figure with its ratio to the report's reference and the verdict on that."""
-    measure = figure.read(cell)
+    measure = cell.figures.get(figure.name)
     if measure is None:
-        missing = DASH if figure.name == "cold" else "unknown"
-        return Judged(figure.name, missing)
-    text = figure.written(measure.value)
+        return Judged(figure.name, DASH if figure.primary else "unknown")
+    text = fmt.figure(measure.value, figure.unit)
     if measure.ratio is None or measure.verdict is None:
         return Judged(figure.name, text)
     ratio, bounds = fmt.ratio(measure.ratio)
     return Judged(
-        figure.name, text, measure.verdict, ratio, f"{figure.worded(measure.verdict)} {bounds}"
+        figure.name, text, measure.verdict, ratio, f"{figure.said(measure.verdict)} {bounds}"
     )
 
 
