@@ -11,16 +11,16 @@ from sqlitmus.analysis.conditions import passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.method import method
-from sqlitmus.analysis.noise import group_guards, letter, noise, told
+from sqlitmus.analysis.noise import group_guards, letter, noise, summarised
 from sqlitmus.analysis.notices import cores, notices, plan_note
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
-from sqlitmus.analysis.phrases import listed
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.rates import rates
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
+from sqlitmus.results.headline import Recorded
 from sqlitmus.results.report import (
     VERSION,
     Case,
@@ -34,6 +34,7 @@ from sqlitmus.results.report import (
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.nouns import listed
 from sqlitmus.vocabulary.terms import Grade
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -90,14 +91,13 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     ranking = standings(pairs, ok, [case.group for case in cases], groups)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
-    canary = canary_summary(_whose(plan), canaries)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
     if plan.kind == "claims":
-        told_first = claims_headline(published)
+        statements = claims_headline(published)
     else:
-        told_first = headline(runners, cases, ranking, complete, guards)
+        statements = headline(runners, cases, ranking, complete, guards)
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -115,10 +115,10 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         correction=plan.correction,
         reference=shown,
         floor=plan.floor,
-        headline=[*run.gate, *told_first],
+        headline=[*map(Recorded, run.gate), *statements],
         notices=notices(run, cases, facts, disagreeing, complete, flat),
-        canary_summary=canary,
-        noise=told(grades),
+        canary=canary_summary(_whose(plan), canaries) if plan.canary else None,
+        noise=summarised(grades),
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
         runners=runners,
@@ -144,10 +144,8 @@ def _title(plan: Plan, base: str) -> str:
 
 
 def _whose(plan: Plan) -> str | None:
-    """Whom the canary repeats, in words; None without a canary."""
-    if plan.canary is None or set(plan.canaries.values()) <= {plan.canary}:
-        return plan.canary
-    return "the runner that a case's figures are about"
+    """Whom the canary repeats; None where that is another runner in each case."""
+    return plan.canary if set(plan.canaries.values()) <= {plan.canary} else None
 
 
 def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:

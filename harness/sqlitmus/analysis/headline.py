@@ -1,21 +1,30 @@
-"""The verdict strip: whole sentences for someone choosing a runtime, what went wrong first."""
+"""Who leads, who ties and who is behind, what went wrong first: the headline as data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf
 
-from sqlitmus.analysis.phrases import SHOWN, listed, sentence, some, times
-from sqlitmus.results.report import Case, Comparison, Interval, Runner, Standing
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.headline import (
+    Behind,
+    Broken,
+    FewBlocks,
+    Leads,
+    LeftOut,
+    Missing,
+    NoOrder,
+    Statement,
+)
+from sqlitmus.results.notices import CanarySummary
+from sqlitmus.results.report import Case, Comparison, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Scenarios bound by SQLite itself: there to check the method, not to choose a runtime by.
 _CONTROLS = "controls"
 _ALPHA = 0.05
 _SUSPICIOUS = 0.01
-_PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
 
 
 def headline(
@@ -24,69 +33,58 @@ def headline(
     standings: Sequence[Standing],
     blocks: int,
     guards: Mapping[str, float],
-) -> list[str]:
+) -> list[Statement]:
     """Problems, then what may be said of each group.
 
     `guards` is the noise of each group's mean, a log ratio that an interval must clear.
     """
-    sentences = [*_problems(runners, cases)]
+    statements: list[Statement] = [*_problems(runners, cases)]
     if blocks < MIN_BLOCKS:
-        sentences.append(
-            f"With {counted(blocks, 'complete block')} this run says who works, not who is faster: "
-            f"verdicts need at least {MIN_BLOCKS} blocks."
-        )
-    groups = dict.fromkeys(case.group for case in cases)
-    for group in groups:
+        statements.append(FewBlocks(blocks, MIN_BLOCKS))
+    for group in dict.fromkeys(case.group for case in cases):
         if group != _CONTROLS and blocks >= MIN_BLOCKS:
             mine = [s for s in standings if s.group == group]
-            sentences += _group(group, runners, mine, exp(guards.get(group, 0.0)))
-    if not sentences:
+            order = leads(group, runners, mine, exp(guards.get(group, 0.0)))
+            statements += [order] if order else []
+    if not statements:
         measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
-        only = "Only controls were measured; they choose no runtime."
-        sentences.append(only if measured else "Nothing was measured.")
-    return sentences
+        statements.append(NoOrder(measured))
+    return statements
 
 
-def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> str:
-    """What comparing the reference with itself showed; empty without a canary.
+def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> CanarySummary:
+    """What comparing the reference with itself showed; `runner` is None where each case has its
+    own.
 
     The chance of as many alarms as were seen is binomial at 5 % per case: the cases are treated as
     independent, so it is a guide, not a test.
     """
-    if runner is None:
-        return ""
     tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
-    if not tested:
-        return f"Canary: {runner} against itself could not be tested in this run."
     alarms = sum(c.verdict.different for c in tested)
-    furthest = max(tested, key=lambda c: max(c.ratio.value, 1 / c.ratio.value))
-    text = (
-        f"Canary: {runner} against itself differs in {alarms} of {counted(len(tested), 'case')} "
-        f"(chance alone gives about {_ALPHA * len(tested):.1f}); the ratio furthest from 1 is "
-        f"{times(furthest.ratio)}."
+    ratios = [comparison.ratio for comparison in tested]
+    return CanarySummary(
+        runner,
+        len(tested),
+        alarms,
+        _ALPHA * len(tested),
+        max(ratios, key=lambda ratio: max(ratio.value, 1 / ratio.value), default=None),
+        many=bool(alarms) and binomial_tail(alarms, len(tested), _ALPHA) < _SUSPICIOUS,
     )
-    if alarms and binomial_tail(alarms, len(tested), _ALPHA) < _SUSPICIOUS:
-        text += " That is more than chance explains: do not trust small differences in this run."
-    return text
 
 
-def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[str]:
-    hit: dict[tuple[str, str], list[str]] = {}
-    for case in cases:
-        for cell in case.cells:
-            if cell.outcome in _PROBLEMS:
-                hit.setdefault((cell.outcome, cell.runner), []).append(case.id)
-    for outcome, words in _PROBLEMS.items():
+def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[Statement]:
+    for outcome in ("wrong", "failed"):
         for runner in runners:
-            ids = hit.get((outcome, runner.name))
+            ids = [
+                case.id
+                for case in cases
+                if any((c.runner, c.outcome) == (runner.name, outcome) for c in case.cells)
+            ]
             if ids:
-                yield (
-                    f"{runner.name} {words} in {len(ids)} of {counted(len(cases), 'case')} "
-                    f"({some(ids)}): no times are given for these."
-                )
+                yield Broken(runner.name, outcome, ids, len(cases))
     for runner in runners:
         if runner.missing is not None:
-            yield sentence(f"{runner.name} is missing: {runner.missing}")
+            yield Missing(runner.name, runner.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +103,10 @@ class _Rival:
         return inf if self.ratio.high is None else self.ratio.high
 
 
-def _group(
+def leads(
     group: str, runners: Sequence[Runner], standings: Sequence[Standing], noise: float
-) -> list[str]:
-    """Who leads a group, who ties with the leader, how far the others are behind.
+) -> Leads | None:
+    """The order of a group by its standings; None where none of the runners can be compared.
 
     A ratio that does not clear `noise`, itself a ratio, tells nobody apart.
     """
@@ -120,36 +118,28 @@ def _group(
     }
     compared = [name for name in choices if any(name in pair for pair in table)]
     if not compared:
-        return []
+        return None
     leader = _leader(compared, table, noise)
-    behind = sorted(
+    rivals = sorted(
         (table[name, leader] for name in compared if name != leader), key=lambda r: r.ratio.value
     )
-    # a rival whose ratio has no interval cannot be told from the leader either
-    ties = [rival.standing.runner for rival in behind if rival.low <= noise]
-    slower = [rival for rival in behind if rival.low > noise]
-    text = f"{group.capitalize()} ({counted(behind[0].standing.cases, 'case')}): "
-    if ties:
-        text += f"no single fastest, {listed([leader, *ties])} are not told apart"
-    else:
-        text += f"{leader} is fastest"
-    if slower:
-        shown = slower if len(slower) <= SHOWN else [*slower[: SHOWN - 1], slower[-1]]
-        parts = [f"{rival.standing.runner} takes {times(rival.ratio)}" for rival in shown]
-        text += f"; against {leader}, {listed(parts)} times as long"
-    unresolved = sum(rival.standing.unresolved for rival in behind)
-    total = sum(rival.standing.cases for rival in behind)
-    if unresolved:
-        text += f"; {unresolved} of {counted(total, 'comparison')} with {leader} not resolved"
-    text += "."
     not_ok = {s.runner: s.not_ok for s in standings}
     present = [runner.name for runner in runners if runner.missing is None]
-    left_out = [
-        f"{name} ({counted(not_ok[name], 'case')} not ok)"
-        for name in choices
-        if name in present and name not in compared and not_ok.get(name)
-    ]
-    return [text + (f" Left out: {listed(left_out)}." if left_out else "")]
+    return Leads(
+        group,
+        rivals[0].standing.cases,
+        leader,
+        # a rival whose ratio has no interval cannot be told from the leader either
+        ties=[rival.standing.runner for rival in rivals if rival.low <= noise],
+        behind=[Behind(r.standing.runner, r.ratio) for r in rivals if r.low > noise],
+        unresolved=sum(rival.standing.unresolved for rival in rivals),
+        compared=sum(rival.standing.cases for rival in rivals),
+        left_out=[
+            LeftOut(name, not_ok[name])
+            for name in choices
+            if name in present and name not in compared and not_ok.get(name)
+        ],
+    )
 
 
 def _leader(compared: list[str], table: dict[tuple[str, str], _Rival], noise: float) -> str:

@@ -1,22 +1,16 @@
-"""How noisy the run was, from its canary, in numbers and in words."""
+"""How noisy the run was, from its canary."""
 
 from collections.abc import Sequence
 from math import inf
+from typing import get_args
 
 import numpy as np
 
 from sqlitmus.analysis.pairs import Pairs, Question, compare_canary
-from sqlitmus.results.report import Noise
+from sqlitmus.results.notices import Noise
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.grade import Grades, grade
-from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Grade
-
-_MEANING = {
-    "A": "differences of about 1 % can be believed",
-    "B": "differences of a few percent can be believed",
-    "C": "only differences larger than the noise get a verdict",
-}
 
 
 def noise(canary: Pairs) -> Grades:
@@ -55,42 +49,22 @@ def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def told(grades: Grades | None) -> Noise:
-    """Grade and consequence as sentences."""
+def summarised(grades: Grades | None) -> Noise:
+    """The grades of a run's cases and what follows from them; `grade` None without a canary."""
     if grades is None:
-        return Noise(
-            None,
-            "No canary ran, so the noise of this run is not known.",
-            "Intervals and verdicts rest on the blocks alone.",
-        )
-    names = grades.names()
-    parts = [f"{letter} in {names.count(letter)}" for letter in "ABC" if letter in names]
-    summary = (
-        f"Noise grade {grades.run}: {', '.join(parts)} of {counted(len(names), 'case')}; "
-        f"{_MEANING[grades.run]}."
-    )
+        return Noise(None)
+    names = [letter(name) for name in grades.names()]
     why = grades.reasons()
-    if "run differs" in why:
-        summary += (
-            f" The canary differs from itself in {grades.missed} of "
-            f"{counted(grades.tested, 'case')} at 1 %, more than chance explains: this run's "
-            "intervals are too narrow."
-        )
-    if "C" not in names:
-        return Noise(letter(grades.run), summary, "Every verdict stands as it is.")
-    known = grades.guard[np.isfinite(grades.guard) & (grades.guard > 0)]
-    consequence = (
-        f"In the {counted(names.count('C'), 'case')} of grade C a verdict needs the whole "
-        "interval beyond what the canary did to itself"
+    finite = grades.guard[np.isfinite(grades.guard) & (grades.guard > 0)]
+    guards = (float(np.expm1(finite.min())), float(np.expm1(finite.max()))) if len(finite) else None
+    return Noise(
+        letter(grades.run),
+        {grade: names.count(grade) for grade in get_args(Grade) if grade in names},
+        grades.missed if "run differs" in why else 0,
+        grades.tested,
+        guards,
+        why.count("untested"),
     )
-    if len(known):
-        low, high = (f"{100 * np.expm1(end):.1f} %" for end in (known.min(), known.max()))
-        span = low if low == high else f"{low} to {high}"
-        consequence += f" ({span})"
-    untested = why.count("untested")
-    if untested:
-        consequence += f"; {counted(untested, 'case')} could not be graded and get none"
-    return Noise(letter(grades.run), summary, consequence + ".")
 
 
 def letter(name: str) -> Grade:

@@ -1,8 +1,7 @@
 """What verification proved of each case, in words."""
 
 from sqlitmus.analysis.data import Check, PlannedCase, RunData
-from sqlitmus.analysis.phrases import listed
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.nouns import counted, listed
 
 
 def answered(run: RunData, case: PlannedCase) -> dict[str, Check]:

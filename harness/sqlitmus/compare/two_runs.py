@@ -17,14 +17,15 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded
-from sqlitmus.analysis.phrases import listed
 from sqlitmus.analysis.rates import rates
 from sqlitmus.analysis.standings import standings
 from sqlitmus.catalog.same_work import differences, facts
+from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
 from sqlitmus.stats.estimate import Array, Medians
 from sqlitmus.stats.unpaired import unpaired_means
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.nouns import listed
 
 SHOWN = 3
 _SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
@@ -78,9 +79,9 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         correction="holm",
         reference=names[0],
         floor=None,
-        headline=[_told(controls)],
-        notices=[f"{one.run}: {line}" for one in (old, fresh) for line in one.notices],
-        canary_summary="",
+        headline=[Unpaired(controls)],
+        notices=[replace(n, run=one.run) for one in (old, fresh) for n in one.notices],
+        canary=None,
         blocks=[],
         runners=[
             _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
@@ -91,19 +92,6 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         scaling=[],
         provenance=_facts(old, fresh, subject, names),
         rerun=f"./just compare {old.run} {fresh.run} -r {subject}",
-    )
-
-
-def _told(controls: Sequence[str]) -> str:
-    if controls:
-        return (
-            "The runs shared no blocks. What changed besides the subject is taken out by "
-            f"{listed(list(controls))}, which did not change between them."
-        )
-    return (
-        "The runs shared no blocks, and no runner is in both that did not change: a difference may "
-        "be one of the machine, so there are no verdicts. Measure both in one run, with "
-        "`./just compare BASE NEW`."
     )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.data import Plan, PlannedRunner, RunData
-from sqlitmus.analysis.phrases import by_value
 from sqlitmus.analysis.samples import NONE, Samples
+from sqlitmus.results.notices import Notice
+from sqlitmus.vocabulary.nouns import by_value
 
 T = TypeVar("T", bound=np.generic)
 
@@ -42,9 +43,10 @@ def join(runs: Sequence[RunData]) -> RunData:
     )
 
 
-def differences(runs: Sequence[RunData]) -> list[str]:
-    """What is not the same in all of `runs`, as sentences."""
-    said: list[str] = []
+def differences(runs: Sequence[RunData]) -> list[Notice]:
+    """What is not the same in all of `runs`."""
+    named = list(map(_named, runs))
+    notices: list[Notice] = []
     for what, values in (
         ("CPUs", [run.machine.get("cpu", "unknown") for run in runs]),
         ("Numbers of blocks", [str(run.plan.blocks) for run in runs]),
@@ -52,14 +54,13 @@ def differences(runs: Sequence[RunData]) -> list[str]:
         ("sqlitmus versions", [run.plan.sqlitmus for run in runs]),
     ):
         if len(set(values)) > 1:
-            held = by_value(dict(zip(map(_named, runs), values, strict=True)))
-            said.append(f"{what} differ between the runs of this machine. {held}.")
-    runners = {r.name: r for run in runs for r in run.plan.runners}
-    for name in runners:
+            held = dict(zip(named, values, strict=True))
+            notices.append(Notice("runs differ", count=2, names=[what], values=held))
+    for name in {r.name: None for run in runs for r in run.plan.runners}:
         versions = {_named(run): _version(run.plan, name) for run in runs}
         if len(set(versions.values())) > 1:
-            said.append(f"{name} differs between the runs of this machine. {by_value(versions)}.")
-    return said
+            notices.append(Notice("runs differ", count=1, names=[name], values=versions))
+    return notices
 
 
 def _named(run: RunData) -> str:

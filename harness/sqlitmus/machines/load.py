@@ -14,6 +14,7 @@ from sqlitmus.analysis.files import load
 from sqlitmus.machines import manifest
 from sqlitmus.machines.join import differences, join
 from sqlitmus.results.machines import Refused
+from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Report
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import counted
@@ -117,12 +118,9 @@ def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _missing(machine: manifest.MergedMachine) -> list[str]:
-    if not machine.missing:
-        return []
-    numbers = ", ".join(map(str, machine.missing))
-    noun, whose = ("Shard", "its") if len(machine.missing) == 1 else ("Shards", "their")
-    return [f"{noun} {numbers} of this machine did not arrive: {whose} scenarios are not here."]
+def _missing(machine: manifest.MergedMachine) -> list[Notice]:
+    numbers = list(map(str, machine.missing))
+    return [Notice("shards missing", names=numbers)] if numbers else []
 
 
 def _absent(runs: list[RunData]) -> dict[Place, str]:

@@ -6,28 +6,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlitmus.analysis.phrases import listed, some
 from sqlitmus.machines import manifest as merging
 from sqlitmus.machines.holds import judge, pool
 from sqlitmus.machines.load import Place
 from sqlitmus.machines.survey import About, Estimate, Survey
 from sqlitmus.results import machines as mergedmodel
+from sqlitmus.results.headline import Agreed, Contradicted, Holding, Statement
 from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
 from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import HoldsWord
+from sqlitmus.vocabulary.verdicts import Side
 
 ABSENT = Answer(said="not planned")
 _CONTROLS = "controls"
-_ORDER = ("faster", "slower", "equivalent")
-# Of one comparison and of several.
-_SAID: dict[HoldsWord, tuple[str, str]] = {
-    "holds on all": ("holds", "hold on every machine that has an answer"),
-    "holds on most": ("holds", "hold on more than half of the machines"),
-    "depends on the machine": ("depends", "depend on the machine"),
-    "on one machine only": ("is", "are decided by one machine only"),
-    "not resolved": ("is", "are not resolved"),
-    "no answer": ("has", "have no answer"),
-}
 T = TypeVar("T")
 
 
@@ -122,36 +112,22 @@ def _choosable(row: Row, surveys: Sequence[Survey[T]]) -> bool:
     return row.group != _CONTROLS and any(row.runner in one.choices for one in surveys)
 
 
-def headline(rows: Sequence[Row], groups: Sequence[str], reference: str) -> list[str]:
-    """What holds, what depends on the machine, what is open, as sentences."""
-    if not rows:
-        return ["There is no comparison that could hold or not."]
-    words = Counter(row.word for row in rows)
-    parts = [_counted(words[word], *said) for word, said in _SAID.items() if words[word]]
-    lines = [f"Of {counted(len(rows), 'comparison')} with {reference}, {listed(parts)}."]
-    lines += [line for group in groups for line in _group(rows, group)]
-    apart = [f"{row.runner} in {row.case}" for row in rows if row.word == "depends on the machine"]
-    return [*lines, f"It depends on the machine: {some(apart)}."] if apart else lines
+def headline(rows: Sequence[Row], groups: Sequence[str], reference: str) -> list[Statement]:
+    """What holds, what depends on the machine, what is open."""
+    statements: list[Statement] = [
+        Holding(reference, len(rows), dict(Counter(row.word for row in rows))),
+        *(agreed for group in groups if (agreed := _agreed(rows, group)).sides),
+    ]
+    apart = [(row.runner, row.case) for row in rows if row.word == "depends on the machine"]
+    return [*statements, Contradicted(apart)] if apart else statements
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    """`3 hold on …`, `1 holds on …`."""
-    verb, _, rest = several.partition(" ")
-    return f"{number} {one if number == 1 else verb} {rest}"
-
-
-def _group(rows: Sequence[Row], group: str) -> list[str]:
+def _agreed(rows: Sequence[Row], group: str) -> Agreed:
     """In how many cases of a group each runner is faster, slower or equivalent on most machines."""
     mine = [row for row in rows if row.group == group]
-    sides: dict[str, Counter[str]] = {}
+    sides: dict[str, dict[Side, int]] = {}
     for row in mine:
         if row.verdict is not None and row.word in ("holds on all", "holds on most"):
-            sides.setdefault(row.runner, Counter())[row.verdict.side] += 1
-    parts = [
-        f"{runner} is {listed([f'{s} in {found[s]}' for s in _ORDER if found[s]])}"
-        for runner, found in sides.items()
-    ]
-    cases = counted(len({row.case for row in mine}), "case")
-    if not parts:
-        return []
-    return [f"{group.capitalize()} ({cases}), on all or most machines: {'; '.join(parts)}."]
+            counts = sides.setdefault(row.runner, {})
+            counts[row.verdict.side] = counts.get(row.verdict.side, 0) + 1
+    return Agreed(group, len({row.case for row in mine}), sides)

@@ -165,8 +165,8 @@ class Histograms:
 class Claim:
     """A publication, what came out here, and what differs between there and here.
 
-    `counts` is how many of the deciding rows have which word, `outcome` the same as text, and
-    `lessons` a sentence for each of those words.
+    `counts` is how many of the deciding rows have which word, and `lessons` a sentence for each of
+    those words.
     """
 
     name: str
@@ -174,7 +174,6 @@ class Claim:
     source: str
     published_on: str
     hypothesis: str
-    outcome: str
     counts: dict[ClaimWord, int]
     lessons: list[tuple[ClaimWord, str]]
     here: list[str]

@@ -5,11 +5,13 @@ Every ratio is of two runners on one machine. Texts from runs are untrusted, as 
 
 from dataclasses import dataclass, field
 
+from sqlitmus.results.headline import Statement
+from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.terms import Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,8 @@ class Machine:
     cases: int
     missing: list[int]
     emulated: list[str]
-    headline: list[str]
-    notices: list[str]
+    headline: list[Statement]
+    notices: list[Notice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class MergedReport:
     created: str
     sqlitmus_version: str
     reference: str
-    headline: list[str]
+    headline: list[Statement]
     machines: list[Machine]
     refused: list[Refused]
     expected: list[str]

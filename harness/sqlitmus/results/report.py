@@ -11,6 +11,8 @@ from itertools import permutations
 
 from sqlitmus.results.claims import Claim
 from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.results.headline import Statement
+from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.vocabulary.terms import (
     CaseMetric,
     CellOutcome,
@@ -285,16 +287,6 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """How noisy the run was. `grade` is None without a canary; `summary` and `consequence` are
-    sentences."""
-
-    grade: Grade | None
-    summary: str
-    consequence: str
-
-
-@dataclass(frozen=True, slots=True)
 class Block:
     """What was read of the machine around a block, in the order in which blocks were measured.
 
@@ -324,7 +316,7 @@ class SelfTest:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything a renderer needs. `headline` is the verdict strip: sentences, best first.
+    """Everything a renderer needs. `headline` is the verdict strip, best first.
 
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
     new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
@@ -347,9 +339,9 @@ class Report:
     correction: Correction
     reference: str
     floor: str | None
-    headline: list[str]
-    notices: list[str]
-    canary_summary: str
+    headline: list[Statement]
+    notices: list[Notice]
+    canary: CanarySummary | None
     noise: Noise
     blocks: list[Block]
     selftest: SelfTest | None

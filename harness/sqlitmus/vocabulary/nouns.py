@@ -1,9 +1,24 @@
-"""Numbers with their nouns, and the end of a long text."""
+"""Numbers with their nouns, names in a row, and the end of a long text."""
+
+from collections.abc import Mapping, Sequence
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """`1 case`, `2 cases`; `plural` where it is not the noun with an s."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def by_value(values: Mapping[str, str]) -> str:
+    """`1: a and b; 2: c`, the names gathered under the value they share."""
+    holders: dict[str, list[str]] = {}
+    for name, value in values.items():
+        holders.setdefault(value, []).append(name)
+    return "; ".join(f"{value}: {listed(names)}" for value, names in holders.items())
 
 
 def ending(text: str, whole: str, limit: int = 400) -> str:

@@ -17,6 +17,7 @@ from tests.analysis.runs import (
     samples,
     steady,
 )
+from tests.worded import headline
 
 
 def cell(run: RunData, name: str = "bun", number: int = 0) -> Cell:
@@ -189,7 +190,7 @@ def test_a_run_that_stopped_early_says_what_is_lacking(unverified: bool, reason:
     assert (found.outcome, found.reason) == ("missing", reason)
     report = analyse(make(verify=verify, lines=lines))
     assert report.blocks_complete == (12 if unverified else 0)
-    assert not any("failed" in text for text in report.headline)
+    assert not any("failed" in text for text in headline(report))
 
 
 def test_an_unfinished_block_counts_only_where_both_runners_have_a_value() -> None:

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.analysis.noise import group_guards, noise, told
+from sqlitmus.analysis.noise import group_guards, noise, summarised
 from sqlitmus.analysis.pairs import Question, compare_canary
+from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Report
 from sqlitmus.stats.estimate import TrimmedMeans
 from sqlitmus.stats.grade import grade
 from tests.analysis.runs import Times, case, drop, make, noisy, plan, samples
+from tests.worded import headline
 
 
 def blocks(mean: float = 0.0, error: float = 0.001, count: int = 30) -> tuple[float, float, int]:
@@ -22,8 +24,10 @@ def blocks(mean: float = 0.0, error: float = 0.001, count: int = 30) -> tuple[fl
 def words(*cases: tuple[float, float, int]) -> tuple[str | None, str, str]:
     mean, error, count = zip(*cases, strict=True)
     freedom = np.array(count) - 1
-    found = told(grade(TrimmedMeans(np.array(mean), np.array(error), freedom, np.array(count))))
-    return found.grade, found.summary, found.consequence
+    found = summarised(
+        grade(TrimmedMeans(np.array(mean), np.array(error), freedom, np.array(count)))
+    )
+    return found.grade, *sentences.noise(found)
 
 
 def with_canary(
@@ -106,11 +110,11 @@ def test_a_run_whose_canaries_differ_too_often_is_told() -> None:
 
 def test_a_run_without_a_canary_says_that_its_noise_is_not_known() -> None:
     found = reported(noisy(), canary=None).noise
-    assert (found.grade, found.summary) == (
-        None,
+    assert found.grade is None
+    assert sentences.noise(found) == (
         "No canary ran, so the noise of this run is not known.",
+        "Intervals and verdicts rest on the blocks alone.",
     )
-    assert found.consequence == "Intervals and verdicts rest on the blocks alone."
 
 
 def test_each_case_carries_its_grade() -> None:
@@ -154,10 +158,10 @@ TIES = "Reads (2 cases): no single fastest, bun and node are not told apart"
 
 def test_the_headline_calls_no_winner_within_the_noise_of_its_group() -> None:
     ratios = {"bun": 0.97}
-    assert reported(with_canary(ratios)).headline[0].startswith(LEADS)
+    assert headline(reported(with_canary(ratios)))[0].startswith(LEADS)
     # the canary differs from itself by as much
-    assert reported(with_canary(ratios, bias=1.04)).headline[0].startswith(TIES)
-    assert reported(with_canary({"bun": 0.5}, bias=1.04)).headline[0].startswith(LEADS)
+    assert headline(reported(with_canary(ratios, bias=1.04)))[0].startswith(TIES)
+    assert headline(reported(with_canary({"bun": 0.5}, bias=1.04)))[0].startswith(LEADS)
 
 
 def test_a_group_is_guarded_by_its_own_canary() -> None:

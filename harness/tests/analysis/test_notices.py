@@ -1,6 +1,7 @@
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
+from tests import worded
 from tests.analysis.runs import (
     Json,
     case,
@@ -18,7 +19,7 @@ from tests.analysis.runs import (
 
 
 def notices(run: RunData) -> str:
-    return "\n".join(analyse(run).notices)
+    return "\n".join(worded.notices(analyse(run)))
 
 
 def shipped(**synchronous: int) -> tuple[Json, list[Json]]:
@@ -31,7 +32,7 @@ def shipped(**synchronous: int) -> tuple[Json, list[Json]]:
 
 
 def test_a_clean_run_has_no_notice() -> None:
-    assert analyse(make()).notices == []
+    assert worded.notices(analyse(make())) == []
 
 
 def test_few_blocks() -> None:
@@ -86,7 +87,7 @@ def test_equal_durability_is_no_notice() -> None:
 def test_query_plans_that_differ() -> None:
     verify = change(checks(plan()), {"plans": [["SCAN users"]]}, runner="bun", case="get-pk")
     report = analyse(make(verify=verify))
-    assert report.notices == ["Query plans differ between runners in 1 case: get-pk."]
+    assert worded.notices(report) == ["Query plans differ between runners in 1 case: get-pk."]
     assert report.cases[0].notes == [
         "Query plans differ. SEARCH users: node and rust-ffi; SCAN users: bun."
     ]
@@ -101,7 +102,7 @@ def test_a_plan_in_the_words_of_an_older_sqlite_is_the_same_plan() -> None:
 def test_recorded_answers_that_disagree() -> None:
     verify = change(checks(plan()), {"checksum": 1}, runner="bun", case="get-pk")
     report = analyse(make(verify=verify))
-    assert "Recorded answers disagree in 1 case" in "\n".join(report.notices)
+    assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
     assert "disagree" in report.cases[0].checks
 
 

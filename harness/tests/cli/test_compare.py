@@ -40,11 +40,11 @@ TEXT = """\
 new against base
 suite quick · 12 of 12 blocks · 1 case · base base · new new
 
-Reads (1 case): base is fastest; against base, new takes 1.099 [1.094, 1.104] times as long.
+Reads (1 case): base is fastest; against base, new takes 1.099× [1.094, 1.104] as long.
 Noise grade A: A in 1 of 1 case; differences of about 1 % can be believed.
 Every verdict stands as it is.
 Canary: base against itself differs in 0 of 1 case (chance alone gives about 0.1); the ratio
-furthest from 1 is 1.000 [0.998, 1.002].
+furthest from 1 is 1.000× [0.998, 1.002].
 
 Time
 case      base       new              Δ [95 %]  verdict              blocks

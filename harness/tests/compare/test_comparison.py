@@ -20,6 +20,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import Clone, measured_order
 from tests.fakes.instant import Desk, Pace, even
+from tests.worded import headline, notices
 
 EACH = 3  # invocations of a block: base, new, canary
 ALL = 2  # operations of the case `all`
@@ -104,7 +105,7 @@ def test_a_clear_case_ends_at_the_first_look(desk: Desk) -> None:
 def test_a_run_that_was_settled_early_is_no_damaged_run(desk: Desk) -> None:
     found = report(compare(desk, 0.05))
     assert found.blocks_complete == 10
-    assert not [text for text in found.notices if "complete" in text]
+    assert not [text for text in notices(found) if "complete" in text]
 
 
 def test_an_open_case_goes_on_to_the_last_block(desk: Desk) -> None:
@@ -128,11 +129,11 @@ def test_a_confirmed_alarm_fails_the_gate(desk: Desk) -> None:
     assert "gate 5 %: get slower by more; measuring again to confirm\n" in desk.said()
     first = desk.clone.latest().path
     assert (done.directory, desk.clone.plain(first.name)) == (first, "STAMP-x")
-    assert report(done).headline[:2] == [
+    assert headline(report(done))[:2] == [
         "Gate 5 %: slower by more in both runs: get.",
         f"Second run: {second.path.name}.",
     ]
-    assert analyse(load(first)).headline == report(done).headline
+    assert headline(analyse(load(first))) == headline(report(done))
     plan = second.plan()
     assert (plan.seed != 3, plan.confirms, plan.gate) == (True, first.name, 0.05)
 
@@ -211,7 +212,7 @@ def test_a_failed_cell_hides_no_confirmed_slowdown_and_is_told(desk: Desk) -> No
         "gate 5 %: slower by more in both runs: get",
         f"no time in {desk.clone.latest().path.name}: all/new (failed)",
     ]
-    assert done.findings[1] + "." in [line[0].lower() + line[1:] for line in report(done).headline]
+    assert done.findings[1] + "." in [line[0].lower() + line[1:] for line in headline(report(done))]
 
 
 @pytest.mark.parametrize("at", [5, 35])

@@ -15,6 +15,7 @@ from sqlitmus.results.estimate import RateTest
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.stats.multiplicity import beyond_margin_p, pocock
 from tests.analysis.runs import Times, case, change, checks, drop, make, noisy, plan, samples
+from tests.worded import notices
 
 SHARE = 0.05
 ALARM, CLEAR, OPEN = (Gate(["a"], [], []), Gate([], ["a"], []), Gate([], [], ["a"]))
@@ -211,7 +212,7 @@ def test_the_report_says_at_which_level() -> None:
 def test_a_run_that_was_settled_early_says_so_with_its_level() -> None:
     of = planned()
     lines = [x for x in samples(of, noisy({"new": 1.2})) if x.get("block", 0) < 10]
-    (told,) = (text for text in analyse(make(of, lines=lines)).notices if "settled" in text)
+    (told,) = (text for text in notices(analyse(make(of, lines=lines))) if "settled" in text)
     assert told == (
         "The run was settled at the planned look after 10 of 30 blocks; its verdicts are given at "
         "2.2 %, the level for each of 3 looks."

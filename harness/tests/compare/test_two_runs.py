@@ -21,6 +21,7 @@ from tests.analysis.runs import (
     runner,
     samples,
 )
+from tests.worded import headline
 
 Json = dict[str, Any]
 MACHINE = {"cpu": "x", "cores": "4", "architecture": "x86_64", "memory": "8.0 GiB", "os": "o"}
@@ -79,7 +80,7 @@ def test_what_changed_besides_the_subject_is_taken_out() -> None:
     assert found.ratio.low is not None
     assert found.ratio.high is not None
     assert found.ratio.low < 1.1 < found.ratio.high
-    (told,) = report.headline
+    (told,) = headline(report)
     assert told == (
         "The runs shared no blocks. What changed besides the subject is taken out by bun and "
         "rust-ffi, which did not change between them."
@@ -104,7 +105,7 @@ def test_without_a_control_there_are_figures_and_no_verdicts() -> None:
     found = compared(report)
     assert (found.verdict, found.needs_blocks) == ("not resolved", None)
     assert found.ratio.value == pytest.approx(2, rel=0.05)
-    (told,) = report.headline
+    (told,) = headline(report)
     assert "no runner is in both that did not change" in told
     assert told.endswith("Measure both in one run, with `./just compare BASE NEW`.")
     base, new = report.cases[0].cells
@@ -119,7 +120,7 @@ def test_a_control_that_changed_as_well_is_none() -> None:
         one["description"] = description(one["name"], sqlite="3.52.0")
     report = compare_runs(run(old), run(new, noisy({"node": 2.0, "canary": 2.0})), "node")
     assert compared(report).verdict == "not resolved"
-    assert "no runner is in both that did not change" in report.headline[0]
+    assert "no runner is in both that did not change" in headline(report)[0]
 
 
 def without(of: RunData, name: str, outcome: str = "unsupported") -> RunData:
@@ -319,7 +320,7 @@ def test_a_runner_that_is_missing_in_one_run_is_in_one_only() -> None:
         return of
 
     report = compare_runs(run(planned("old")), run(gone(planned("new"))), None)
-    assert report.headline[0].endswith(
+    assert headline(report)[0].endswith(
         "is taken out by rust-ffi, which did not change between them."
     )
     assert "which runner is not in both runs" in refused(

@@ -8,6 +8,7 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.machines.join import differences, join
+from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Case
 from sqlitmus.run.store import Block
 from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
@@ -118,7 +119,7 @@ def test_facts_that_differ_are_shown_with_their_shards() -> None:
         "cores": "4",
         "os": "Linux",
     }
-    assert differences(runs) == [
+    assert list(map(sentences.notice, differences(runs))) == [
         "CPUs differ between the runs of this machine. CPU 1: shard 1; CPU 2: shard 2.",
         "Numbers of blocks differ between the runs of this machine. 12: shard 1; 15: shard 2.",
     ]
@@ -130,7 +131,7 @@ def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
     of = plan(NAMES, run="run-2", cases=SECOND, runners=runners, floor=None)
     other = make(of, verify=checks(of), lines=samples(of, noisy()))
     (said,) = differences([make(plan(NAMES, cases=FIRST)), other])[:1]
-    assert said == (
+    assert sentences.notice(said) == (
         "bun differs between the runs of this machine. bun 1.0, bun-sqlite 2.0, SQLite 3.51.0: "
         "run-1; missing: bun not found: run-2."
     )

@@ -11,11 +11,13 @@ from sqlitmus.machines.load import machine_report, reference_of
 from sqlitmus.machines.manifest import SOURCES, Merged
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
+from sqlitmus.render.document import sentences
 from sqlitmus.results.machines import MergedReport, Refused, Row
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import case, plan
 from tests.machines.merged_runs import RUNNERS, Directory
+from tests.worded import headline
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ def test_each_pair_has_a_row_with_an_answer_per_machine(made: Directory) -> None
     values = [answer.ratio.value for answer in found.answers if answer.ratio]
     assert values == pytest.approx([0.8, 0.7], rel=0.02)
     # rust-ffi is the floor: no runtime to choose
-    assert report.headline[0] == (
+    assert headline(report)[0] == (
         "Of 2 comparisons with node, 2 hold on every machine that has an answer."
     )
 
@@ -139,7 +141,7 @@ def test_shards_are_one_machine_and_what_is_missing_is_told(made: Directory) -> 
     report = reported(made)
     one = report.machines[0]
     assert (one.cases, one.missing, one.runs) == (2, [2], ["one-0", "one-1"])
-    assert one.notices[:2] == [
+    assert list(map(sentences.notice, one.notices[:2])) == [
         "Shard 2 of this machine did not arrive: its scenarios are not here.",
         "CPUs differ between the runs of this machine. Xeon: shard 1; EPYC: shard 3.",
     ]

@@ -7,6 +7,8 @@ from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
+from sqlitmus.results.headline import Behind, Broken, Leads
+from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import (
     VERSION,
     Block,
@@ -18,7 +20,6 @@ from sqlitmus.results.report import (
     Fact,
     Interval,
     Measure,
-    Noise,
     Point,
     RateTest,
     Report,
@@ -36,11 +37,8 @@ REFERENCE = "node"
 FLOOR = "rust-ffi"
 MARGIN = 0.02
 CORES = 2
-NOISE = Noise(
-    "B",
-    "Grade B: the reference differs from itself by at most 1.8 % in nine of ten cases.",
-    "Differences below that are within this machine's noise.",
-)
+NOISE = Noise("B", {"A": 20, "B": 4}, tested=24)
+CANARY = CanarySummary(REFERENCE, 24, 1, 1.2, Interval(1.043, 0.971, 1.121), many=False)
 SELFTEST = SelfTest(
     "2026-01-01T10:00:00Z",
     [
@@ -147,12 +145,22 @@ def build(
         reference=REFERENCE,
         floor=FLOOR,
         headline=[
-            "Reads: rust is fastest of the drivers, at 0.44× the time of node [0.43, 0.46].",
-            "Writes: bun and node-better-sqlite3 are not resolved from one another.",
-            "node-better-sqlite3 answered wrongly in 1 case; its time there is not kept.",
+            Broken("node-better-sqlite3", "wrong", ["get-const@profile=normalised"], cases),
+            Leads(
+                "reads",
+                13,
+                "rust",
+                [],
+                [
+                    Behind("bun", Interval(1.78, 1.73, 1.83)),
+                    Behind("node", Interval(2.27, 2.2, 2.35)),
+                ],
+                2,
+                78,
+            ),
         ],
-        notices=["SQLite differs between runners: 3.50.4 in bun, 3.51.0 in the others."],
-        canary_summary="node against itself: not resolved in 23 of 24 cases.",
+        notices=[Notice("sqlite", values={"bun": "3.50.4", "node": "3.51.0", "rust": "3.51.0"})],
+        canary=CANARY,
         noise=NOISE,
         blocks=machine_blocks(blocks),
         selftest=None,
@@ -194,9 +202,11 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
         correction="holm",
         reference=BASE.name,
         floor=None,
-        headline=["node@26.10.0 is materially slower in 4 cases and faster in 6 of 23."],
+        headline=[
+            Leads("reads", 13, BASE.name, [], [Behind(NEW.name, Interval(1.04, 1.02, 1.06))], 3, 13)
+        ],
         notices=[],
-        canary_summary="node@24.11.0 against itself: not resolved in 23 of 24 cases.",
+        canary=replace(CANARY, runner=BASE.name),
         selftest=SELFTEST,
         runners=[build_runner(make) for make in (BASE, NEW)],
         standings=standings(built, whole.groups, names),

@@ -8,7 +8,9 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.render.document import comparison
 from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
-from sqlitmus.results.report import Case, Cell, Fact, Noise, Report, Runner, SelfTest
+from sqlitmus.results.headline import Recorded
+from sqlitmus.results.notices import CanarySummary, Noise, Notice
+from sqlitmus.results.report import Case, Cell, Fact, Report, Runner, SelfTest
 from tests.render import synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"
@@ -91,9 +93,9 @@ def poisoned(report: Report) -> Report:
         label=HOSTILE,
         suite=HOSTILE,
         created=HOSTILE,
-        headline=[HOSTILE],
-        notices=[HOSTILE],
-        canary_summary=HOSTILE,
+        headline=[Recorded(HOSTILE)],
+        notices=[Notice("governor", names=[HOSTILE])],
+        canary=CanarySummary(HOSTILE, 0, 0, 0.0, None, many=False),
         runners=[runner(r) for r in report.runners],
         groups=[group + HOSTILE for group in report.groups],
         standings=[],
@@ -103,7 +105,6 @@ def poisoned(report: Report) -> Report:
         machine={HOSTILE: HOSTILE},
         method=[HOSTILE],
         rerun=HOSTILE,
-        noise=Noise("C", HOSTILE, HOSTILE),
         selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
     )
 
@@ -295,7 +296,8 @@ def test_an_empty_report_renders(small: Report) -> None:
         method=[],
         floor=None,
         blocks=[],
-        noise=Noise(None, "No canary ran.", ""),
+        noise=Noise(None),
+        canary=None,
     )
     assert "This run holds no comparison." in html.render(empty)
 

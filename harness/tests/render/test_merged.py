@@ -14,6 +14,7 @@ from sqlitmus.machines.manifest import RefusedRun
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
 from sqlitmus.render.html import machines, packed
+from sqlitmus.results.headline import Recorded
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -135,7 +136,7 @@ def test_hostile_texts_never_become_markup(made: Made) -> None:
     poison = replace(
         report,
         title=HOSTILE,
-        headline=[HOSTILE],
+        headline=[Recorded(HOSTILE)],
         machines=machines,
         rows=rows,
         expected=[HOSTILE],

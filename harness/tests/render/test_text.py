@@ -9,7 +9,9 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.render.document.build import build
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.results import summary as data
-from sqlitmus.results.report import Noise, Report, SelfTest
+from sqlitmus.results.headline import Recorded
+from sqlitmus.results.notices import CanarySummary, Notice
+from sqlitmus.results.report import Report, SelfTest
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text
 
@@ -26,11 +28,11 @@ def hostile(report: Report) -> Report:
     return replace(
         report,
         title=HOSTILE,
-        headline=[HOSTILE],
-        notices=[HOSTILE],
+        headline=[Recorded(HOSTILE)],
+        notices=[Notice("governor", names=[HOSTILE])],
         cases=[bad, fine],
         rerun=HOSTILE,
-        noise=Noise("C", HOSTILE, HOSTILE),
+        canary=CanarySummary(HOSTILE, 0, 0, 0.0, None, many=False),
         selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
     )
 

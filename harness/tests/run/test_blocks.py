@@ -16,6 +16,7 @@ from sqlitmus.results.report import Cell
 from sqlitmus.run.store import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
+from tests.worded import headline, notices
 
 EACH = 3  # invocations of a block: a, b, canary
 
@@ -133,7 +134,7 @@ def test_samples_of_the_disturbed_take_are_kept_and_not_used(desk: Desk) -> None
     found = cell(run, "b")
     assert found.samples == [1000.0 + n for n in (*range(1, 9), *range(10, 14))]
     report = analyse(load(run.path))
-    assert (report.blocks_complete, report.notices) == (12, [])
+    assert (report.blocks_complete, notices(report)) == (12, [])
     assert [(b.number, b.repeated) for b in report.blocks][8:10] == [(8, True), (8, False)]
 
 
@@ -290,7 +291,7 @@ def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
     assert found is not None
     assert (found.ratio.value, found.verdict) == (pytest.approx(1.5), "not testable")
     assert report.noise.grade == "C"
-    (notice,) = (text for text in report.notices if "had the same ratio" in text)
+    (notice,) = (text for text in notices(report) if "had the same ratio" in text)
     assert notice.startswith("1 comparison had the same ratio in most blocks, so no interval can")
 
 
@@ -299,12 +300,12 @@ def test_one_block_says_who_works_and_not_who_is_faster(desk: Desk) -> None:
     desk.run(blocks=1)
     report = analyse(load(desk.clone.latest().path))
     assert list(report.cases[0].comparisons) == []
-    (told,) = report.headline
+    (told,) = headline(report)
     assert told == (
         "With 1 complete block this run says who works, not who is faster: verdicts need at least "
         "10 blocks."
     )
-    assert "1 complete block: fewer than 10 never give a verdict" in report.notices[0]
+    assert "1 complete block: fewer than 10 never give a verdict" in notices(report)[0]
 
 
 def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Desk) -> None:
@@ -320,7 +321,7 @@ def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Des
     assert found is not None
     assert (report.blocks_complete, found.blocks) == (11, 11)
     assert found.verdict == "materially slower"
-    assert report.notices[0] == (
+    assert notices(report)[0] == (
         "The run was not finished: 11 of 20 blocks are complete. Comparisons use only blocks in "
         "which both runners have a value."
     )

@@ -1,6 +1,6 @@
 """Plurals, and where long texts are cut."""
 
-from sqlitmus.vocabulary.nouns import counted, ending
+from sqlitmus.vocabulary.nouns import by_value, counted, ending, listed
 
 WHOLE = "logs/x.log"
 
@@ -25,3 +25,16 @@ def test_a_long_text_is_cut_at_a_line_and_says_so() -> None:
 def test_a_single_long_line_is_cut_within() -> None:
     first, kept = ending("x" * 50 + "end", WHOLE, limit=10).splitlines()
     assert (first, kept) == ("(the end; all of it is in logs/x.log)", "x" * 7 + "end")
+
+
+def test_listed() -> None:
+    assert [listed([]), listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+
+
+def test_by_value_gathers_the_names() -> None:
+    assert by_value({"a": "1", "b": "2", "c": "1"}) == "1: a and c; 2: b"

@@ -8,9 +8,9 @@ from sqlitmus.analysis.claims.series import Series
 from sqlitmus.analysis.claims.tables import tables
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
-from sqlitmus.analysis.phrases import sentence
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Claim, Group, Row
+from sqlitmus.results.headline import ClaimOutcome, Statement
 from sqlitmus.results.report import Runner
 from sqlitmus.vocabulary.terms import ClaimWord
 
@@ -33,16 +33,9 @@ def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list
     ]
 
 
-def claims_headline(found: Sequence[Claim]) -> list[str]:
-    """One sentence per claim."""
-    return [sentence(f"{claim.title}: {outcome(claim.counts)}") for claim in found]
-
-
-def outcome(counts: dict[ClaimWord, int]) -> str:
-    """The word that all rows agree on, or how many have which."""
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{number} {word}" for word, number in counts.items())
+def claims_headline(published: Sequence[Claim]) -> list[Statement]:
+    """The outcome of each claim."""
+    return [ClaimOutcome(claim.title, claim.counts) for claim in published]
 
 
 def _claim(
@@ -60,7 +53,6 @@ def _claim(
         source=claim.source,
         published_on=claim.published_on,
         hypothesis=claim.hypothesis,
-        outcome=outcome(counts),
         counts=counts,
         lessons=[(word, getattr(claim.lessons, _LESSONS[word])) for word in counts],
         here=_here(run, claim, runners),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import parts
+from sqlitmus.render.document import parts, sentences
 from sqlitmus.render.document.model import (
     Block,
     Cell,
@@ -264,7 +264,7 @@ def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
-    yield "Outcome", claim.outcome
+    yield "Outcome", sentences.outcome(claim.counts)
     for word, lesson in claim.lessons:
         yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
     yield "Hypothesis", claim.hypothesis

@@ -119,6 +119,11 @@ def change(ratio: Interval) -> tuple[str, str]:
     return f"{signed(value, places)} %", bounds
 
 
+def percent(share: float) -> str:
+    """A share as `5.7 %`."""
+    return f"{100 * share:.1f} %"
+
+
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and its sign; what rounds to 0 has none."""
     text = fixed(value, places)

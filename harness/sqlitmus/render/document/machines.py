@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlitmus.render.document import cells
+from sqlitmus.render.document import cells, sentences
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import (
     Block,
@@ -87,7 +87,7 @@ def build(report: MergedReport) -> Document:
     refused = [f"Not taken: {one.path}: {one.reason}" for one in report.refused]
     return Document(
         title=report.title,
-        headline=report.headline,
+        headline=list(map(sentences.statement, report.headline)),
         facts=[
             ("", f"{there} of {counted(expected, 'machine')}"),
             ("", counted(len(report.rows), "comparison")),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sqlitmus.render.document import cells, symbols
+from sqlitmus.render.document import cells, sentences, symbols
 from sqlitmus.render.document.model import (
     Block,
     Cell,
@@ -25,14 +25,16 @@ def document(
     report: Report, facts: list[tuple[str, str]], sections: list[Section], reading: list[Block]
 ) -> Document:
     """The report around the `sections` of its kind; `reading` says how to read them."""
-    trust = [report.noise.summary, report.noise.consequence, report.canary_summary]
+    trust = [*sentences.noise(report.noise)]
+    if report.canary:
+        trust.append(sentences.canary(report.canary))
     blocks = f"{report.blocks_complete} of {report.blocks_planned} blocks"
     return Document(
         title=report.title,
-        headline=report.headline,
+        headline=list(map(sentences.statement, report.headline)),
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
-        notices=[Notice(text) for text in report.notices],
-        trust=[text for text in trust if text],
+        notices=[Notice(sentences.notice(notice)) for notice in report.notices],
+        trust=trust,
         sections=[*sections, *_problems(report), *_provenance(report)],
         foot=[
             *reading,

@@ -6,10 +6,12 @@ import pytest
 
 from sqlitmus.analysis import analyse, from_records
 from sqlitmus.render.document import claims as claimwords
+from sqlitmus.render.document import sentences
 from sqlitmus.results.claims import Claim, Row
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
+from tests.worded import canary, headline
 
 Json = dict[str, Any]
 
@@ -121,7 +123,7 @@ def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
 
         lines = runs.written(runs.samples(own, time))
         report = analyse(from_records(own, claim_runs.checked(own), lines, {}))
-        whose = report.canary_summary.partition(" against")[0]
+        whose = canary(report).partition(" against")[0]
         return report.claims[0].groups[0].rows[0].reason, whose
 
     assert found({}) == ("within what the canary did to itself", "Canary: fast")
@@ -301,14 +303,14 @@ def test_processes_that_did_different_work_are_not_compared() -> None:
 def test_key_rows_decide() -> None:
     found = of(claim(group(row("same", key=True), row("turned"))))
     assert found.counts == {"reproduced": 1}
-    assert found.outcome == "reproduced"
+    assert sentences.outcome(found.counts) == "reproduced"
     assert found.lessons == [("reproduced", "Take the new one.")]
 
 
 def test_without_key_rows_all_decide_and_each_word_has_its_lesson() -> None:
     beside = [row("small", None), row("small", None, untestable="nobody has the hardware")]
     found = of(claim(group(row("same"), row("noisy"), row("turned"), *beside)))
-    assert found.outcome == "1 reproduced, 1 not resolved, 1 reversed"
+    assert sentences.outcome(found.counts) == "1 reproduced, 1 not resolved, 1 reversed"
     assert found.lessons == [
         ("reproduced", "Take the new one."),
         ("not resolved", "It cannot be told."),
@@ -320,7 +322,7 @@ def test_the_headline_has_a_sentence_per_claim() -> None:
     second = claim(group(row("turned")), name="second", title="Another")
     report = analyse(make(claim(group(row("same"))), second))
     assert report.kind == "claims"
-    assert report.headline == ["A mode makes reads faster: reproduced.", "Another: reversed."]
+    assert headline(report) == ["A mode makes reads faster: reproduced.", "Another: reversed."]
 
 
 def test_this_machine_and_the_runners_of_the_claim_are_named() -> None:

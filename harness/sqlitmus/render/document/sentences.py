@@ -1,0 +1,288 @@
+"""Headline, notices and noise as sentences; their numbers are written by `format`."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlitmus.render.document import format as fmt
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.headline import (
+    Agreed,
+    Broken,
+    ClaimOutcome,
+    Contradicted,
+    FewBlocks,
+    Holding,
+    Leads,
+    Missing,
+    NoOrder,
+    Recorded,
+    Statement,
+    Unpaired,
+)
+from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
+from sqlitmus.vocabulary.nouns import by_value, counted, listed
+from sqlitmus.vocabulary.terms import ClaimWord, Grade, HoldsWord
+from sqlitmus.vocabulary.verdicts import Side
+
+SHOWN = 3
+PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
+SIDES: tuple[Side, ...] = ("faster", "slower", "equivalent")
+# Of one comparison and of several.
+HOLDS: dict[HoldsWord, tuple[str, str]] = {
+    "holds on all": ("holds", "hold on every machine that has an answer"),
+    "holds on most": ("holds", "hold on more than half of the machines"),
+    "depends on the machine": ("depends", "depend on the machine"),
+    "on one machine only": ("is", "are decided by one machine only"),
+    "not resolved": ("is", "are not resolved"),
+    "no answer": ("has", "have no answer"),
+}
+MEANING: dict[Grade, str] = {
+    "A": "differences of about 1 % can be believed",
+    "B": "differences of a few percent can be believed",
+    "C": "only differences larger than the noise get a verdict",
+}
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many there are besides."""
+    if len(names) <= SHOWN:
+        return listed(names)
+    return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
+
+
+def ended(text: str) -> str:
+    """With one full stop; names keep their case."""
+    return text.rstrip(".") + "."
+
+
+def ratio(value: Interval) -> str:
+    """`1.04× [0.97, 1.12]`."""
+    text, bounds = fmt.ratio(value)
+    return f"{text} {bounds or '(no interval)'}"
+
+
+def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per kind
+    """One sentence of a headline."""
+    match said:
+        case Broken():
+            return (
+                f"{said.runner} {PROBLEMS[said.outcome]} in {len(said.cases)} of "
+                f"{counted(said.of, 'case')} ({some(said.cases)}): no times are given for these."
+            )
+        case Missing():
+            return ended(f"{said.runner} is missing: {said.reason}")
+        case FewBlocks():
+            return (
+                f"With {counted(said.blocks, 'complete block')} this run says who works, not who "
+                f"is faster: verdicts need at least {said.least} blocks."
+            )
+        case Leads():
+            return leads(said)
+        case NoOrder():
+            only = "Only controls were measured; they choose no runtime."
+            return only if said.measured else "Nothing was measured."
+        case ClaimOutcome():
+            return ended(f"{said.title}: {outcome(said.counts)}")
+        case Unpaired():
+            return unpaired(said)
+        case Holding():
+            return holding(said)
+        case Agreed():
+            return agreed(said)
+        case Contradicted():
+            pairs = [f"{runner} in {case}" for runner, case in said.pairs]
+            return f"It depends on the machine: {some(pairs)}."
+        case Recorded():
+            return said.text
+
+
+def leads(group: Leads) -> str:
+    """Who leads, who ties with the leader, how far the others are behind."""
+    text = f"{capital(group.group)} ({counted(group.cases, 'case')}): "
+    if group.ties:
+        text += f"no single fastest, {listed([group.leader, *group.ties])} are not told apart"
+    else:
+        text += f"{group.leader} is fastest"
+    behind = group.behind
+    if behind:
+        shown = behind if len(behind) <= SHOWN else [*behind[: SHOWN - 1], behind[-1]]
+        parts = [f"{rival.runner} takes {ratio(rival.ratio)}" for rival in shown]
+        text += f"; against {group.leader}, {listed(parts)} as long"
+    if group.unresolved:
+        count = counted(group.compared, "comparison")
+        text += f"; {group.unresolved} of {count} with {group.leader} not resolved"
+    out = [f"{one.runner} ({counted(one.cases, 'case')} not ok)" for one in group.left_out]
+    return f"{text}.{f' Left out: {listed(out)}.' if out else ''}"
+
+
+def outcome(counts: Mapping[ClaimWord, int]) -> str:
+    """The word that all rows agree on, or how many have which."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{number} {word}" for word, number in counts.items())
+
+
+def unpaired(said: Unpaired) -> str:
+    """How two runs could be compared that shared no blocks."""
+    if said.controls:
+        return (
+            "The runs shared no blocks. What changed besides the subject is taken out by "
+            f"{listed(said.controls)}, which did not change between them."
+        )
+    return (
+        "The runs shared no blocks, and no runner is in both that did not change: a difference may "
+        "be one of the machine, so there are no verdicts. Measure both in one run, with "
+        "`./just compare BASE NEW`."
+    )
+
+
+def holding(said: Holding) -> str:
+    """What holds on the machines, and what does not."""
+    if not said.of:
+        return "There is no comparison that could hold or not."
+    parts: list[str] = []
+    for word, (one, several) in HOLDS.items():
+        if number := said.counts.get(word, 0):
+            verb, _, rest = several.partition(" ")
+            parts.append(f"{number} {one if number == 1 else verb} {rest}")
+    return f"Of {counted(said.of, 'comparison')} with {said.reference}, {listed(parts)}."
+
+
+def agreed(said: Agreed) -> str:
+    """In how many cases of a group each runner is faster, slower or equivalent on most machines."""
+    parts = [
+        f"{runner} is {listed([f'{s} in {sides[s]}' for s in SIDES if sides.get(s)])}"
+        for runner, sides in said.sides.items()
+    ]
+    cases = counted(said.cases, "case")
+    return f"{capital(said.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
+
+
+def canary(found: CanarySummary) -> str:
+    """What comparing the reference with itself showed."""
+    runner = found.runner or "the runner that a case's figures are about"
+    if found.furthest is None:
+        return f"Canary: {runner} against itself could not be tested in this run."
+    text = (
+        f"Canary: {runner} against itself differs in {found.alarms} of "
+        f"{counted(found.tested, 'case')} (chance alone gives about {found.expected:.1f}); the "
+        f"ratio furthest from 1 is {ratio(found.furthest)}."
+    )
+    if found.many:
+        text += " That is more than chance explains: do not trust small differences in this run."
+    return text
+
+
+def noise(found: Noise) -> tuple[str, str]:
+    """The grade, and what follows from it."""
+    if found.grade is None:
+        return (
+            "No canary ran, so the noise of this run is not known.",
+            "Intervals and verdicts rest on the blocks alone.",
+        )
+    parts = [f"{grade} in {number}" for grade, number in found.counts.items()]
+    cases = counted(sum(found.counts.values()), "case")
+    summary = f"Noise grade {found.grade}: {', '.join(parts)} of {cases}; {MEANING[found.grade]}."
+    if found.missed:
+        summary += (
+            f" The canary differs from itself in {found.missed} of "
+            f"{counted(found.tested, 'case')} at 1 %, more than chance explains: this run's "
+            "intervals are too narrow."
+        )
+    if "C" not in found.counts:
+        return summary, "Every verdict stands as it is."
+    consequence = (
+        f"In the {counted(found.counts['C'], 'case')} of grade C a verdict needs the whole "
+        "interval beyond what the canary did to itself"
+    )
+    if found.guards:
+        ends = dict.fromkeys(fmt.percent(end) for end in found.guards)
+        consequence += f" ({' to '.join(ends)})"
+    if found.untested:
+        consequence += f"; {counted(found.untested, 'case')} could not be graded and get none"
+    return summary, f"{consequence}."
+
+
+def notice(found: Notice) -> str:
+    """One notice as a sentence or more."""
+    text = NOTICES[found.kind](found)
+    return f"{found.run}: {text}" if found.run else text
+
+
+def shards(found: Notice) -> str:
+    """The shards of a machine that did not arrive."""
+    noun, whose = ("Shard", "its") if len(found.names) == 1 else ("Shards", "their")
+    numbers = ", ".join(found.names)
+    return f"{noun} {numbers} of this machine did not arrive: {whose} scenarios are not here."
+
+
+def differ(found: Notice) -> str:
+    """What is not the same in all runs of a machine; a name in the plural, or a runner's."""
+    (what,) = found.names
+    verb = "differ" if found.count > 1 else "differs"
+    return f"{what} {verb} between the runs of this machine. {by_value(found.values)}."
+
+
+def capital(text: str) -> str:
+    """The first letter in upper case, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
+    "unfinished": lambda n: (
+        f"The run was not finished: {n.count} of {n.of} blocks are complete. Comparisons use only "
+        "blocks in which both runners have a value."
+    ),
+    "settled": lambda n: (
+        f"The run was settled at the planned look after {n.count} of {n.of} blocks; its verdicts "
+        f"are given at {100 * n.level:.2g} %, the level for each of {n.looks} looks."
+    ),
+    "holes": lambda n: (
+        f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
+    ),
+    "cut off": lambda _: "The last line of samples.jsonl was cut off and is left out.",
+    "strays": lambda n: (
+        f"{counted(n.count, 'line')} of samples.jsonl belong to no cell of the plan and are left "
+        "out."
+    ),
+    "repeats": lambda n: (
+        f"{counted(n.count, 'line')} of samples.jsonl repeat an invocation; the first of each is "
+        "used."
+    ),
+    "few blocks": lambda n: (
+        f"{counted(n.count, 'complete block')}: fewer than {n.of} never give a verdict, and fewer "
+        "than 2 no ratio."
+    ),
+    "flat": lambda n: (
+        f"{counted(n.count, 'comparison')} had the same ratio in most blocks, so no interval can "
+        "be had: the clock is too coarse for these, or the values were copied."
+    ),
+    "sqlite": lambda n: f"SQLite versions differ. {by_value(n.values)}.",
+    "durability": lambda n: (
+        "Durability differs in the profile shipped: synchronous is not the same everywhere, so "
+        f"writes there are not like for like. {by_value(n.values)}."
+    ),
+    "journal": lambda n: f"Journal modes differ in the profile shipped. {by_value(n.values)}.",
+    "plans": lambda n: (
+        f"Query plans differ between runners in {counted(len(n.names), 'case')}: {some(n.names)}."
+    ),
+    "answers": lambda n: (
+        f"Recorded answers disagree in {counted(len(n.names), 'case')} although each was passed as "
+        f"equal: {some(n.names)}. verify.jsonl may have been changed."
+    ),
+    "cores unknown": lambda _: (
+        "The number of cores is not recorded, so oversubscription is not marked."
+    ),
+    "oversubscribed": lambda n: (
+        f"{listed(n.names)} workers on {counted(n.of, 'core')} are oversubscribed: these cases "
+        "measure scheduling as well."
+    ),
+    "governor": lambda n: (
+        f"The CPU governor is {n.names[0]}, not performance: the clock rate may follow the load."
+    ),
+    "emulated": lambda n: (
+        f"Not built for this machine's {n.names[0]}: {by_value(n.values)}. Their times contain an "
+        "emulation (or a mode of compatibility), so comparisons with them are not like for like."
+    ),
+    "shards missing": shards,
+    "runs differ": differ,
+}

@@ -1,0 +1,149 @@
+"""What a report says first, as data: a sentence each, what went wrong first; renderers word it."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sqlitmus.results.estimate import Interval
+from sqlitmus.vocabulary.terms import ClaimWord, HoldsWord
+from sqlitmus.vocabulary.verdicts import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """`runner` answered wrongly or failed in these `cases`, of as many as `of`."""
+
+    runner: str
+    outcome: Literal["wrong", "failed"]
+    cases: list[str]
+    of: int
+    kind: Literal["broken"] = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """`runner` is not on this machine, for that reason."""
+
+    runner: str
+    reason: str
+    kind: Literal["missing"] = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class FewBlocks:
+    """Too few `blocks` for a verdict, which needs `least`."""
+
+    blocks: int
+    least: int
+    kind: Literal["few blocks"] = "few blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The time of `runner` over the leader's."""
+
+    runner: str
+    ratio: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """`runner` is not ordered: so many of its cases are not ok."""
+
+    runner: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """The order of a group over `cases` cases: `leader`, those that tie with it, those that are
+    behind (the nearest first), and of `compared` comparisons with the leader the unresolved."""
+
+    group: str
+    cases: int
+    leader: str
+    ties: list[str]
+    behind: list[Behind]
+    unresolved: int
+    compared: int
+    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
+    kind: Literal["leads"] = "leads"
+
+
+@dataclass(frozen=True, slots=True)
+class NoOrder:
+    """Nothing orders the runners: `measured` were controls only, or nothing at all."""
+
+    measured: bool
+    kind: Literal["no order"] = "no order"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOutcome:
+    """How many deciding rows of a claim have which word."""
+
+    title: str
+    counts: dict[ClaimWord, int]
+    kind: Literal["claim"] = "claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """Two runs were compared that shared no blocks; `controls` are the runners in both that did not
+    change."""
+
+    controls: list[str]
+    kind: Literal["unpaired"] = "unpaired"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """How many of `of` comparisons with `reference` have which word over the machines."""
+
+    reference: str
+    of: int
+    counts: dict[HoldsWord, int]
+    kind: Literal["holding"] = "holding"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Of a group's `cases`, in how many each runner is on which side on all or most machines."""
+
+    group: str
+    cases: int
+    sides: dict[str, dict[Side, int]]
+    kind: Literal["agreed"] = "agreed"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicted:
+    """(runner, case) of the comparisons on which machines contradict each other."""
+
+    pairs: list[tuple[str, str]]
+    kind: Literal["contradicted"] = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A sentence that the run itself recorded, such as what its gate came to."""
+
+    text: str
+    kind: Literal["recorded"] = "recorded"
+
+
+Statement = Annotated[
+    Broken
+    | Missing
+    | FewBlocks
+    | Leads
+    | NoOrder
+    | ClaimOutcome
+    | Unpaired
+    | Holding
+    | Agreed
+    | Contradicted
+    | Recorded,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,80 @@
+"""What a reader should know before believing a number, as data; renderers word it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlitmus.results.estimate import Interval
+from sqlitmus.vocabulary.terms import Grade
+
+NoticeKind = Literal[
+    "unfinished",
+    "settled",
+    "holes",
+    "cut off",
+    "strays",
+    "repeats",
+    "few blocks",
+    "flat",
+    "sqlite",
+    "durability",
+    "journal",
+    "plans",
+    "answers",
+    "cores unknown",
+    "oversubscribed",
+    "governor",
+    "emulated",
+    "shards missing",
+    "runs differ",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One notice: `count` of `of`, the `names` that it is about (cases, shards, a governor), or the
+    `values` by runner or run. `level` and `looks` are those of a run that its gate settled, `run`
+    is the run where there are two.
+    """
+
+    kind: NoticeKind
+    count: int = 0
+    of: int = 0
+    names: list[str] = field(default_factory=list[str])
+    values: dict[str, str] = field(default_factory=dict[str, str])
+    level: float = 0.0
+    looks: int = 0
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CanarySummary:
+    """The reference against itself: `runner` is None where each case has another one.
+
+    In `alarms` of `tested` cases the two differ, by chance alone in `expected`; `many` where chance
+    does not explain it. `furthest` is the ratio furthest from 1, None where nothing was
+    tested.
+    """
+
+    runner: str | None
+    tested: int
+    alarms: int
+    expected: float
+    furthest: Interval | None
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How noisy the run was: `grade` is None without a canary, `counts` how many cases have which.
+
+    `missed` of `tested` canaries differ from themselves at 1 % where that is more than chance
+    explains, else 0. `guards` are the least and the greatest share beyond which a verdict of a case
+    of grade C must lie, `untested` the number of cases that could not be graded.
+    """
+
+    grade: Grade | None
+    counts: dict[Grade, int] = field(default_factory=dict[Grade, int])
+    missed: int = 0
+    tested: int = 0
+    guards: tuple[float, float] | None = None
+    untested: int = 0
