@@ -70,7 +70,7 @@ VAGUE_AT_MOST = {
     "analysis": 37,
     "cli": 2,
     "compare": 8,
-    "export": 13,
+    "export": 3,
     "machines": 16,
     "render": 77,
     "results": 2,

@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.cli.export import text_of
-from sqlitmus.cli.schema import schemas
 from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
+from sqlitmus.render.html import page as html
 from sqlitmus.results import summary
 from sqlitmus.run.processes import combine
 from sqlitmus.vocabulary import figures
@@ -118,9 +119,21 @@ def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
     )
     assert read(text) == export.rows
     assert export_model().model_validate_json(text_of(reports, "json")) == export
-    Draft202012Validator(schemas()["export"]).validate(json.loads(text_of(reports, "json")))
+    Draft202012Validator(export_model().model_json_schema()).validate(
+        json.loads(text_of(reports, "json"))
+    )
     (_, measures) = json.loads(text_of(reports, "bmf")).values()
     assert measures["load-ns"] == {"value": float(second["load_ns"])}
+
+
+def test_it_is_a_column_of_the_page(run: Path) -> None:
+    page = html.render(analyse(load(run)))
+    cells = re.findall(r'<td data-f="(load|closing|untold)">([^<]*)', page)
+    assert [name for name, _ in cells] == ["load", "closing", "untold"] * 2
+    assert {name: text for name, text in cells if name == "untold"} == {"untold": "unknown"}
+    assert [text for name, text in cells if name == "load"] == ["3.00\u202fms", "6.00\u202fms "]
+    for heading in ("Load", "Closing", "Untold"):
+        assert f'<th scope="col">{heading}</th>' in page
 
 
 def test_processes_that_share_a_job_give_its_sum() -> None:

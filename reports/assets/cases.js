@@ -36,9 +36,10 @@ export function paintCase(details, data, state) {
     glyph.querySelector("svg").replaceChildren(...forestMark(known, axis, data.margin));
     pair(against, ratios[runner] ? ratio(ratios[runner]) : ["", ""]);
     verdict.replaceChildren(...judged(shown, state));
-    for (const [name, , unit] of data.figures) {
+    for (const [name, , quantity] of data.figures) {
       const value = item.figures[name][runner];
-      if (unit === "ns" && value != null) rewrite(figures[name], time([value, null, null], state.unit)[0]);
+      const timed = quantity === "ns" && value != null;
+      if (timed) rewrite(figures[name], time([value, null, null], state.unit)[0]);
     }
     const extra = triple(item.overhead, runner);
     if (over && extra) {

@@ -20,13 +20,13 @@ FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
 def render(rows: Iterable[Row]) -> str:
     """The whole file."""
     lines = [line(columns()), *(line(cells(row)) for row in rows)]
-    return "".join(f"{one}\n" for one in lines)
+    return "".join(f"{text}\n" for text in lines)
 
 
 def cells(row: Row) -> list[str | float | None]:
     """One row's values, in the order of the columns."""
-    found = {**dict(row), "axes": axes(row.axes)}
-    return [text(value) if isinstance(value, str) else value for value in found.values()]
+    values = {**dict(row), "axes": axes(row.axes)}
+    return [text(value) if isinstance(value, str) else value for value in values.values()]
 
 
 def axes(values: dict[str, str]) -> str:

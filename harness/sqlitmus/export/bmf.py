@@ -15,13 +15,15 @@ from sqlitmus.vocabulary import figures
 
 def render(rows: Iterable[Row]) -> str:
     """All rows that can be tracked, by benchmark, then measure."""
-    found = {tracked.name(row): measures(row, time) for row in rows if (time := tracked.time(row))}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    benchmarks = {
+        tracked.name(row): measures(row, time) for row in rows if (time := tracked.time(row))
+    }
+    return json.dumps(benchmarks, indent=1, ensure_ascii=False) + "\n"
 
 
 def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
     """The figures that a row has; `time` is its primary one."""
-    found = {
+    figures_of_row = {
         "latency": (time.value, time.low, time.high),
         **{
             figure.sampled.replace("_", "-"): (getattr(row, figure.column), None, None)
@@ -37,6 +39,6 @@ def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
     keys = ("value", "lower_value", "upper_value")
     return {
         name: {key: end for key, end in zip(keys, ends, strict=True) if end is not None}
-        for name, ends in found.items()
+        for name, ends in figures_of_row.items()
         if ends[0] is not None
     }

@@ -15,21 +15,21 @@ from sqlitmus.results.estimate import Interval
 
 def render(rows: Iterable[Row]) -> str:
     """All rows that can be tracked."""
-    found = [entry(row, time) for row in rows if (time := tracked.time(row))]
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    benchmarks = [entry(row, time) for row in rows if (time := tracked.time(row))]
+    return json.dumps(benchmarks, indent=1, ensure_ascii=False) + "\n"
 
 
 def entry(row: Row, time: Interval) -> dict[str, str | float]:
     """One benchmark: `range` and `extra` are texts that the action shows beside the value."""
-    found: dict[str, str | float] = {
+    benchmark: dict[str, str | float] = {
         "name": tracked.name(row),
         "unit": f"ns/{row.unit}",
         "value": time.value,
     }
     if time.low is not None and time.high is not None:
         places = fmt.decimals(time.value, time.low, time.high)
-        found["range"] = f"95 % {fmt.bounded(time.low, time.high, places)}"
-    return {**found, "extra": "\n".join(extra(row))}
+        benchmark["range"] = f"95 % {fmt.bounded(time.low, time.high, places)}"
+    return {**benchmark, "extra": "\n".join(extra(row))}
 
 
 def extra(row: Row) -> Iterable[str]:

@@ -131,13 +131,13 @@ def columns() -> list[str]:
 
 def figure_columns(figure: figures.Figure) -> dict[str, Any]:
     """What is exported of a figure, with its type: a value, then ratio and verdict if judged."""
-    found: dict[str, Any] = {figure.column: Number}
+    of_figure: dict[str, Any] = {figure.column: Number}
     if figure.primary:
-        found |= {f"{figure.column}{end}": Number for end in ("_low", "_high")}
+        of_figure |= {f"{figure.column}{end}": Number for end in ("_low", "_high")}
     if figure.judged:
-        found |= {f"{figure.name}_ratio{end}": Number for end in ("", "_low", "_high")}
-        found[f"{figure.name}_verdict"] = Verdict | None
-    return found
+        of_figure |= {f"{figure.name}_ratio{end}": Number for end in ("", "_low", "_high")}
+        of_figure[f"{figure.name}_verdict"] = Verdict | None
+    return of_figure
 
 
 @cache

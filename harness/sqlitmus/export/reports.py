@@ -28,12 +28,12 @@ def _merged(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
     merged = model.read(directory)
     against = reference_of(directory, merged, reference)
     refused: list[Refused] = []
-    found = [
+    reports = [
         (machine.name, joined.report)
         for machine in merged.machines
         if (joined := machine_report(directory, machine, against, refused))
     ]
     if refused:  # what is wrong was refused when they were merged, so this was changed since
-        told = "; ".join(f"{one.path}: {one.reason}" for one in refused)
-        raise UsageError(f"{directory}: {told}; merge the runs again")
-    return found
+        reasons = "; ".join(f"{refusal.path}: {refusal.reason}" for refusal in refused)
+        raise UsageError(f"{directory}: {reasons}; merge the runs again")
+    return reports

@@ -89,7 +89,7 @@ def of_cell(cell: Cell, case: Case) -> dict[str, object]:
     return {
         "outcome": cell.outcome,
         "reason": cell.reason or None,
-        "blocks": sum(one is not None for one in cell.samples) if cell.time else None,
+        "blocks": sum(value is not None for value in cell.samples) if cell.time else None,
         "steadiness": cell.steadiness,
         **bounded("steady_ns_per_unit", steady),
         **bounded("overhead_ns_per_unit", cell.overhead),
@@ -97,43 +97,45 @@ def of_cell(cell: Cell, case: Case) -> dict[str, object]:
     }
 
 
-def of_comparison(found: Comparison | None) -> dict[str, object]:
+def of_comparison(comparison: Comparison | None) -> dict[str, object]:
     """How the primary time compares with the reference's."""
     return {
-        **bounded("ratio", found and found.ratio),
-        "p": found and found.p,
-        "p_adjusted": found and found.adjusted,
-        "verdict": found and found.verdict,
-        "needs_blocks": found and found.needs_blocks,
+        **bounded("ratio", comparison and comparison.ratio),
+        "p": comparison and comparison.p,
+        "p_adjusted": comparison and comparison.adjusted,
+        "verdict": comparison and comparison.verdict,
+        "needs_blocks": comparison and comparison.needs_blocks,
     }
 
 
 def of_figures(cell: Cell, case: Case) -> dict[str, object]:
     """What was measured beside the primary time; that too, where a figure is the primary time."""
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     for figure in figures.FIGURES:
         measure = cell.figures.get(figure.name)
         value = Interval(measure.value, None, None) if measure else None
         if figure.name == case.metric:
             value = cell.time
         if figure.primary:
-            found |= bounded(figure.column, value)
+            columns |= bounded(figure.column, value)
         else:
-            found[figure.column] = value and value.value
+            columns[figure.column] = value and value.value
         if figure.judged:
-            found |= judged(figure.name, measure)
-    return found
+            columns |= judged(figure.name, measure)
+    return columns
 
 
-def judged(name: str, found: Measure | None) -> dict[str, object]:
+def judged(name: str, measure: Measure | None) -> dict[str, object]:
     """How a figure compares with the reference's."""
     return {
-        **bounded(f"{name}_ratio", found and found.ratio),
-        f"{name}_verdict": found and found.verdict,
+        **bounded(f"{name}_ratio", measure and measure.ratio),
+        f"{name}_verdict": measure and measure.verdict,
     }
 
 
-def bounded(name: str, found: Interval | None) -> dict[str, object]:
+def bounded(name: str, interval: Interval | None) -> dict[str, object]:
     """A figure and the ends of its interval, in three columns."""
-    value, low, high = (found.value, found.low, found.high) if found else (None, None, None)
+    value, low, high = (
+        (interval.value, interval.low, interval.high) if interval else (None, None, None)
+    )
     return {name: value, f"{name}_low": low, f"{name}_high": high}

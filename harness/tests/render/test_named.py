@@ -6,10 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.render.html import assets, packed, view
+from sqlitmus.render.html import assets, packed
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.report import Interval, Report
+from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.claims.claim_runs import make
 from tests.render import synthetic
@@ -32,7 +33,7 @@ BEFORE = {
 
 def asked() -> set[str]:
     """The names that scripts and style sheets look up."""
-    names = {figure.name for figure in view.FIGURES}
+    names = {figure.name for figure in FIGURES}
     for path in (assets.REPORTS / "assets").iterdir():
         text = path.read_text(encoding="utf-8")
         names |= set(re.findall(r"""\[data-f=["'](\w+)["']\]""", text))

@@ -19,8 +19,9 @@ from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import more_blocks
 from sqlitmus.results.report import Case, Comparison, Measure, Report
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.figures import FIGURES, Figure
+from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -63,8 +64,8 @@ def _figures(report: Report, base: str, new: str) -> list[Section]:
     """Time, then the secondary figures as far as they were recorded."""
     named = list(zip(report.cases, heads(report.cases), strict=True))
     tables = [_table("Time", COLUMNS, (_time(case, head, base, new) for case, head in named))]
-    for figure in FIGURES:
-        rows = [row for case, head in named if (row := _secondary(figure, case, head, base, new))]
+    for figure in figures.FIGURES:
+        rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
         if rows:
             tables.append(_table(figure.title, COLUMNS[:-1], rows))
     return [
@@ -122,16 +123,16 @@ def _row(
     return (verdict.rank, -ratio.value), verdict, TableRow(head, row, change.style, head.link[2:])
 
 
-def _secondary(figure: Figure, case: Case, head: Head, base: str, new: str) -> Ordered | None:
-    """A secondary figure of a case; None unless both subjects have it and are compared."""
-    measured = {cell.runner: cell for cell in case.cells}
-    old, fresh = (
-        measured[name].figures.get(figure.name) if name in measured else None
-        for name in (base, new)
-    )
+def _judged(figure: Figure, case: Case, head: Head, base: str, new: str) -> Ordered | None:
+    """A secondary figure of a case; None unless both subjects have it, with a verdict."""
+    measured = {cell.runner: cell.figures.get(figure.name) for cell in case.cells}
+    old, fresh = measured.get(base), measured.get(new)
     if old is None or fresh is None or fresh.ratio is None or fresh.verdict is None:
         return None
-    values = [Cell(fmt.figure(figure, side.value), value=side.value) for side in (old, fresh)]
+    values = [
+        Cell(fmt.figure(measure.value, figure.unit), value=measure.value)
+        for measure in (old, fresh)
+    ]
     return _row(head, values, fresh, figure.said(fresh.verdict))
 
 

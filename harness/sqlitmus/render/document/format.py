@@ -8,7 +8,7 @@ than four significant ones; the exact value stays in the data behind the page.
 from math import floor, log10
 
 from sqlitmus.results.estimate import Interval, Speedup
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figures import Unit
 
 THIN = "\u202f"
 MINUS = "\u2212"
@@ -139,16 +139,6 @@ def signed(value: float, places: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def figure(measured: Figure, value: float) -> str:
-    """A value of a figure, in its unit."""
-    return {"ns": duration, "bytes": size, "count": count}[measured.unit](value)
-
-
-def count(value: float) -> str:
-    """How often something happens, on average."""
-    return fixed(value, decimals(value, None, None))
-
-
 def size(count: float | None) -> str:
     """Bytes in binary units; "unknown" for None."""
     if count is None:
@@ -165,3 +155,13 @@ def rate_label(value: float) -> str:
     """A tick of a rate axis: "200 k", "1.5 M"."""
     unit, scale = unit_of(value, RATES)
     return f"{value / scale:.3g}{THIN}{unit.removesuffix('/s')}".rstrip(THIN)
+
+
+def count(value: float) -> str:
+    """How often something happened; an average need not be whole."""
+    return fixed(value, decimals(value, None, None))
+
+
+def figure(value: float, unit: Unit) -> str:
+    """A figure as text, in its unit."""
+    return {"ns": duration, "bytes": size, "count": count}[unit](value)

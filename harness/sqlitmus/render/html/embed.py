@@ -16,7 +16,7 @@ from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.sections import COUNTS
 from sqlitmus.results.report import Case, Cell, Comparisons, Interval, Report
-from sqlitmus.vocabulary.figures import FIGURES
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 
 LOG_UNIT = 1e6
@@ -45,7 +45,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "margin": report.margin,
         "groups": report.groups,
         "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
-        "figures": [[figure.name, figure.column, figure.unit] for figure in FIGURES],
+        "figures": [[of.name, of.column, of.unit] for of in figures.FIGURES],
         "verdicts": {
             verdict.letter: [verdict, verdict.symbol, verdict.style, verdict.opposite.letter]
             for verdict in Verdict
@@ -107,7 +107,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
                 else None
                 for cell in timed
             ]
-            for figure in FIGURES
+            for figure in figures.FIGURES
         },
         **drift_columns(timed),
         **pair_columns(case.comparisons, index),

@@ -11,7 +11,7 @@ from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
-from sqlitmus.vocabulary.figures import FIGURES, Figure
+from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
@@ -143,14 +143,14 @@ def entry(
         reason = (cell.reason if cell else None) or outcome.meaning
         return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
     time = fmt.time(cell.time)
-    figures = tuple(judged(figure, cell) for figure in FIGURES)
+    beside = tuple(judged(figure, cell) for figure in figures.FIGURES)
     over = over_floor(cell) if report.floor else None
     if compared is None:
         own = name == report.reference
         style, text = ("base", "reference") if own else ("un", "not compared")
         mark = axis.mark(UNITY) if own else None
         return Entry(
-            place, name, style, text, cell, time=time, mark=mark, figures=figures, over=over
+            place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
         )
     return Entry(
         place,
@@ -163,18 +163,17 @@ def entry(
         comparison=compared,
         glyph=charts.GLYPH.mark(compared.ratio),
         mark=axis.mark(compared.ratio),
-        figures=figures,
+        figures=beside,
         over=over,
     )
 
 
-def judged(figure: Figure, cell: Cell) -> Judged:
+def judged(figure: figures.Figure, cell: Cell) -> Judged:
     """A secondary figure with its ratio to the report's reference and the verdict on that."""
     measure = cell.figures.get(figure.name)
     if measure is None:
-        missing = DASH if figure.primary else "unknown"
-        return Judged(figure.name, missing)
-    text = fmt.figure(figure, measure.value)
+        return Judged(figure.name, DASH if figure.primary else "unknown")
+    text = fmt.figure(measure.value, figure.unit)
     if measure.ratio is None or measure.verdict is None:
         return Judged(figure.name, text)
     ratio, bounds = fmt.ratio(measure.ratio)
