@@ -408,10 +408,10 @@ def test_runs_without_a_common_case(desk: Desk, compare: Call, runs: list[RunDir
 def test_runs_written_by_another_version_are_refused(
     compare: Call, runs: list[RunDirectory]
 ) -> None:
-    edit(runs[0], "samples.jsonl", '{"schema":3,', '{"schema":2,')
+    edit(runs[0], "samples.jsonl", '{"schema":4,', '{"schema":2,')
     message = told(compare(*paths(runs)))
     assert message == (
-        "samples.jsonl line 1: schema 2, this version reads 3; use the sqlitmus that wrote the run"
+        "samples.jsonl line 1: schema 2, this version reads 4; use the sqlitmus that wrote the run"
     )
 
 

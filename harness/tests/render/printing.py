@@ -37,7 +37,8 @@ def check_80_columns(report: Report | MergedReport, *, all_rows: bool = False) -
 def _ids(report: Report | MergedReport) -> set[str]:
     """What the document's columns of ids hold, and the subjects of its matrices."""
     ids: set[str] = set()
-    for table in build(report).tables():
+    sections = [section for section in build(report).sections if not section.detail]
+    for table in (table for section in sections for table in section.tables()):
         for row in table.rows:
             if table.matrix:
                 ids |= {row.head.name, *row.head.axes}
