@@ -53,7 +53,8 @@ class Pairs:
 
     `logs` and what follows have one row per case and pair, cases outermost: `middle` the medians,
     `needed` the blocks that would resolve it, 0 = does not apply, `p` and `adjusted` of no
-    difference, `reach` the ends between which one more session's would lie, NaN below three.
+    difference, `reach` the prediction interval of one further session, NaN with fewer than
+    three sessions.
     """
 
     names: list[str]

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def selftest(
     runner: Annotated[
-        str, typer.Option("-r", "--runner", help="Whose equal processes are told apart, or not.")
+        str, typer.Option("-r", "--runner", help="Runner whose identical processes are compared.")
     ] = "node",
     case: Annotated[str, typer.Option(help="The case it does.")] = "get-pk@transaction=read",
     time_budget: Annotated[

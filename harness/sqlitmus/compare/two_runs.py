@@ -1,9 +1,9 @@
 """Two finished runs of one machine, compared although they shared no blocks. Pure.
 
-What changed between the runs besides the subject is taken out by runners that did not change: the
-controls. In each run the subject's log times are taken relative to the controls' of the same block,
-and these two samples are compared. Without a control a change of the machine cannot be told from
-one of the subject, so there are figures but no verdicts.
+Runners that stayed unchanged between the runs are controls: in each run the subject's log times are
+taken relative to the controls' of the same block, and these two samples are compared. Without a
+control, a change of the machine looks like one of the subject, so there are figures but no
+verdicts.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     fixtures, and where it is not clear which runner is meant.
     """
     if base.plan.run == new.plan.run:
-        raise UsageError("both are the same run; name two")
+        raise UsageError("both paths are the same run; give two different runs")
     _same_machine(base, new)
     subject, controls = _subject(base, new, runner)
     ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]

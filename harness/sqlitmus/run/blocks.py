@@ -45,7 +45,7 @@ class Measuring:
         self._context = context
         self._answers = answers
         self._cases = {case.id: case for case in plan.cases}
-        # The order is that of the cells fit at the start: one that fails only now shifts no other.
+        # The order was fixed by the cells fit at the start, so a later failure shifts no other.
         ordered = _fit_at_start(plan, directory)
         self._slots = list(schedule(ordered, plan.twice(), plan.blocks, plan.seed, plan.compared()))
         self._given_up = {

@@ -341,7 +341,7 @@ def test_two_runs_with_a_control_give_a_verdict(
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("new: STAMP-fresh against STAMP-old\n")
     text = " ".join(done.out.split())
-    assert "taken out by base, which did not change between them." in text
+    assert "Controls that stayed unchanged (base) show" in text
     assert "base new in STAMP-old · new new in STAMP-fresh" in text
     assert "▼ materially slower 12" in text
     assert len(desk.instant.measured) == before
@@ -371,8 +371,11 @@ def test_two_runs_in_the_form_of_nodes_own_tool(compare: Call, runs: list[RunDir
 
 def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:
     one = str(runs[0].path)
-    assert told(compare(one, one, "-r", "new")) == "both are the same run; name two"
-    assert told(compare(one, one)) == "both are the same run; name two"
+    assert (
+        told(compare(one, one, "-r", "new"))
+        == "both paths are the same run; give two different runs"
+    )
+    assert told(compare(one, one)) == "both paths are the same run; give two different runs"
 
 
 def test_runs_of_different_machines(compare: Call, runs: list[RunDirectory]) -> None:

@@ -82,8 +82,8 @@ def test_what_changed_besides_the_subject_is_taken_out() -> None:
     assert found.ratio.low < 1.1 < found.ratio.high
     (told,) = headline(report)
     assert told == (
-        "The runs shared no blocks. What changed besides the subject is taken out by bun and "
-        "rust-ffi, which did not change between them."
+        "The runs shared no blocks. Controls that stayed unchanged (bun and rust-ffi) show how far "
+        "the machine drifted between them; that drift has been subtracted."
     )
     assert (report.kind, report.reference, report.correction) == ("compare", BASE, "holm")
     assert [r.name for r in report.runners] == [BASE, NEW]
@@ -106,7 +106,7 @@ def test_without_a_control_there_are_figures_and_no_verdicts() -> None:
     assert (found.verdict, found.needs_blocks) == ("not resolved", None)
     assert found.ratio.value == pytest.approx(2, rel=0.05)
     (told,) = headline(report)
-    assert "no runner is in both that did not change" in told
+    assert "no runner stayed unchanged" in told
     assert told.endswith("Measure both in one run, with `./just compare BASE NEW`.")
     base, new = report.cases[0].cells
     assert base.time is not None
@@ -120,7 +120,7 @@ def test_a_control_that_changed_as_well_is_none() -> None:
         one["description"] = description(one["name"], sqlite="3.52.0")
     report = compare_runs(run(old), run(new, noisy({"node": 2.0, "canary": 2.0})), "node")
     assert compared(report).verdict == "not resolved"
-    assert "no runner is in both that did not change" in headline(report)[0]
+    assert "no runner stayed unchanged" in headline(report)[0]
 
 
 def without(of: RunData, name: str, outcome: str = "unsupported") -> RunData:
@@ -236,8 +236,8 @@ def refused(old: RunData, new: RunData, runner: str | None = None) -> str:
 
 def test_the_same_run_twice() -> None:
     one = run(planned("old"))
-    assert refused(one, one, "node") == "both are the same run; name two"
-    assert refused(one, one) == "both are the same run; name two"
+    assert refused(one, one, "node") == "both paths are the same run; give two different runs"
+    assert refused(one, one) == "both paths are the same run; give two different runs"
 
 
 @pytest.mark.parametrize("fact", ["cpu", "cores", "architecture", "memory", "os", "kernel"])
@@ -320,9 +320,7 @@ def test_a_runner_that_is_missing_in_one_run_is_in_one_only() -> None:
         return of
 
     report = compare_runs(run(planned("old")), run(gone(planned("new"))), None)
-    assert headline(report)[0].endswith(
-        "is taken out by rust-ffi, which did not change between them."
-    )
+    assert "Controls that stayed unchanged (rust-ffi) show" in headline(report)[0]
     assert "which runner is not in both runs" in refused(
         run(planned("old")), run(gone(planned("new"))), "bun"
     )

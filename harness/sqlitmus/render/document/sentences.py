@@ -125,12 +125,12 @@ def unpaired(said: Unpaired) -> str:
     """How two runs could be compared that shared no blocks."""
     if said.controls:
         return (
-            "The runs shared no blocks. What changed besides the subject is taken out by "
-            f"{listed(said.controls)}, which did not change between them."
+            f"The runs shared no blocks. Controls that stayed unchanged ({listed(said.controls)}) "
+            "show how far the machine drifted between them; that drift has been subtracted."
         )
     return (
-        "The runs shared no blocks, and no runner is in both that did not change: a difference may "
-        "be one of the machine, so there are no verdicts. Measure both in one run, with "
+        "The runs shared no blocks, and no runner stayed unchanged to serve as a control. A "
+        "difference may be the machine's, so there are no verdicts. Measure both in one run, with "
         "`./just compare BASE NEW`."
     )
 
