@@ -48,9 +48,9 @@ export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
   const ticks = [[at(1), "1"]];
   for (const value of [low, high, ...inside]) {
     const place = at(value);
-    if (ticks.every(([other]) => Math.abs(place - other) >= gap)) {
-      ticks.push([place, String(Number(value.toPrecision(3)))]);
-    }
+    const label = String(Number(value.toPrecision(3)));
+    const room = (other) => gap + 3 * Math.max(0, label.length + other.length - 8);
+    if (ticks.every(([x, other]) => Math.abs(place - x) >= room(other))) ticks.push([place, label]);
   }
   return { low, high, at, ticks: ticks.sort((a, b) => a[0] - b[0]) };
 }

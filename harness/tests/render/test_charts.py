@@ -81,3 +81,11 @@ def test_scaling_within_the_cores_shades_nothing_and_one_worker_still_draws() ->
 def test_ratio_axis_positions_are_logarithmic() -> None:
     axis = charts.RatioAxis(0.25, 4.0, 100, 0)
     assert axis.at(2.0) == pytest.approx(100 * log(8) / log(16), abs=0.05)
+
+
+def test_long_labels_of_a_wide_axis_do_not_touch() -> None:
+    axis = charts.ratio_axis([Interval(0.037, 0.016, 2.1)], charts.SUMMARY_WIDTH, 16)
+    labels = axis.ticks()
+    assert max(len(label) for _, label in labels) >= 6
+    for (place, label), (following, other) in itertools.pairwise(labels):
+        assert following - place >= 6 * (len(label) + 1 + len(other) + 1) / 2 - 2

@@ -13,7 +13,7 @@ GLYPH_RATIO = 4.0
 FOREST_WIDTH = 180
 FOREST_PAD = 16
 SUMMARY_WIDTH = 164
-LABEL_GAP = 34
+LABEL_GAP = 34  # between short labels; see `label_gap`
 # Bounds and labels of ratio axes; the page's script holds the same list.
 RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1024.0)
 LINEAR_SPAN = 3.0
@@ -59,12 +59,17 @@ class RatioAxis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Labelled positions: 1 and the ends first, then what fits between them."""
-        found = {self.at(1.0): "1"}
+        labels = {self.at(1.0): "1"}
         for value in (self.low, self.high, *steps_between(self.low, self.high)):
-            place = self.at(value)
-            if all(abs(place - other) >= LABEL_GAP for other in found):
-                found[place] = ratio_label(value)
-        return sorted(found.items())
+            place, label = self.at(value), ratio_label(value)
+            if all(abs(place - x) >= label_gap(label, other) for x, other in labels.items()):
+                labels[place] = label
+        return sorted(labels.items())
+
+
+def label_gap(label: str, other: str) -> int:
+    """Pixels between the centres of two labels: a character is about 6 wide."""
+    return LABEL_GAP + 3 * max(0, len(label) + len(other) - 8)
 
 
 def ratio_label(value: float) -> str:
