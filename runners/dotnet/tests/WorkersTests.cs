@@ -1,4 +1,5 @@
 using System.IO.Pipes;
+using System.Runtime.InteropServices;
 using Xunit;
 
 namespace Sqlitmus.Tests;
@@ -200,8 +201,16 @@ public sealed class WorkersTests : IDisposable
         var told = !OperatingSystem.IsWindows();
         Assert.Equal((told, told), (result.Switches is not null, result.PageFaults is not null));
         var before = Native.Events();
-        Native.Sleep(1);
-        GC.KeepAlive(GC.AllocateArray<byte>(64 << 20).AsSpan().IndexOf((byte)1));
+        Native.Sleep(1_000_000); // a shorter wait can be over before the thread has let go
+        // beyond malloc's largest threshold, so that its pages are fresh from the system
+        const int size = 64 << 20;
+        var pages = Marshal.AllocHGlobal(size);
+        for (var offset = 0; offset < size; offset += 4096)
+        {
+            Marshal.WriteByte(pages, offset, 1);
+        }
+
+        Marshal.FreeHGlobal(pages);
         var after = Native.Events();
         Assert.Equal(told, after?.Switches.Voluntary > before?.Switches.Voluntary);
         Assert.Equal(told, after?.PageFaults.Minor > before?.PageFaults.Minor);
