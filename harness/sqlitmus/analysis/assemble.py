@@ -11,7 +11,14 @@ from sqlitmus.analysis.conditions import passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.method import method
-from sqlitmus.analysis.noise import group_guards, letter, noise, summarised
+from sqlitmus.analysis.noise import (
+    findable,
+    group_guards,
+    letter,
+    noise,
+    summarised,
+    typical_errors,
+)
 from sqlitmus.analysis.notices import cores, notices, plan_note
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
@@ -59,7 +66,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     twins = plan.twins()
     if twins is not None:
         twin = compare_canary(times, twins, question)
-        grades = noise(twin)
+        grades = noise(twin, typical_errors(times, names, question))
         guards = group_guards(twin, [case.group for case in plan.cases])
         canaries = [
             found and replace(found, reference=names[place])
@@ -117,7 +124,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         headline=[*map(Recorded, run.gate), *statements],
         notices=notices(run, cases, facts, disagreeing, complete, flat),
         canary=canary_summary(_whose(plan), canaries) if plan.canary else None,
-        noise=summarised(grades),
+        noise=summarised(grades, findable(pairs, question)),
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
         runners=runners,

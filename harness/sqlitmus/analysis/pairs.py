@@ -19,7 +19,7 @@ from sqlitmus.stats.estimate import (
     student_t_of,
     trimmed_means,
 )
-from sqlitmus.stats.multiplicity import adjust, p_values, pocock
+from sqlitmus.stats.multiplicity import adjust, divisor, p_values, pocock
 from sqlitmus.stats.power import blocks_to_resolve
 from sqlitmus.stats.sessions import combine
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, decide, disagree
@@ -77,12 +77,17 @@ def compare_all(
     A block counts for a pair only if both have a value in it. A pair with a single block gets no
     estimate: one ratio is an anecdote. `guard` is the noise of each case, see `decide`.
     """
+    rows = log_ratios(times, names)
+    means, reach = estimates(rows, question.sessions)
+    return concluded(means, medians(rows), reach, names, len(times), question, guard)
+
+
+def log_ratios(times: Array, names: list[str]) -> Array:
+    """Per case and pair its log ratio in each block."""
     indices = _indices(names)
     logs = np.log(times)
     differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
-    rows = differences.reshape(-1, times.shape[2])
-    means, reach = _estimates(rows, question.sessions)
-    return concluded(means, medians(rows), reach, names, len(times), question, guard)
+    return differences.reshape(-1, times.shape[2])
 
 
 def concluded(
@@ -97,14 +102,26 @@ def concluded(
     """What estimates, one row per case and pair, allow to be said."""
     indices = _indices(names)
     verdicts = _decided(means, question, guard, len(indices))
-    open_ = verdicts.are(Verdict.NOT_RESOLVED)
-    if guard is not None:  # no number of blocks gets over an infinite guard
-        open_ &= np.repeat(np.isfinite(guard), len(indices))
-    needed = np.where(open_, blocks_to_resolve(means, question.margin), 0)
     testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
+    needed = np.where(
+        verdicts.are(Verdict.NOT_RESOLVED),
+        blocks_to_resolve(means, question.margin, *divisors(verdicts, question), question.sessions),
+        0,
+    )
     p = np.where(testable, p_values(means), np.nan)
     adjusted = adjust(p, question.correction)
     return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach)
+
+
+def divisors(verdicts: Verdicts, question: Question) -> tuple[float, float]:
+    """By what 5 % are divided for the next row to be called different, and equivalent."""
+    family = int(np.count_nonzero(~verdicts.are(Verdict.NOT_TESTABLE)))
+    different = int(np.count_nonzero(verdicts.are(*(v for v in Verdict if v.different))))
+    equivalent = int(np.count_nonzero(verdicts.are(Verdict.EQUIVALENT)))
+    return (
+        divisor(question.correction, family, different),
+        divisor(question.correction, family, equivalent),
+    )
 
 
 def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each: int) -> Verdicts:
@@ -118,7 +135,7 @@ def _indices(names: list[str]) -> list[tuple[int, int]]:
     return [(j, i) for j in range(len(names)) for i in range(j)]
 
 
-def _estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+def estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
     """Trimmed means; of several sessions their random-effects combination."""
     if sessions == 1:
         means = trimmed_means(rows, resolution=_RESOLUTION)
@@ -154,7 +171,7 @@ def compare_with(
     logs = np.log(np.where(values > 0, values, np.nan))
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
-    means, _ = _estimates(differences.reshape(-1, values.shape[2]), question.sessions)
+    means, _ = estimates(differences.reshape(-1, values.shape[2]), question.sessions)
     return Compared(means, _decided(means, question, guard, values.shape[1]))
 
 

@@ -105,7 +105,7 @@ def _means(pairs: Pairs, taken: NDArray[np.bool_]) -> tuple[Array, Array, Array]
     )
     value = mean.mean(axis=0)
     half = np.sqrt(np.square(error).sum(axis=0)) / cases
-    half *= student_t_of(freedom.min(axis=0).astype(np.int64), LEVEL)
+    half *= student_t_of(freedom.min(axis=0), LEVEL)
     return value, value - half, value + half
 
 

@@ -61,7 +61,8 @@ class Counts(Model):
     """How often a cell is done, and what the pilot measured of it.
 
     `seconds` is the predicted duration of an invocation, `deviation` the standard deviation of ln
-    time between processes; None when the pilot could not measure it.
+    time between processes and `operation_ns` the time of an operation in the pilot; None when the
+    pilot could not measure it.
     """
 
     operations: int
@@ -72,6 +73,7 @@ class Counts(Model):
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
     deviation: float | None = None
+    operation_ns: float | None = None
 
     def of(self, case: Case) -> Case:
         """`case` with these counts."""

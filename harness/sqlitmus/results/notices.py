@@ -68,13 +68,17 @@ class Noise:
     """How noisy the run was: `grade` is None without a canary, `counts` how many cases have which.
 
     `missed` of `tested` canaries differ from themselves at 1 % where that is more than chance
-    explains, else 0. `guards` are the least and the greatest share beyond which a verdict of a case
-    of grade C must lie, `untested` the number of cases that could not be graded.
+    explains, else 0. `finds` are the least and the greatest difference, as shares of the time, that
+    half of the comparisons of a case of grade C find with 80 % power. `guards` are the least and
+    the greatest share beyond which verdicts of the `guarded` cases must lie, whose canary shows
+    that intervals are too narrow; `untested` is the number of cases without a canary's word.
     """
 
     grade: Grade | None
     counts: dict[Grade, int] = field(default_factory=dict[Grade, int])
     missed: int = 0
     tested: int = 0
+    finds: tuple[float, float] | None = None
     guards: tuple[float, float] | None = None
+    guarded: int = 0
     untested: int = 0

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import ceil, gcd, hypot, pi, sqrt
+from math import ceil, gcd, pi, sqrt
 
 import numpy as np
 
 from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Counts, PlannedCounts
-from sqlitmus.stats import allocation, power, warmup
+from sqlitmus.catalog.plan import Case, Cells, Counts, PlannedCounts
+from sqlitmus.run.pace import Pace
+from sqlitmus.stats import allocation, warmup
 from sqlitmus.vocabulary.contract import Model
-from sqlitmus.vocabulary.terms import Correction, Steadiness
+from sqlitmus.vocabulary.terms import Steadiness
 
 TIMED = 5  # iterations of a pilot process that are surely warmed up
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
@@ -30,13 +31,15 @@ class Observed(Model):
     """The pilot's observation of a cell, from processes that warmed up for `window_ms`.
 
     `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
-    operation at the last level (None for a cold cell). `within` and `between` are standard
-    deviations of ln time; `between` is None for fewer than three processes.
+    operation at the last level (None for a cold cell). `pace` is the machine's at that time.
+    `within` and `between` are standard deviations of ln time; `between` is None for fewer than
+    three processes.
     """
 
     seconds: float
     processes: int
     window_ms: int
+    pace: Pace | None = None
     operation_ns: float | None = None
     grain_ns: int = 1
     steadiness: Steadiness | None = None
@@ -105,6 +108,7 @@ def _counts(
             warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms else 0,
             seconds=seconds,
             deviation=observation.between if observation else None,
+            operation_ns=1e9 * seconds / case.operations if observation else None,
         )
     iteration_ns = observation.operation_ns * operations
     needed = (
@@ -135,6 +139,7 @@ def _counts(
         seconds=observation.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
         steadiness=observation.steadiness,
         steady_from_ms=observation.steady_from_ms,
+        operation_ns=observation.operation_ns,
         deviation=None
         if observation.between is None
         else sqrt(observation.between**2 + pi / 2 * observation.within**2 / iterations),
@@ -146,38 +151,3 @@ def block_seconds(counts: PlannedCounts, cells: Cells, canaries: Mapping[str, st
     entries = [(case, name) for case, names in cells.items() for name in names]
     entries += canaries.items()
     return sum(counts[case][name].seconds for case, name in entries)
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """Differences, as shares of the time, that half and nine in ten comparisons would resolve."""
-
-    half: float
-    most: float
-
-
-def forecast(
-    counts: PlannedCounts, cells: Cells, reference: str, blocks: int, correction: Correction
-) -> Forecast | None:
-    """The differences that a run will resolve with 80 % power; None when no pilot measured noise.
-
-    A runner with too few processes to measure their deviation is assumed to vary like the
-    reference. Holm's correction at worst divides the 5 % by the number of comparisons; Benjamini
-    and Hochberg's by 2 if half of them differ; without a correction each is decided at 5 %.
-    """
-    deviations: list[float] = []
-    for case, names in cells.items():
-        base = counts[case][reference].deviation if reference in names else None
-        if base is None:
-            continue
-        for name in names:
-            other = counts[case][name].deviation
-            if name != reference:
-                deviations.append(hypot(base, base if other is None else other))
-    if not deviations or blocks < MINIMUM_BLOCKS:
-        return None
-    divisors = {"none": 1, "bh": min(2, len(deviations)), "holm": len(deviations)}
-    spread = np.array(deviations)
-    needed = np.expm1(power.detectable(spread, np.full(len(spread), blocks), divisors[correction]))
-    half, most = np.quantile(needed, [0.5, 0.9]).tolist()
-    return Forecast(half, most)

@@ -38,7 +38,8 @@ def freeze(
         f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
         f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
     )
-    context.progress.say(_promise(options, counts, fit, reference, blocks))
+    looks = mode.looks if options.gate else 1
+    context.progress.say(_promise(options, counts, fit, blocks, sessions, looks))
     now = datetime.datetime.now(datetime.UTC)
     label = options.label or options.whole
     return Plan(
@@ -54,7 +55,7 @@ def freeze(
         blocks=blocks,
         sessions=sessions,
         pause_s=mode.pause_s,
-        looks=mode.looks if options.gate else 1,
+        looks=looks,
         correction=options.correction,
         reference=reference,
         canary=canary,
@@ -102,22 +103,23 @@ def _sized(context: Context, case: Case) -> Case:
 
 
 def _promise(
-    options: Options, counts: PlannedCounts, fit: Cells, reference: str, blocks: int
+    options: Options, counts: PlannedCounts, fit: Cells, blocks: int, sessions: int, looks: int
 ) -> str:
     """A sentence on which differences the run will resolve, before it starts."""
-    from sqlitmus.run.counts import forecast
+    from sqlitmus.run.forecast import forecast
 
     if blocks < MINIMUM_BLOCKS:
         return (
             f"fewer than {MINIMUM_BLOCKS} blocks: figures, but no verdicts (more --time-budget "
             "or --blocks, or fewer cells with -f)"
         )
-    able = forecast(counts, fit, reference, blocks, options.correction)
+    able = forecast(counts, fit, blocks, options.correction, sessions, looks)
     if able is None:
         return "the differences that it can tell are unknown until it has run"
     return (
-        f"able to tell differences from {reference} of about {able.half:.1%} in half of the "
-        f"comparisons and {able.most:.1%} in nine of ten (80 % power, corrected)"
+        f"able to tell differences of about {able.half:.1%} in half of the comparisons and "
+        f"{able.most:.1%} in nine of ten (80 % power, if {able.differing} of {able.comparisons} "
+        "differ as in the pilot)"
     )
 
 

@@ -6,6 +6,7 @@ from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import TIMED, Observed, PilotProcess, allocate, observe
+from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
@@ -27,6 +28,7 @@ def plan_counts(
 
     A cell that goes wrong in the pilot gets none, and its record in `answers` has the reason.
     """
+    now = pace() if mode.pilot else None
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
     for case in cases:
@@ -38,7 +40,7 @@ def plan_counts(
             target = mode.pilot
             if target and name == reference:
                 target = max(target, REFERENCE_PROCESSES)
-            observation = _observed(context, case, name, answers, mode, target)
+            observation = _observed(context, case, name, answers, mode, target, now)
             if answers.records[case.id, name].outcome == "ok":
                 observed[name] = observation
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
@@ -47,15 +49,25 @@ def plan_counts(
 
 
 def _observed(
-    context: Context, case: Case, name: str, answers: Answers, mode: Mode, target: int
+    context: Context,
+    case: Case,
+    name: str,
+    answers: Answers,
+    mode: Mode,
+    target: int,
+    now: Pace | None,
 ) -> Observed | None:
-    """The observation of a cell over `target` processes; None if one of them went wrong."""
+    """The observation of a cell over `target` processes; None if one of them went wrong.
+
+    A remembered one is taken only if the machine's pace is still what it was.
+    """
     key = context.key(case, name)
     longest_ms = int(BEYOND * mode.warmup_ms[1])
     remembered = context.memory.observed(key)
     enough = (
         remembered
         and remembered.processes >= target
+        and (now is None or (remembered.pace is not None and now.agrees(remembered.pace)))
         and remembered.window_ms >= _needed(remembered, longest_ms)
     )
     if enough or not target:
@@ -71,7 +83,7 @@ def _observed(
         if process is None:
             return None
         processes.append(process)
-        observation = observe(processes, case, window_ms)
+        observation = observe(processes, case, window_ms).model_copy(update={"pace": now})
         window_ms = max(window_ms, _needed(observation, longest_ms))
     if observation:
         context.memory.keep_observed(key, observation)

@@ -1,52 +1,27 @@
 """The distributions that intervals and p-values need: Student's t, normal and binomial."""
 
 from functools import lru_cache
-from math import atan2, comb, cos, exp, lgamma, log, log1p, pi, sin, sqrt, tan
+from math import comb, exp, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-def _t_coverage(angle: float, freedom: int) -> float:
-    """P(|T| <= sqrt(freedom) tan(angle)), by Abramowitz and Stegun 26.7.3 and 26.7.4."""
-    s, c = sin(angle), cos(angle)
-    odd = freedom % 2
-    term = c if odd else 1.0
-    total = 0.0
-    for k in range(1 + odd, freedom, 2):
-        total += term
-        term *= c * c * k / (k + 1)
-    return 2 / pi * (angle + s * total) if odd else s * total
-
-
-@lru_cache(maxsize=4096)
-def student_t(coverage: float, freedom: int) -> float:
-    """The t with P(|T| <= t) = `coverage` for `freedom` >= 1 degrees of freedom.
+def student_t(coverage: float, freedom: ArrayLike) -> Array:
+    """The t with P(|T| <= t) = `coverage` for each of `freedom`, whole or not; NaN below 1.
 
     Newton's method on the angle atan(t / sqrt(freedom)): coverage is concave in it and the normal
-    quantile is always too small, so the steps approach from one side. Good to about 1e-14.
+    quantile is always too small, so the steps approach from one side. Good to about 1e-11. Raises
+    ValueError for a coverage that is not between 0 and 1.
     """
-    if freedom < 1 or not 0 < coverage < 1:
-        raise ValueError(
-            f"student_t needs 0 < coverage < 1 and freedom >= 1, got {coverage} and {freedom}"
-        )
-    scale = 2 * exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(pi)
-    angle = atan2(normal(coverage), sqrt(freedom))
-    for _ in range(100):
-        step = (coverage - _t_coverage(angle, freedom)) / (scale * cos(angle) ** (freedom - 1))
-        angle += step
-        if abs(step) <= 1e-15 * angle:
-            break
-    return sqrt(freedom) * tan(angle)
-
-
-def student_t_fractional(coverage: float, freedom: Array) -> Array:
-    """`student_t` for each of `freedom`, whole or not; NaN below 1. Good to about 1e-11."""
-    f = np.where(freedom >= 1, freedom, np.nan)
+    if not 0 < coverage < 1:
+        raise ValueError(f"student_t needs 0 < coverage < 1, got {coverage}")
+    given = np.asarray(freedom, dtype=np.float64)
+    f = np.where(given >= 1, given, np.nan)
     root, angle = np.sqrt(f), np.arctan2(normal(coverage), np.sqrt(f))
     scale = 2 / sqrt(pi) * np.exp(_log_gamma_ratio(f))
     for _ in range(100):

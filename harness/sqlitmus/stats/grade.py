@@ -1,20 +1,20 @@
-"""Grades the noise of a run by the canary: a runner measured against itself."""
+"""Grades the noise of a run, and guards it where a runner measured against itself differs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from sqlitmus.stats.distributions import binomial_tail
-from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.estimate import Array, TrimmedMeans, student_t_of
 from sqlitmus.stats.multiplicity import p_values
 from sqlitmus.stats.verdict import MIN_BLOCKS, Codes
 
 GRADES = ("A", "B", "C")
-# Why a case is C: it is not; its interval is wide; more canaries of the run differ than chance
-# explains; its own canary differs; it has too few blocks or no interval.
+# Why a case is C: it is not; its comparisons are wide; more canaries of the run differ than chance
+# explains; its own canary differs; its canary has too few blocks or no interval.
 REASONS = ("", "wide", "run differs", "differs", "untested")
 ALPHA = 0.01
-# The largest half-width of the canary's interval for A and for B, on the log scale.
+# The largest half-width of a typical comparison's interval for A and for B, on the log scale.
 LIMITS = (float(np.log(1.01)), float(np.log(1.025)))
 
 
@@ -22,9 +22,10 @@ LIMITS = (float(np.log(1.01)), float(np.log(1.025)))
 class Grades:
     """Per case an index into `GRADES` and one into `REASONS`, what they rest on, the run's grade.
 
-    `half` is the half-width of the canary's 99 % interval and `guard` how far from 0 the interval
-    of a comparison in the case must lie, both log ratios. `missed` of the `tested` 99 % intervals
-    lack 0; as many or more would do so by chance with probability `chance`.
+    `half` is the half-width of a typical comparison's 99 % interval, `guard` how far from 0 the
+    interval of a comparison in the case must lie, 0 for no guard, both log ratios. `missed` of the
+    `tested` canaries' 99 % intervals lack 0; as many or more would do so by chance with
+    probability `chance`.
     """
 
     code: Codes
@@ -45,35 +46,37 @@ class Grades:
         return [REASONS[code] for code in self.reason.tolist()]
 
 
-def grade(canary: TrimmedMeans, p: Array | None = None) -> Grades:
-    """Grades from the canary's log ratios, one row per case.
+def grade(canary: TrimmedMeans, error: Array | None = None, p: Array | None = None) -> Grades:
+    """Grades and guards from the canary's log ratios, one row per case.
 
-    A case is A if the 99 % half-width is at most ln 1.01, B if at most ln 1.025, else C. It is C as
-    well if it has fewer than `MIN_BLOCKS` blocks or no interval, if its canary differs from itself
-    at 1 % over all tested cases together (Bonferroni), or if more of the run's 99 % intervals lack
-    0 than chance explains (binomial tail below 1 %): then the run's intervals are too narrow, not
-    only those that happened to show it. The run has the best grade that nine in ten cases reach.
+    The letter describes the noise. A case is A if the 99 % interval of a comparison with the
+    standard error `error`, the case's typical one (None takes the canary's own), has a half-width
+    of at most ln 1.01, B if of at most ln 1.025, else C. It is C as well if its canary has fewer
+    than `MIN_BLOCKS` blocks or no interval, and wherever there is a guard. The run has the best
+    grade that nine in ten cases reach.
 
-    The guard is 0 for A and B; for C the end of the interval that is farther from 0, at least ln
-    1.025; infinite for an untested case. `p` are the canary's p-values, if known already.
+    A guard is there only where the canary shows that intervals are too narrow: in a case whose
+    canary differs from itself at 1 % over all tested cases together (Bonferroni), and in every case
+    of a run in which more 99 % intervals lack 0 than chance explains (binomial tail below 1 %). It
+    is the end of the canary's 99 % interval that is farther from 0. `p` are the canary's p-values,
+    if known already.
     """
     low, high = canary.interval(1 - ALPHA)
-    half = (high - low) / 2
-    untested = (canary.count < MIN_BLOCKS) | np.isnan(half)
+    half = (canary.error if error is None else error) * student_t_of(canary.freedom, 1 - ALPHA)
+    untested = (canary.count < MIN_BLOCKS) | np.isnan(canary.error)
     p = np.where(untested, np.nan, p_values(canary) if p is None else p)
     tested, missed = int(np.count_nonzero(~untested)), int(np.count_nonzero(p < ALPHA))
     chance = binomial_tail(missed, tested, ALPHA)
 
-    wide = half > LIMITS[1]
-    excess = np.full_like(untested, chance < ALPHA)
+    differs = p * tested < ALPHA
+    excess = ~untested & (chance < ALPHA)
     reason = np.select(
-        [untested, p * tested < ALPHA, excess, wide],
+        [untested, differs, excess, ~(half <= LIMITS[1])],
         [np.int8(4), np.int8(3), np.int8(2), np.int8(1)],
         default=np.int8(0),
     )
     code = np.where(reason > 0, 2, half > LIMITS[0]).astype(np.int8)
-    farther = np.fmax(np.fmax(-low, high), LIMITS[1])
-    guard = np.where(code < 2, 0.0, np.where(untested, np.inf, farther))
+    guard = np.where(differs | excess, np.fmax(-low, high), 0.0)
     return Grades(code, reason.astype(np.int8), half, guard, tested, missed, chance, _run(code))
 
 

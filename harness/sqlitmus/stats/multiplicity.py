@@ -63,6 +63,19 @@ def adjust(p: Array, method: Correction) -> Array:
     return adjusted
 
 
+def divisor(method: Correction, family: int, decided: int) -> float:
+    """By what the 5 % are divided for the next row to be decided, after `decided` of a `family`.
+
+    Holm's procedure asks for 5 % / (m - k) after k rejections, Benjamini and Hochberg's for
+    5 % (k + 1) / m. 1 without a correction or a family.
+    """
+    if method == "none" or family < 1:
+        return 1.0
+    if method == "holm":
+        return float(max(family - decided, 1))
+    return max(family / (decided + 1), 1.0)
+
+
 @cache
 def pocock(looks: int, alpha: float = 0.05) -> float:
     """The level for each of `looks` equally spaced looks at which all together err with `alpha`.

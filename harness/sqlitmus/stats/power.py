@@ -1,70 +1,101 @@
 """How many blocks a question needs, and which differences a number of blocks can resolve."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.stats.distributions import normal
-from sqlitmus.stats.estimate import LEVEL, Array, Counts, TrimmedMeans, kept, student_t_of
+from sqlitmus.stats.estimate import (
+    LEVEL,
+    Array,
+    Counts,
+    TrimmedMeans,
+    freedom_of,
+    kept,
+    student_t_of,
+)
 
 POWER = 0.8
 
 
-def blocks_for(
-    effect: Array | float,
-    deviation: Array | float,
-    power: float = POWER,
-    comparisons: int = 1,
+def detectable(
+    deviation: Array, blocks: Counts, comparisons: float = 1, sessions: int = 1
 ) -> Array:
-    """Blocks at which a true log ratio `effect` is told from 0 with probability `power`.
+    """The smallest log ratio that is told from 0 with 80 % power, for each row.
 
-    ((z + z') deviation / effect)^2 with z of the two-sided 95 % interval and z' of the power, the
-    usual normal approximation; `deviation` is the spread of one block, error times sqrt(blocks).
-    Infinite for an effect of 0. For one of several `comparisons` the 5 % are divided by their
-    number (Bonferroni), which Holm's procedure at worst asks for.
+    `shift` standard errors, which are `deviation` / sqrt(blocks); `deviation` is the spread of one
+    block. Several sessions leave as many degrees of freedom as there are sessions but one, whatever
+    the blocks. NaN where trimming leaves fewer than two blocks.
     """
-    return _squared(normal(_level(comparisons)) + normal(2 * power - 1), deviation, effect)
+    freedom = freedom_of(kept(blocks)) if sessions == 1 else np.full(len(blocks), sessions - 1.0)
+    return shift(freedom, comparisons) * deviation / np.sqrt(blocks)
 
 
-def detectable(deviation: Array, blocks: Counts, comparisons: int, power: float = POWER) -> Array:
-    """The smallest log ratio that is told from 0 with probability `power`, for each row.
+def shift(freedom: Array, comparisons: float = 1) -> Array:
+    """How many standard errors from 0 a log ratio must lie to be told from it with 80 % power.
 
-    (t (1 - 1 / 4f) + z' sqrt(1 + t^2 / 2f)) deviation / sqrt(blocks), from the noncentral t
-    (Johnson and Welch, Biometrika 31, 1940, 362-389): t of the two-sided interval at 5 % /
-    `comparisons` (Bonferroni, which Holm's procedure at worst asks for), z' of the power, f the
-    degrees of freedom that trimming leaves. `deviation` is the spread of one block, error times
-    sqrt(blocks). NaN where trimming leaves fewer than two blocks.
+    t (1 - 1 / 4f) + z' sqrt(1 + t^2 / 2f), from the noncentral t (Johnson and Welch, Biometrika 31,
+    1940, 362-389): t of the two-sided interval at 5 % / `comparisons` (see
+    `multiplicity.divisor`), z' of the power, f the degrees of freedom; NaN below 1.
     """
-    freedom = kept(blocks) - 1
-    t = student_t_of(freedom, _level(comparisons))
-    f = np.where(freedom >= 1, freedom, np.nan)
-    shift = t * (1 - 1 / (4 * f)) + normal(2 * power - 1) * np.sqrt(1 + np.square(t) / (2 * f))
-    return shift * deviation / np.sqrt(blocks)
-
-
-def blocks_to_resolve(logs: TrimmedMeans, margin: float, comparisons: int = 1) -> NDArray[np.int64]:
-    """About how many blocks would turn each row that is not resolved into a verdict.
-
-    The fewer of two ways, taking the estimate as the truth: enough to tell it from 0, or enough to
-    show it within the margin (both one-sided tests, so 1 - (1 - power) / 2 each); each at 5 % /
-    `comparisons`. Always more than the row has; 0 where it has no interval.
-    """
-    size = np.abs(logs.mean)
-    deviation = logs.error * np.sqrt(logs.count)
-    differs = blocks_for(size, deviation, comparisons=comparisons)
-    room = np.maximum(np.log1p(margin) - size, 0)
-    inner = 2 * _level(comparisons) - 1
-    within = _squared(normal(inner) + normal(POWER), deviation, room)
-    needed = np.maximum(np.ceil(np.fmin(differs, within)), logs.count + 1)
-    return np.where(np.isfinite(needed), needed, 0).astype(np.int64)
-
-
-def _level(comparisons: int) -> float:
-    """The two-sided level of each of several comparisons."""
     if comparisons < 1:
         raise ValueError(f"there must be at least one comparison, got {comparisons}")
-    return 1 - (1 - LEVEL) / comparisons
+    return _shift(freedom, 1 - (1 - LEVEL) / comparisons, POWER)
 
 
-def _squared(quantiles: float, deviation: Array | float, distance: Array | float) -> Array:
+def _shift(freedom: Array, level: float, power: float) -> Array:
+    f = np.where(freedom >= 1, freedom, np.nan)
+    t, z = student_t_of(f, level), normal(2 * power - 1)
+    return t * (1 - 1 / (4 * f)) + z * np.sqrt(1 + np.square(t) / (2 * f))
+
+
+def blocks_to_resolve(
+    logs: TrimmedMeans,
+    margin: float,
+    different: float = 1,
+    equivalent: float = 1,
+    sessions: int = 1,
+) -> NDArray[np.int64]:
+    """About how many blocks would turn each row that is not resolved into a verdict.
+
+    The fewer of two ways, taking the estimate as the truth: enough to tell it from 0, at 5 % /
+    `different`, or enough to show it within the margin by two one-sided tests at 5 % /
+    `equivalent`, each with 80 % power. In a run of several `sessions` more blocks are more
+    sessions of the same length. Always more than the row has; 0 where it has no interval.
+    """
+    size = np.abs(logs.mean)
+    room = np.maximum(np.log1p(margin) - size, 0)
+    each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(size))
+    deviation = logs.error * np.sqrt(logs.count / each)
+    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, sessions)
+    # both ends of the margin must be cleared, so half of the misses are left for each
+    inner, power = 1 - 2 * (1 - LEVEL) / equivalent, 1 - (1 - POWER) / 2
+    within = _repetitions(deviation, room, inner, power, sessions)
+    blocks = np.maximum(np.ceil(np.fmin(differs, within)) * each, logs.count + 1)
+    return np.where(np.isfinite(blocks), blocks, 0).astype(np.int64)
+
+
+def _repetitions(
+    deviation: Array, distance: Array, level: float, power: float, sessions: int
+) -> Array:
+    """How many blocks, or sessions where there are several, bring `_shift` errors to `distance`.
+
+    Errors fall with the count and so does the shift: sqrt(count) / shift only grows, and is
+    inverted on a grid; beyond its end t no longer changes.
+    """
+    grid, reached = _reached(level, power, sessions > 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.square(quantiles * np.divide(deviation, distance)), dtype=np.float64)
+        asked = np.divide(deviation, distance)
+        count = np.exp(np.interp(np.log(asked), np.log(reached), np.log(grid)))
+        beyond = grid[-1] * np.square(asked / reached[-1])
+    return np.where(asked > reached[-1], beyond, np.where(np.isnan(asked), np.nan, count))
+
+
+@cache
+def _reached(level: float, power: float, sessions: bool) -> tuple[Array, Array]:
+    """Counts, and by how many deviations a log ratio must differ from 0 there, inverted."""
+    grid = np.unique(np.geomspace(2 if sessions else 3, 3000, 120).astype(np.int64))
+    freedom = grid - 1.0 if sessions else freedom_of(kept(grid))
+    reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))
+    return grid.astype(np.float64), reached

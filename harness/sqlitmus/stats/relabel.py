@@ -129,8 +129,8 @@ def selftest(
         real = judge(taken)
     spare = None
     if slots > comparisons + 1:
-        pairs = np.stack([values[:, comparisons + 1] - values[:, 0] for _, values in every])
-        spare = _graded(real or slower, trimmed_means(pairs))
+        series = np.stack([values[:, : comparisons + 2] for _, values in every])
+        spare = _graded(real or slower, series)
     one_after_another = judge_sequential(sequential(logs, blocks, comparisons + 1))
     return ErrorRates(
         stretches,
@@ -143,18 +143,29 @@ def selftest(
     )
 
 
-def _graded(outcomes: ExperimentResults, canaries: TrimmedMeans) -> Graded:
-    """Each experiment graded as a run of a single case is, by its own row of `canaries`."""
+def _graded(outcomes: ExperimentResults, series: Array) -> Graded:
+    """Each experiment graded as a run of a single case is; `series` is experiments x blocks x
+    labels, the canary of the first label the last."""
+    labels = series.shape[2]
+    errors = np.stack(
+        [
+            trimmed_means(series[:, :, i] - series[:, :, j]).error
+            for i in range(labels)
+            for j in range(i)
+        ]
+    )
+    canaries = trimmed_means(series[:, :, -1] - series[:, :, 0])
+    p = p_values(canaries)
+    rows = (slice(at, at + 1) for at in range(len(series)))
     grades = [
-        grade(TrimmedMeans(mean[None], error[None], freedom[None], count[None]), p[None])
-        for mean, error, freedom, count, p in zip(
-            canaries.mean,
-            canaries.error,
-            canaries.freedom,
-            canaries.count,
-            p_values(canaries),
-            strict=True,
+        grade(
+            TrimmedMeans(
+                canaries.mean[row], canaries.error[row], canaries.freedom[row], canaries.count[row]
+            ),
+            np.median(errors[:, row], axis=0),
+            p[row],
         )
+        for row in rows
     ]
     good = np.array([graded.run != "C" for graded in grades])
     detected = outcomes.detections(np.concatenate([graded.guard for graded in grades]))

@@ -121,12 +121,12 @@ def test_a_cell_that_is_not_ok_has_no_figures(outcome: str) -> None:
     assert (found.cold, found.cpu, found.memory, found.overhead_verdict) == (None,) * 4
 
 
-def test_a_noisy_canary_of_one_figure_withholds_that_figures_verdicts_only() -> None:
+def test_a_canary_that_differs_in_one_figure_withholds_that_figures_verdicts_only() -> None:
     given = lines(cold=1.05, memory=1.05)
     loud: list[Line] = []
     for line in given:
         if line.get("label") == "canary":
-            factor = 0.8 if line["block"] % 2 else 1.25
+            factor = 1.3 + line["block"] % 3 / 100
             loud.append({**line, "peak_rss_bytes": round(line["peak_rss_bytes"] * factor)})
         else:
             loud.append(line)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.run import blocks, context, pilot, session
+from sqlitmus.run import blocks, context, pace, pilot, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
@@ -188,6 +188,7 @@ class Desk:
         monkeypatch.setattr(runners, "describe", describe)
         monkeypatch.setattr(os, "fsync", id)  # syncs of hundreds of lines take seconds
         monkeypatch.setattr(blocks, "probe", lambda: PROBE_NS)
+        monkeypatch.setattr(pace, "probe", lambda: PROBE_NS)
         clock = SimpleNamespace(monotonic=lambda: instant.now_ns / 1e9)
         monkeypatch.setattr(pilot, "time", clock)
         monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""From what a pilot saw to counts, predicted seconds and a forecast."""
+"""From what a pilot saw to counts and predicted seconds."""
 
 from typing import Any
 
@@ -16,10 +16,8 @@ from sqlitmus.run.counts import (
     PilotProcess,
     allocate,
     block_seconds,
-    forecast,
     observe,
 )
-from sqlitmus.vocabulary.terms import Correction
 
 MODE = Mode(
     title="m",
@@ -255,7 +253,7 @@ def test_counts_stay_within_bounds(
     assert (counts.deviation is None) == (between is None)
 
 
-# block_seconds, forecast ------------------------------------------------------------------------
+# block_seconds ----------------------------------------------------------------------------------
 
 
 def planned(deviation: float | None = 0.01, seconds: float = 1.0) -> Counts:
@@ -278,67 +276,3 @@ def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:
     assert block_seconds(counts, cells, {}) == 111
     assert block_seconds(counts, cells, {"x": "a"}) == 112
     assert block_seconds(counts, cells, {"x": "b", "y": "b"}) == 221
-
-
-CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
-
-
-def foretold(
-    blocks: int,
-    correction: Correction = "bh",
-    deviation: float | None = 0.01,
-    other: float | None = 0.01,
-) -> tuple[float, float]:
-    counts = {
-        name: {"a": planned(deviation), "b": planned(other), "c": planned(other)} for name in CELLS
-    }
-    found = forecast(counts, CELLS, "a", blocks, correction)
-    assert found is not None
-    return found.half, found.most
-
-
-def test_nothing_is_foretold_of_a_run_that_gives_no_verdict() -> None:
-    counts = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
-    assert forecast(counts, CELLS, "a", 9, "bh") is None
-    assert forecast(counts, CELLS, "a", 10, "bh") is not None
-
-
-def test_nothing_is_foretold_without_a_pilot_or_without_the_reference() -> None:
-    counts = {name: dict.fromkeys(CELLS[name], planned(None)) for name in CELLS}
-    assert forecast(counts, CELLS, "a", 30, "bh") is None
-    known = {name: dict.fromkeys(CELLS[name], planned()) for name in CELLS}
-    assert forecast(known, CELLS, "elsewhere", 30, "bh") is None
-    assert forecast(known, {"case-0": ["a"]}, "a", 30, "bh") is None
-
-
-def test_more_blocks_tell_smaller_differences() -> None:
-    few, some, many = (foretold(blocks)[0] for blocks in (10, 30, 120))
-    assert few > some > many > 0
-    assert some / many == pytest.approx(2, rel=0.1)
-
-
-def test_holm_asks_for_more_than_benjamini_and_hochberg() -> None:
-    assert foretold(30, "holm")[0] > 1.1 * foretold(30, "bh")[0]
-
-
-def test_without_a_correction_each_comparison_is_asked_by_itself() -> None:
-    one = {"case-0": ["a", "b"]}
-    counts = {name: dict.fromkeys(names, planned()) for name, names in CELLS.items()}
-    alone = forecast(counts, one, "a", 30, "holm")
-    assert alone is not None
-    assert foretold(30, "none") == (pytest.approx(alone.half), pytest.approx(alone.most))
-    assert foretold(30, "none")[0] < 0.95 * foretold(30, "bh")[0]
-
-
-def test_a_forecast_is_of_half_and_of_nine_in_ten() -> None:
-    counts = {
-        f"case-{n}": {"a": planned(0.01), "b": planned(0.01 if n < 6 else 0.1)} for n in range(10)
-    }
-    found = forecast(counts, {name: ["a", "b"] for name in counts}, "a", 30, "bh")
-    assert found is not None
-    assert found.most > 3 * found.half
-
-
-def test_a_runner_tried_too_rarely_counts_as_the_reference() -> None:
-    assert foretold(30, other=None) == foretold(30, other=0.01)
-    assert foretold(30, other=0.03)[0] > foretold(30)[0]

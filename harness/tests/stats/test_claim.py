@@ -22,7 +22,7 @@ def means(*rows: tuple[float, float], blocks: int = BLOCKS) -> TrimmedMeans:
     """Rows of (ratio, half of the 95 % interval of its logarithm)."""
     return TrimmedMeans(
         np.array([log(ratio) for ratio, _ in rows]),
-        np.array([half for _, half in rows]) / student_t(LEVEL, FREEDOM),
+        np.array([half for _, half in rows]) / student_t(LEVEL, np.array([FREEDOM])),
         np.full(len(rows), FREEDOM),
         np.full(len(rows), blocks),
     )

@@ -9,18 +9,10 @@ from sqlitmus.stats.distributions import (
     sign_test_rank,
     student_p,
     student_t,
-    student_t_fractional,
 )
 from tests.stats.oracle import scipy_stats
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
-
-
-@pytest.mark.parametrize("coverage", LEVELS)
-def test_student_t_agrees_with_scipy(coverage: float) -> None:
-    for freedom in [*range(1, 200), 1000, 1001, 9999]:
-        expected = float(scipy_stats.t.ppf((1 + coverage) / 2, freedom))
-        assert student_t(coverage, freedom) == pytest.approx(expected, rel=1e-9)
 
 
 def test_normal_agrees_with_scipy() -> None:
@@ -29,7 +21,7 @@ def test_normal_agrees_with_scipy() -> None:
         assert normal(coverage) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("coverage", "freedom"), [(0.95, 0), (0.0, 5), (1.0, 5), (math.nan, 5)])
+@pytest.mark.parametrize(("coverage", "freedom"), [(0.0, 5), (1.0, 5), (math.nan, 5)])
 def test_student_t_refuses_what_has_no_quantile(coverage: float, freedom: int) -> None:
     with pytest.raises(ValueError, match="student_t needs"):
         student_t(coverage, freedom)
@@ -53,11 +45,11 @@ def test_p_of_t_for_rows_of_all_sorts_at_once() -> None:
 
 
 @pytest.mark.parametrize("coverage", LEVELS)
-def test_student_t_between_whole_degrees_of_freedom(coverage: float) -> None:
-    freedom = np.concatenate([np.linspace(1, 60, 300), [123.4, 5000.5]])
+def test_student_t_agrees_with_scipy_also_between_whole_degrees(coverage: float) -> None:
+    freedom = np.concatenate([np.linspace(1, 60, 300), np.arange(1, 200), [123.4, 1000, 5000.5]])
     expected = scipy_stats.t.ppf((1 + coverage) / 2, freedom)
-    assert student_t_fractional(coverage, freedom) == pytest.approx(expected, rel=1e-9)
-    assert np.isnan(student_t_fractional(coverage, np.array([0.5, np.nan]))).all()
+    assert student_t(coverage, freedom) == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(student_t(coverage, np.array([0.5, np.nan]))).all()
 
 
 @pytest.mark.parametrize("trials", [1, 20, 300, 5000])

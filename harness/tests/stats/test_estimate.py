@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
+from sqlitmus.stats.multiplicity import p_values
 from tests.stats.oracle import scipy_stats
 
 # Steps of 1/64 add and negate exactly, so that symmetries can be asked for to the last bit.
@@ -43,13 +44,19 @@ def test_interval_is_yuens(count: int, level: float) -> None:
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-9)
 
 
-@pytest.mark.parametrize(("count", "left"), [(2, 2), (10, 6), (15, 9), (30, 18)])
-def test_the_error_is_yuens_widened_for_few_values(
-    count: int, left: int, request: pytest.FixtureRequest
-) -> None:
-    ours = trimmed_means(sample(count)).error
-    request.getfixturevalue("plain_yuen")
-    assert ours == pytest.approx(trimmed_means(sample(count)).error * (1 + 0.5 / left), rel=1e-12)
+def test_degrees_of_freedom_are_a_share_of_yuens_and_one_at_least() -> None:
+    assert [float(trimmed_means(sample(n)).freedom[0]) for n in (1, 2, 3, 10, 30)] == pytest.approx(
+        [0, 1, 1.7, 4.25, 14.45]
+    )
+
+
+@pytest.mark.parametrize("count", [10, 15, 30])
+def test_normal_noise_exceeds_a_far_quantile_as_often_as_it_says(count: int) -> None:
+    means = trimmed_means(np.random.default_rng(9).normal(size=(200_000, count)))
+    p = p_values(means)
+    for level in (0.05, 0.01, 0.001):
+        allowed = level + 4 * np.sqrt(level / 200_000)
+        assert 0.75 * level <= np.mean(p <= level) <= allowed
 
 
 @pytest.mark.usefixtures("plain_yuen")
@@ -128,7 +135,7 @@ def test_rows_with_different_numbers_of_blocks_are_estimated_each_for_itself() -
     both[0], both[1, 2:9] = full, part
     means = trimmed_means(both)
     assert means.count.tolist() == [12, 7]
-    assert means.freedom.tolist() == [7, 4]
+    assert means.freedom.tolist() == pytest.approx([0.85 * 7, 0.85 * 4])
     assert means.error.tolist() == [trimmed_means(full).error[0], trimmed_means(part).error[0]]
 
 

@@ -67,7 +67,7 @@ def test_more_misses_than_chance_explains_make_every_case_c() -> None:
     assert found.missed == 4
     assert set(found.reasons()) == {"run differs"}
     assert found.run == "C"
-    assert found.guard == pytest.approx(np.full(50, LIMITS[1]))
+    assert found.guard == pytest.approx(np.array([0.005] * 46 + [0.0101] * 4))
 
 
 def test_a_run_has_the_grade_that_nine_in_ten_cases_reach() -> None:
@@ -77,20 +77,27 @@ def test_a_run_has_the_grade_that_nine_in_ten_cases_reach() -> None:
     assert grade(canary([0.0] * 10, [0.005] * 8 + [0.09] * 2)).run == "C"
 
 
-def test_the_guard_is_the_farther_end_but_no_less_than_two_and_a_half_percent() -> None:
+def test_a_guard_is_there_only_where_the_canary_differs_from_itself() -> None:
     found = grade(canary([0.0, 0.01, -0.01, 0.02, 0.0], [0.005, 0.04, 0.04, 0.005, 0.02]))
     assert found.names() == ["A", "C", "C", "C", "B"]
-    assert found.guard == pytest.approx([0, 0.05, 0.05, 0.025, 0], abs=1e-9)
-    assert one(0.01, 0.005).guard == pytest.approx([LIMITS[1]])
+    assert found.reasons() == ["", "wide", "wide", "differs", ""]
+    assert found.guard == pytest.approx([0, 0, 0, 0.025, 0], abs=1e-9)
 
 
-def test_untested_cases_are_c_and_let_nothing_through() -> None:
+def test_the_letter_is_that_of_a_typical_comparison_and_not_of_the_canary() -> None:
+    noisy, quiet = canary([0.0], [0.09]), np.array([0.009]) / T99
+    assert grade(noisy).names() == ["C"]
+    assert grade(noisy, quiet).names() == ["A"]
+    assert grade(canary([0.0], [0.001]), np.array([0.09])).names() == ["C"]
+
+
+def test_untested_cases_are_c_without_a_guard() -> None:
     few = one(0.0, 0.001, MIN_BLOCKS - 1)
     equal = grade(trimmed_means(np.zeros((1, 30))))
     for found in (few, equal):
         assert found.names() == ["C"]
         assert found.reasons() == ["untested"]
-        assert np.isinf(found.guard[0])
+        assert found.guard.tolist() == [0.0]
         assert found.run == "C"
         assert found.tested == 0
 

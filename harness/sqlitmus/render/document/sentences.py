@@ -38,7 +38,7 @@ HOLDS: dict[HoldsWord, tuple[str, str]] = {
 MEANING: dict[Grade, str] = {
     "A": "differences of about 1 % can be believed",
     "B": "differences of a few percent can be believed",
-    "C": "only differences larger than the noise get a verdict",
+    "C": "small differences are not found",
 }
 
 
@@ -188,18 +188,25 @@ def noise(graded: Noise) -> tuple[str, str]:
             f"{counted(graded.tested, 'case')} at 1 %, more than chance explains: this run's "
             "intervals are too narrow."
         )
-    if "C" not in graded.counts:
-        return summary, "Every verdict stands as it is."
-    consequence = (
-        f"In the {counted(graded.counts['C'], 'case')} of grade C a verdict needs the whole "
-        "interval beyond what the canary did to itself"
-    )
+    consequences: list[str] = []
+    if graded.finds:
+        ends = " to ".join(dict.fromkeys(fmt.percent(end) for end in graded.finds))
+        consequences.append(
+            f"In the {counted(graded.counts['C'], 'case')} of grade C half of the comparisons find "
+            f"a difference of {ends} in four of five runs."
+        )
     if graded.guards:
-        ends = dict.fromkeys(fmt.percent(end) for end in graded.guards)
-        consequence += f" ({' to '.join(ends)})"
+        ends = " to ".join(dict.fromkeys(fmt.percent(end) for end in graded.guards))
+        consequences.append(
+            f"In {counted(graded.guarded, 'case')} the canary differs from itself: a verdict there "
+            f"needs the whole interval beyond that difference ({ends})."
+        )
     if graded.untested:
-        consequence += f"; {counted(graded.untested, 'case')} could not be graded and get none"
-    return summary, f"{consequence}."
+        consequences.append(
+            f"In {counted(graded.untested, 'case')} the canary could not be tested: intervals and "
+            "verdicts rest on the blocks alone."
+        )
+    return summary, " ".join(consequences) or "Every verdict stands as it is."
 
 
 def notice(about: Notice) -> str:

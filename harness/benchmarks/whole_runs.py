@@ -1,0 +1,182 @@
+"""What verdicts of whole runs find, promise and settle, on recorded and on synthetic noise.
+
+Runs are replayed in the product's own order (`experiments`), and judged by the product's own chain:
+pairs, canary, guard, correction. In a run "one runner" is slower than the first by the same share
+in every case, and the others are 35 % and more apart: nearly all comparisons differ.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.experiments import Noise, Shape, runs
+from sqlitmus.analysis.noise import guard_of, noise, typical_errors
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary
+from sqlitmus.catalog.plan import Counts
+from sqlitmus.run.forecast import Forecast, forecast
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.spread import deviation
+from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
+
+MARGIN = 0.02
+APART = 0.35
+POWER = 0.8
+SHARES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.14, 0.2, 0.4, 0.8, 1.6)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A kind of run: its shape and its correction."""
+
+    shape: Shape
+    correction: Correction
+
+    @property
+    def question(self) -> Question:
+        """What its verdicts are given by."""
+        return Question(MARGIN, self.correction)
+
+
+QUICK = Setting(Shape(10, 9, 10), "bh")
+STANDARD = Setting(Shape(4, 9, 30), "bh")
+COMPARE = Setting(Shape(10, 2, 30), "holm")
+
+
+def judged(logs: Array, setting: Setting) -> Pairs:
+    """The pairs of a run of log times, cases x (runners, canary) x blocks, with its guard."""
+    times = np.exp(logs)
+    twins = [0] * len(times)
+    guard = guard_of(times, twins, setting.question)
+    return compare_all(times[:, :-1], names_of(setting), setting.question, guard)
+
+
+def names_of(setting: Setting) -> list[str]:
+    """The runners of the run."""
+    return [f"r{number}" for number in range(setting.shape.runners)]
+
+
+def false_alarms(source: Noise, setting: Setting, count: int, seed: int = 1) -> float:
+    """The share of runs of equal runners in which any verdict calls two of them different."""
+    return float(
+        np.mean(
+            [
+                _different(judged(logs, setting)).any()
+                for logs in _runs(source, setting, count, seed)
+            ]
+        )
+    )
+
+
+def power_at(source: Noise, setting: Setting, share: float, count: int, seed: int = 2) -> float:
+    """How often the one runner that is slower by `share` is called slower, over its cases."""
+    slower = [verdict.code for verdict in Verdict if verdict.side == "slower"]
+    hits: list[float] = []
+    for logs in _runs(source, setting, count, seed):
+        pairs = judged(logs + _offsets(setting, share), setting)
+        which = pairs.indices.index((1, 0))
+        codes = pairs.verdicts.code.reshape(pairs.cases, -1)[:, which]
+        hits.append(float(np.isin(codes, slower).mean()))
+    return float(np.mean(hits))
+
+
+def found_at(source: Noise, setting: Setting, count: int) -> float:
+    """The share at which `power_at` reaches 80 %, between the nearest of `SHARES`; inf if none."""
+    before, at = 0.0, 0.0
+    for share in SHARES:
+        reached = power_at(source, setting, share, count)
+        if reached >= POWER:
+            weight = (POWER - before) / (reached - before)
+            return at + weight * (share - at)
+        before, at = reached, share
+    return float("inf")
+
+
+def promises(
+    source: Noise, setting: Setting, pilot: int, count: int, seed: int = 3
+) -> list[Forecast]:
+    """What pilots promise for a run of "one runner": `pilot` processes of each cell, three at
+    least of the first runner, one right after the other."""
+    rng = np.random.default_rng(seed)
+    each = [max(pilot, 3), *[pilot] * (setting.shape.runners - 1)]
+    cases = [f"case {number}" for number in range(setting.shape.cases)]
+    cells = dict.fromkeys(cases, names_of(setting))
+    offsets = _offsets(setting, 0.0)[0, :-1, 0]
+    made: list[Forecast] = []
+    for _ in range(count):
+        values = iter(np.split(source(rng, sum(each) * len(cases)), np.cumsum(each * len(cases))))
+        counts = {
+            case: {
+                name: _counted(next(values) + offset)
+                for name, offset in zip(names_of(setting), offsets.tolist(), strict=True)
+            }
+            for case in cases
+        }
+        foretold = forecast(counts, cells, setting.shape.blocks, setting.correction)
+        assert foretold is not None
+        made.append(foretold)
+    return made
+
+
+def settled(source: Noise, setting: Setting, most: int, count: int, seed: int = 4) -> list[bool]:
+    """Whether rows that were not resolved were, in a new run of as many blocks as they asked for.
+
+    Runners truly differ by a normal log ratio of 3 %; rows that ask for more than `most` blocks
+    are left out. One row of each run is drawn.
+    """
+    rng = np.random.default_rng(seed)
+    outcomes: list[bool] = []
+    for logs in _runs(source, setting, count, seed):
+        truth = rng.normal(0, 0.03, (setting.shape.cases, setting.shape.runners + 1, 1))
+        truth[:, -1] = truth[:, 0]
+        asked = judged(logs + truth, setting).needed
+        rows = np.flatnonzero((asked > 0) & (asked <= most))
+        if not len(rows):
+            continue
+        row = int(rng.choice(rows))
+        longer = Setting(
+            Shape(setting.shape.cases, setting.shape.runners, int(asked[row])), setting.correction
+        )
+        (again,) = runs(source, longer.shape, 1, int(rng.integers(2**31)))
+        open_ = judged(again + truth, longer).verdicts.are(Verdict.NOT_RESOLVED)
+        outcomes.append(not open_[row])
+    return outcomes
+
+
+def letters(source: Noise, setting: Setting, count: int, seed: int = 5) -> dict[str, float]:
+    """The share of cases that get each letter."""
+    names: list[str] = []
+    for logs in _runs(source, setting, count, seed):
+        times = np.exp(logs)
+        canary = compare_canary(times, [0] * len(times), setting.question)
+        names += noise(canary, typical_errors(times, names_of(setting), setting.question)).names()
+    return {letter: names.count(letter) / len(names) for letter in "ABC"}
+
+
+def _runs(source: Noise, setting: Setting, count: int, seed: int) -> Iterable[Array]:
+    return runs(source, setting.shape, count, seed)
+
+
+def _offsets(setting: Setting, share: float) -> Array:
+    """The log times of the runners against the first, and of its canary."""
+    apart: Sequence[float] = [APART * number for number in range(1, setting.shape.runners - 1)]
+    return np.array([0.0, float(np.log1p(share)), *apart, 0.0])[None, :, None]
+
+
+def _different(pairs: Pairs) -> NDArray[np.bool_]:
+    return pairs.verdicts.are(*(verdict for verdict in Verdict if verdict.different))
+
+
+def _counted(logs: Array) -> Counts:
+    """What the pilot says of a cell from the log times of its processes."""
+    return Counts(
+        operations=1,
+        iterations=3,
+        warmup_iterations=1,
+        warmup_ms=50,
+        seconds=0.2,
+        deviation=float(deviation(logs)) if len(logs) > 2 else None,
+        operation_ns=float(np.exp(np.median(logs))),
+    )

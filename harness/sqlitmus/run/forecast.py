@@ -1,0 +1,95 @@
+"""Foretells from the pilot's observations which differences a run will resolve. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import hypot
+
+import numpy as np
+
+from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
+from sqlitmus.stats import power
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.multiplicity import divisor, pocock
+from sqlitmus.stats.verdict import ALPHA
+from sqlitmus.vocabulary.terms import Correction
+
+# How much a cell's own deviation, of three processes or so, weighs against the mean of all.
+_OWN = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Differences, as shares of the time, that half and nine in ten of the comparisons resolve.
+
+    By the pilot's times `differing` of them differ by more than that.
+    """
+
+    half: float
+    most: float
+    differing: int
+    comparisons: int
+
+
+def forecast(
+    counts: PlannedCounts,
+    cells: Cells,
+    blocks: int,
+    correction: Correction,
+    sessions: int = 1,
+    looks: int = 1,
+) -> Forecast | None:
+    """The differences that a run resolves with 80 % power; None when no pilot measured noise.
+
+    All pairs of a case's runners are one family, as in the report. How strict its correction is
+    depends on how many of them differ, which the pilot's times foretell; half of them where it has
+    none. Sessions leave as many degrees of freedom as there are sessions but one. A deviation from
+    three processes says little: each is drawn two thirds of the way to the mean of all.
+    """
+    deviations = [
+        c.deviation for of in counts.values() for c in of.values() if c.deviation is not None
+    ]
+    if not deviations or blocks < MINIMUM_BLOCKS:
+        return None
+    typical = float(np.mean(deviations))
+    spreads, effects = _pairs(counts, cells, typical)
+    if not len(spreads):
+        return None
+    factor = ALPHA / pocock(looks)
+
+    def needed(differing: int) -> Array:
+        comparisons = factor * divisor(correction, len(spreads), differing)
+        rows = np.full(len(spreads), blocks)
+        return power.detectable(spreads, rows, max(comparisons, 1.0), sessions)
+
+    differing = len(spreads) if np.isfinite(effects).any() else len(spreads) // 2
+    while np.isfinite(effects).any():
+        resolved = int(np.count_nonzero(effects > needed(differing)))
+        if resolved >= differing:
+            break
+        differing = resolved
+    half, most = np.quantile(np.expm1(needed(differing)), [0.5, 0.9]).tolist()
+    return Forecast(half, most, differing, len(spreads))
+
+
+def _pairs(counts: PlannedCounts, cells: Cells, typical: float) -> tuple[Array, Array]:
+    """Per pair of runners the spread of their log ratio in a block, and its size in the pilot."""
+    spreads: list[float] = []
+    effects: list[float] = []
+    for case, names in cells.items():
+        drawn = _drawn(counts[case], typical)
+        for first, second in combinations(names, 2):
+            spreads.append(hypot(drawn[first], drawn[second]))
+            times = [counts[case][name].operation_ns or np.nan for name in (first, second)]
+            effects.append(abs(np.log(times[0] / times[1])))
+    return np.array(spreads), np.array(effects)
+
+
+def _drawn(of: Mapping[str, Counts], typical: float) -> dict[str, float]:
+    """Each runner's deviation; a runner tried too rarely varies like the others of the case."""
+    deviations = [c.deviation for c in of.values() if c.deviation is not None]
+    middle = float(np.mean(deviations)) if deviations else typical
+    return {
+        name: _OWN * (middle if c.deviation is None else c.deviation) + (1 - _OWN) * typical
+        for name, c in of.items()
+    }
