@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -10,7 +11,7 @@ from sqlitmus.analysis.headline import canary_summary
 from sqlitmus.analysis.headline import headline as headline_of
 from sqlitmus.render.document import sentences
 from sqlitmus.results.headline import Leads
-from sqlitmus.results.report import Comparison, Interval, Report, Runner, Standing
+from sqlitmus.results.report import Case, Comparison, Interval, Report, Runner, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
 from tests.analysis.runs import case, change, checks, make, noisy, plan, runner, samples
@@ -131,6 +132,11 @@ def test_without_a_canary_nothing_is_said_of_it() -> None:
     assert not any("Canary" in text for text in worded.headline(report))
 
 
+@cache
+def a_case() -> list[Case]:
+    return analyse(make()).cases[:1]
+
+
 def order(verdicts: dict[tuple[str, str], tuple[Verdict, float]], names: list[str]) -> Leads:
     """What is said of a group of `names` with these verdicts and ratios, each 1 % about its own."""
     table = {
@@ -142,7 +148,7 @@ def order(verdicts: dict[tuple[str, str], tuple[Verdict, float]], names: list[st
         for (a, b), (verdict, r) in table.items()
     ]
     runners = [Runner(name, name, name, name, "runner") for name in names]
-    (said,) = headline_of(runners, analyse(make()).cases[:1], standings, 12, names[0], 0.02)
+    (said,) = headline_of(runners, a_case(), standings, 12, names[0], 0.02)
     assert isinstance(said, Leads)
     return said
 
