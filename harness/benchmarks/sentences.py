@@ -20,17 +20,20 @@ from sqlitmus.results.headline import Leads
 from sqlitmus.results.report import Runner
 from sqlitmus.stats.claim import Published, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.groups import group_means
 from sqlitmus.vocabulary.terms import Correction
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MARGIN = 0.02
 GROUPS = (2, 2, 1, 1, 2, 2)  # cases of each group, as in the suite `quick`
-PLACES = ("headline", "summary", "canary", "any", "claims", "table")
+PLACES = ("headline", "summary", "canary", "any", "claims", "table", "plain")
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What one report of equal runners says: its sentences on groups, and where it errs."""
+    """What one report of equal runners says: its sentences on groups, and where it errs: in the
+    places of `PLACES`; `any` is any of the three before it, `plain` what would be said of groups by
+    plain intervals against the runner of the least mean."""
 
     orders: list[str]
     errs: dict[str, bool]
@@ -75,6 +78,7 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
         "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
         "claims": any_claim(pairs.logs, len(times), correction, grades.guard),
     }
+    errs["plain"] = any(plain(times[np.array(groups) == group, :-1]) for group in places)
     errs["any"] = errs["headline"] or errs["summary"] or errs["canary"]
     return Spoken([order.leads(line) for line in said], errs)
 
@@ -84,6 +88,14 @@ def false(line: Leads) -> bool:
     tied = len(line.front) + len(line.open)
     told = any(a.verdict.different and not a.ratio.within(line.margin) for a in line.against)
     return told or tied < len(line.against) + 1
+
+
+def plain(times: Array) -> bool:
+    """Whether a plain 95 % interval of a group puts anyone behind the runner of the least mean."""
+    logs = np.log(times)
+    least = int(np.argmin(logs.mean(axis=(0, 2))))
+    rivals = np.delete(logs, least, axis=1) - logs[:, least : least + 1]
+    return bool((group_means(rivals).interval()[0] > 0).any())
 
 
 def any_claim(logs: TrimmedMeans, cases: int, correction: Correction, guard: Array) -> bool:
