@@ -12,9 +12,10 @@ export function paintSummary(data, state, keyOf) {
     const group = data.groups.indexOf(table.dataset.group);
     const rows = data.standings
       .filter((row) => row[0] === group && row[2] === reference)
-      .map(([, runner, , value, low, high, cases, ...counts]) => {
+      .map(([, runner, , value, low, high, cases, verdict, ...counts]) => {
         const known = value == null ? null : exp([value, low, high]);
-        return { runner, known: known && state.as ? inverse(known) : known, cases, counts };
+        const side = verdict ? data.verdicts[verdict][2] : "un";
+        return { runner, known: known && state.as ? inverse(known) : known, side, cases, counts };
       });
     rows.push({ runner: reference, known: [1, null, null], counts: null });
     const best = (row) =>
@@ -30,7 +31,7 @@ export function paintSummary(data, state, keyOf) {
     table.tBodies[0].replaceChildren(
       ...rows.map((row) => {
         const own = old.find((tr) => Number(tr.dataset.r) === row.runner);
-        return fillRow(own ?? spare(old[0], row.runner), row, axis, data, state, keyOf);
+        return fillRow(own ?? spare(old[0], row.runner), row, axis, data, keyOf);
       }),
     );
   }
@@ -44,9 +45,9 @@ function spare(row, runner) {
   return copy;
 }
 
-function fillRow(row, { runner, known, counts }, axis, data, state, keyOf) {
+function fillRow(row, { runner, known, side, counts }, axis, data, keyOf) {
   const own = !counts;
-  row.className = own ? "base" : side(known, Boolean(state.as));
+  row.className = own ? "base" : side === "f" || side === "s" ? side : "un";
   const { runner: head, ratio: mean, glyph, tally } = named(row);
   head.replaceChildren(keyOf(runner), data.runners[runner][0]);
   const [text, bounds] = own
@@ -63,12 +64,6 @@ function fillRow(row, { runner, known, counts }, axis, data, state, keyOf) {
   const spoken = el("span", { class: "v" }, words(counts, data.counts));
   tally.append(bar(counts, data.counts), shown, spoken);
   return row;
-}
-
-function side(known, more) {
-  if (!known || known[1] == null || known[2] == null) return "un";
-  if (known[2] < 1) return more ? "s" : "f";
-  return known[1] > 1 ? (more ? "f" : "s") : "un";
 }
 
 function bar(counts, kinds) {

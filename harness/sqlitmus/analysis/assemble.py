@@ -95,7 +95,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
-    ranking = standings(pairs, ok, [case.group for case in cases], groups)
+    of = [case.group for case in cases]
+    ranking = standings(pairs, ok, of, groups, question, times[:, :-1], guards)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
@@ -103,7 +104,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     published = claimed(run, outcomes, runners)
     statements = claims_headline(published)
     if not published:
-        statements = headline(runners, cases, ranking, complete, guards)
+        statements = headline(runners, cases, ranking, complete, shown, plan.margin)
     return Report(
         version=VERSION,
         kind=plan.kind,

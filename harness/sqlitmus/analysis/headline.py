@@ -1,12 +1,10 @@
 """Who leads, who ties and who is behind, what went wrong first: the headline as data."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, inf
+from collections.abc import Iterable, Sequence
+from math import inf
 
-from sqlitmus.results.estimate import Interval
 from sqlitmus.results.headline import (
-    Behind,
+    Against,
     Broken,
     FewBlocks,
     Leads,
@@ -19,7 +17,7 @@ from sqlitmus.results.notices import CanarySummary
 from sqlitmus.results.report import Case, Comparison, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.verdicts import Side, Verdict
 
 # Scenarios bound by SQLite itself: there to check the method, not to choose a runtime by.
 _CONTROLS = "controls"
@@ -32,19 +30,17 @@ def headline(
     cases: Sequence[Case],
     standings: Sequence[Standing],
     blocks: int,
-    guards: Mapping[str, float],
+    reference: str,
+    margin: float,
 ) -> list[Statement]:
-    """Problems, then what may be said of each group.
-
-    `guards` is the noise of each group's mean, a log ratio that an interval must clear.
-    """
+    """Problems, then what may be said of each group, over `reference` where that took part."""
     statements: list[Statement] = [*_problems(runners, cases)]
     if blocks < MIN_BLOCKS:
         statements.append(FewBlocks(blocks, MIN_BLOCKS))
     for group in dict.fromkeys(case.group for case in cases):
         if group != _CONTROLS and blocks >= MIN_BLOCKS:
             mine = [s for s in standings if s.group == group]
-            order = leads(group, runners, mine, exp(guards.get(group, 0.0)))
+            order = leads(group, runners, mine, reference, margin)
             statements += [order] if order else []
     if not statements:
         measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
@@ -56,11 +52,12 @@ def canary_summary(runner: str | None, results: Sequence[Comparison | None]) -> 
     """What comparing the reference with itself showed; `runner` is None where each case has its
     own.
 
-    The chance of as many alarms as were seen is binomial at 5 % per case: the cases are treated as
-    independent, so it is a guide, not a test.
+    An alarm is a p of at most 5 % before any correction: only of those does chance give 5 % of the
+    cases. The chance of as many as were seen is binomial; the cases are treated as independent, so
+    it is a guide, not a test.
     """
     tested = [c for c in results if c is not None and c.verdict is not Verdict.NOT_TESTABLE]
-    alarms = sum(c.verdict.different for c in tested)
+    alarms = sum(c.p is not None and c.p <= _ALPHA for c in tested)
     ratios = [comparison.ratio for comparison in tested]
     return CanarySummary(
         runner,
@@ -87,54 +84,58 @@ def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[Stat
             yield Missing(runner.name, runner.missing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rival:
-    """A standing against the leader, its bounds open where there is no interval."""
-
-    standing: Standing
-    ratio: Interval
-
-    @property
-    def low(self) -> float:
-        return 0.0 if self.ratio.low is None else self.ratio.low
-
-    @property
-    def high(self) -> float:
-        return inf if self.ratio.high is None else self.ratio.high
+Table = dict[tuple[str, str], Standing]
 
 
 def leads(
-    group: str, runners: Sequence[Runner], standings: Sequence[Standing], noise: float
+    group: str,
+    runners: Sequence[Runner],
+    standings: Sequence[Standing],
+    reference: str,
+    margin: float,
 ) -> Leads | None:
     """The order of a group by its standings; None where none of the runners can be compared.
 
-    A ratio that does not clear `noise`, itself a ratio, tells nobody apart.
+    Runners to choose from are compared with each other to find the fastest, and each is held
+    against `reference`, which may be a yardstick. Where that was not compared in this group, the
+    first of those in front takes its place. The order of `runners` decides the order in which equal
+    ones are named, and nothing else.
     """
     choices = [runner.name for runner in runners if runner.role == "runner"]
-    table = {
-        (s.runner, s.reference): _Rival(s, s.ratio)
-        for s in standings
-        if s.ratio is not None and s.runner in choices and s.reference in choices
-    }
-    compared = [name for name in choices if any(name in pair for pair in table)]
+    table: Table = {(s.runner, s.reference): s for s in standings if s.ratio is not None}
+    compared = [name for name in choices if any((name, other) in table for other in choices)]
     if not compared:
         return None
-    leader = _leader(compared, table, noise)
-    rivals = sorted(
-        (table[name, leader] for name in compared if name != leader), key=lambda r: r.ratio.value
-    )
+    front = [
+        name
+        for name in compared
+        if not any(_side(table, name, other) == "slower" for other in compared)
+    ]
+    rivals = [name for name in compared if len(front) == 1 and name not in front]
+    unsettled = [name for name in rivals if _side(table, name, front[0]) != "slower"]
+    close = [name for name in rivals if _within(table, name, front[0], margin)]
+    tied = [(name, other) for name in front for other in (*front, *unsettled) if name != other]
+    base = reference
+    if not any((name, reference) in table for name in compared):
+        base = next(iter(front), compared[0])
+    against = [s for name in compared if (s := table.get((name, base)))]
     not_ok = {s.runner: s.not_ok for s in standings}
     present = [runner.name for runner in runners if runner.missing is None]
     return Leads(
         group,
-        rivals[0].standing.cases,
-        leader,
-        # a rival whose ratio has no interval cannot be told from the leader either
-        ties=[rival.standing.runner for rival in rivals if rival.low <= noise],
-        behind=[Behind(r.standing.runner, r.ratio) for r in rivals if r.low > noise],
-        unresolved=sum(rival.standing.unresolved for rival in rivals),
-        compared=sum(rival.standing.cases for rival in rivals),
-        left_out=[
+        max(table[pair].cases for pair in table),
+        front,
+        unsettled,
+        [] if unsettled else close,
+        bool(tied) and all(_side(table, *pair) == "equivalent" for pair in tied),
+        base,
+        margin,
+        [
+            Against(s.runner, s.ratio, s.verdict)
+            for s in sorted(against, key=lambda s: (_value(s), s.runner))
+            if s.ratio is not None and s.verdict is not None
+        ],
+        [
             LeftOut(name, not_ok[name])
             for name in choices
             if name in present and name not in compared and not_ok.get(name)
@@ -142,11 +143,16 @@ def leads(
     )
 
 
-def _leader(compared: list[str], table: dict[tuple[str, str], _Rival], noise: float) -> str:
-    """The runner with the smallest mean against the first, unless another resolvedly beats it."""
-    base = compared[0]
-    leader = min(compared, key=lambda n: 1.0 if n == base else table[n, base].ratio.value)
-    for name in compared:
-        if name != leader and table[name, leader].high < 1 / noise:
-            leader = name
-    return leader
+def _within(table: Table, runner: str, other: str, margin: float) -> bool:
+    standing = table.get((runner, other))
+    return bool(standing and standing.ratio and standing.ratio.within(margin))
+
+
+def _side(table: Table, runner: str, other: str) -> Side:
+    """On which side of `other` the runner is shown to be; undecided without a verdict."""
+    standing = table.get((runner, other))
+    return standing.verdict.side if standing and standing.verdict else "undecided"
+
+
+def _value(standing: Standing) -> float:
+    return standing.ratio.value if standing.ratio else inf

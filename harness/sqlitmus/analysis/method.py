@@ -2,7 +2,7 @@
 
 from sqlitmus.analysis.data import Plan
 from sqlitmus.stats.multiplicity import pocock
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 
 _TEXT = """
 Every answer was checked against the oracle before anything was timed. A runner that answers
@@ -28,7 +28,9 @@ differs from itself are graded C: there a verdict needs the whole interval beyon
 did to itself. {sessions}
 
 A group's ratio is the geometric mean over the cases that all runners compared in that group
-completed. Its interval treats the cases as independent.
+completed; its error is that of the blocks' means over these cases. The intervals of all groups
+and pairs are widened (Bonferroni) until all of them are right in {all:g} % of runs; the sentences
+at the top of a report are read off these.
 
 Binding overhead is the trimmed mean of the per-block difference to the floor, which calls SQLite's
 C API directly.
@@ -69,6 +71,7 @@ def method(plan: Plan) -> list[str]:
         seed=plan.seed,
         margin=100 * plan.margin,
         least=MIN_BLOCKS,
+        all=100 * (1 - ALPHA),
         correction=_CORRECTIONS[plan.correction],
         looks="" if plan.looks == 1 else _LOOKS.format(looks=plan.looks, level=level),
         canary=_CANARY[bool(plan.claims)],

@@ -28,7 +28,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 
 CANARY, TWIN = "canary", "itself"
 # Log ratios closer than this differ by rounding only, not by time.
-_RESOLUTION = 1e-12
+RESOLUTION = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,18 @@ def _indices(names: list[str]) -> list[tuple[int, int]]:
 
 
 def estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
-    """Trimmed means; of several sessions their random-effects combination."""
+    """Trimmed means of `rows`, and where one more session would lie; see `over_sessions`."""
+    parts = rows.reshape(len(rows) * sessions, rows.shape[1] // sessions)
+    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions)
+
+
+def over_sessions(each: TrimmedMeans, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    """One row from the `sessions` rows of each; of several their random-effects combination."""
     if sessions == 1:
-        means = trimmed_means(rows, resolution=_RESOLUTION)
-        value = np.where(means.count > 1, means.mean, np.nan)
-        none = np.full(len(rows), np.nan)
-        return TrimmedMeans(value, means.error, means.freedom, means.count), (none, none)
-    parts = rows.reshape(len(rows) * sessions, -1)
-    each = trimmed_means(parts, resolution=_RESOLUTION)
-    shape = (len(rows), sessions)
+        value = np.where(each.count > 1, each.mean, np.nan)
+        none = np.full(len(value), np.nan)
+        return TrimmedMeans(value, each.error, each.freedom, each.count), (none, none)
+    shape = (len(each.mean) // sessions, sessions)
     freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
     together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
     degrees = np.maximum(together.count - 1, 0)

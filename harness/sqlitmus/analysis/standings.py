@@ -1,13 +1,15 @@
 """Each runner against each other over a group of cases, all over the same cases."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, over_sessions
 from sqlitmus.results.report import Interval, Standing
-from sqlitmus.stats.estimate import LEVEL, Array, student_t_of
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.groups import capped, group_means, together
 from sqlitmus.stats.verdict import Verdicts
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -39,43 +41,70 @@ def common_set(ok: NDArray[np.bool_], in_group: NDArray[np.bool_]) -> CommonSet:
 
 
 def standings(
-    pairs: Pairs, ok: NDArray[np.bool_], groups: list[str], order: list[str]
+    pairs: Pairs,
+    ok: NDArray[np.bool_],
+    groups: list[str],
+    order: list[str],
+    question: Question,
+    times: Array | None = None,
+    guards: Mapping[str, float] | None = None,
 ) -> list[Standing]:
     """For each group of `order` every ordered pair of runners; `groups` has one name per case.
 
-    The ratio is exp(mean of the cases' trimmed mean log ratios); its standard error on the log
-    scale is sqrt(sum of squared errors) / cases, and t has the fewest degrees of freedom among the
-    cases, which errs to the wide side. Cases without an interval leave the ratio without one.
+    All groups and pairs are one family: its intervals hold together (`stats.groups.together`), and
+    so does all that is read off them. `times` is cases x runners x blocks, None where the two sides
+    of a pair share no block; the cases are taken as independent then. `guards` is the noise of each
+    group's mean, a log ratio that an interval must clear. Of a group of one case no more is said
+    than by the verdict on that case.
     """
-    result: list[Standing] = []
     names = np.array(groups)
-    for group in order:
-        in_group = names == group
-        result += _group(pairs, ok, in_group, group)
-    return result
+    commons = {group: common_set(ok, names == group) for group in order}
+    means = [_means(pairs, common, times, question.sessions) for common in commons.values()]
+    if not means:
+        return []
+    logs = TrimmedMeans(
+        *(np.concatenate([getattr(part, column) for part in means])
+          for column in ("mean", "error", "freedom", "count"))
+    )  # fmt: skip
+    guard = np.repeat([(guards or {}).get(group, 0.0) for group in order], len(pairs.indices))
+    family = together(logs, question.margin, guard, question.alpha)
+    standing: list[Standing] = []
+    for place, (group, common) in enumerate(commons.items()):
+        rows = slice(place * len(pairs.indices), (place + 1) * len(pairs.indices))
+        verdicts = Verdicts(family.verdicts.code[rows])
+        if common.taken.sum() == 1:
+            verdicts = capped(verdicts, Verdicts(_codes(pairs, common)[0]))
+        ratios = (logs.mean[rows], family.low[rows], family.high[rows])
+        not_ok: list[int] = ((names == group)[:, None] & ~ok).sum(axis=0).tolist()
+        standing += _group(pairs, group, common, not_ok, ratios, verdicts)
+    return standing
 
 
 def _group(
-    pairs: Pairs, ok: NDArray[np.bool_], in_group: NDArray[np.bool_], group: str
+    pairs: Pairs,
+    group: str,
+    common: CommonSet,
+    not_ok: list[int],
+    ratios: tuple[Array, Array, Array],
+    verdicts: Verdicts,
 ) -> list[Standing]:
-    common = common_set(ok, in_group)
-    members = common.members.tolist()
-    not_ok: list[int] = (in_group[:, None] & ~ok).sum(axis=0).tolist()
-    value, low, high = _means(pairs, common.taken)
-    codes = pairs.verdicts.code.reshape(pairs.cases, -1)[common.taken]
+    """The standings of a group from its pairs' log ratios and verdicts."""
+    codes = Verdicts(_codes(pairs, common))
     faster, slower, equivalent = (
-        Verdicts(codes).are(*(v for v in Verdict if v.side == side)).sum(axis=0).tolist()
+        codes.are(*(v for v in Verdict if v.side == side)).sum(axis=0).tolist()
         for side in ("faster", "slower", "equivalent")
     )
-    result: list[Standing] = []
+    value, low, high = ratios
+    words: list[Verdict] = verdicts.names().tolist()
+    standing: list[Standing] = []
     for k, (i, j) in enumerate(pairs.indices):
-        counted = len(codes) if members[i] and members[j] and not np.isnan(value[k]) else 0
+        counted = 0 if np.isnan(value[k]) else len(codes.code)
         wins, losses, draws = (faster[k], slower[k], equivalent[k]) if counted else (0, 0, 0)
-        for runner, reference, ratio, won, lost in (
-            (i, j, (value[k], low[k], high[k]), wins, losses),
-            (j, i, (-value[k], -high[k], -low[k]), losses, wins),
+        for runner, reference, ratio, won, lost, word in (
+            (i, j, (value[k], low[k], high[k]), wins, losses, words[k]),
+            (j, i, (-value[k], -high[k], -low[k]), losses, wins, words[k].opposite),
         ):
-            result.append(
+            standing.append(
                 Standing(
                     runner=pairs.names[runner],
                     reference=pairs.names[reference],
@@ -87,26 +116,50 @@ def _group(
                     equivalent=draws,
                     unresolved=counted - won - lost - draws,
                     not_ok=not_ok[runner],
+                    verdict=word if counted else None,
                 )
             )
     place = {name: number for number, name in enumerate(pairs.names)}
-    return sorted(result, key=lambda s: (place[s.reference], place[s.runner]))
+    return sorted(standing, key=lambda s: (place[s.reference], place[s.runner]))
 
 
-def _means(pairs: Pairs, taken: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
-    """Per pair the mean log ratio over the cases `taken` and its interval; NaN over none."""
-    width, cases = len(pairs.indices), int(taken.sum())
-    if not width or not cases:
-        none = np.full(width, np.nan)
-        return none, none, none
-    mean, error, freedom = (
-        column.reshape(pairs.cases, width)[taken]
-        for column in (pairs.logs.mean, pairs.logs.error, pairs.logs.freedom)
+def _codes(pairs: Pairs, common: CommonSet) -> NDArray[np.int8]:
+    """The verdicts on the cases taken, cases x pairs."""
+    return pairs.verdicts.code.reshape(pairs.cases, -1)[common.taken]
+
+
+def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) -> TrimmedMeans:
+    """Per pair the mean log ratio over the cases taken; NaN where one of the two is no member."""
+    later, earlier = ([pair[side] for pair in pairs.indices] for side in (0, 1))
+    cases = int(common.taken.sum())
+    if not cases or times is None:
+        means = _independent(pairs, common.taken)
+    else:
+        logs = np.log(times[common.taken])
+        differences = logs[:, later] - logs[:, earlier]
+        each = differences.reshape(cases, len(later) * sessions, times.shape[2] // sessions)
+        means, _ = over_sessions(group_means(each, resolution=RESOLUTION), sessions)
+    member = common.members[later] & common.members[earlier]
+    mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
+    return TrimmedMeans(mean, error, means.freedom, means.count)
+
+
+def _independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
+    """The same from the cases' own errors; t has the fewest degrees of freedom among the cases."""
+    shape, cases = (pairs.cases, len(pairs.indices)), int(taken.sum())
+    if not cases:
+        none, zero = np.full(shape[1], np.nan), np.zeros(shape[1], dtype=np.int64)
+        return TrimmedMeans(none, none, zero, zero)
+    logs = pairs.logs
+    mean, error, freedom, count = (
+        column.reshape(shape)[taken] for column in (logs.mean, logs.error, logs.freedom, logs.count)
     )
-    value = mean.mean(axis=0)
-    half = np.sqrt(np.square(error).sum(axis=0)) / cases
-    half *= student_t_of(freedom.min(axis=0), LEVEL)
-    return value, value - half, value + half
+    return TrimmedMeans(
+        mean.mean(axis=0),
+        np.sqrt(np.square(error).sum(axis=0)) / cases,
+        freedom.min(axis=0),
+        count.min(axis=0),
+    )
 
 
 def _ratio(value: float, low: float, high: float) -> Interval | None:

@@ -52,14 +52,16 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
     none = np.full(len(ids), np.nan)
     alpha = min(side.question.alpha for side in sides)
+    question = Question(new.plan.margin, "holm", alpha=alpha)
+    guard = np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf)
     pairs = concluded(
         logs,
         Medians(none, none, none, logs.count),
         (none, none),
         names,
         len(ids),
-        Question(new.plan.margin, "holm", alpha=alpha),
-        np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf),
+        question,
+        guard,
     )
     old, fresh = (analyse(run, None) for run in (base, new))
     rows = zip(ids, comparisons(pairs), rates(pairs, names[0], alpha), strict=True)
@@ -69,6 +71,9 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])
+    of = [case.group for case in cases]
+    guards = {group: max(g for g, name in zip(guard, of, strict=True) if name == group)
+              for group in groups}  # fmt: skip
     return replace(
         fresh,
         kind="compare",
@@ -87,7 +92,7 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
             _runner(one, subject, name) for one, name in zip((old, fresh), names, strict=True)
         ],
         groups=groups,
-        standings=standings(pairs, ok, [case.group for case in cases], groups),
+        standings=standings(pairs, ok, of, groups, question, guards=guards),
         cases=cases,
         scaling=[],
         provenance=_facts(old, fresh, subject, names),

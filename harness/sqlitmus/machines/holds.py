@@ -13,6 +13,7 @@ from sqlitmus.results.machines import Answer, Pooled
 from sqlitmus.results.report import Interval
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.sessions import combine
+from sqlitmus.stats.verdict import ALPHA
 from sqlitmus.vocabulary.terms import HoldsWord
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
@@ -38,19 +39,21 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
 
     A machine counts if it has a verdict, even "not resolved", from two native processes. "Depends
     on the machine": faster on one and slower on another, or materially so on one and equivalent on
-    another. "Holds": the same side on all that count, or on at least two and more than half of
-    them.
+    another, where each difference has a p of at most 5 % over the number of machines that count:
+    one of many machines errs sooner than one of two. "Holds": the same side on all that count, or
+    on at least two and more than half of them.
     """
-    counted: dict[str, Verdict] = {
-        name: a.verdict
-        for name, a in zip(names, answers, strict=True)
-        if a.verdict is not None and not a.emulated
+    counting = {
+        name: answer
+        for name, answer in zip(names, answers, strict=True)
+        if answer.verdict is not None and not answer.emulated
     }
+    counted = {name: answer.verdict for name, answer in counting.items() if answer.verdict}
     beside = _beside(answers, names)
     if not counted:
         return Judged("no answer", None, "no answer", beside)
     sides: Counter[Side] = Counter(v.side for v in counted.values() if v.side != "undecided")
-    if _contradict(set(counted.values()), sides):
+    if _contradict(list(counting.values())):
         apart = "; ".join(
             f"{side} on: {', '.join(n for n, v in counted.items() if v.side == side)}"
             for side in ("faster", "equivalent", "slower")
@@ -73,9 +76,18 @@ def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
     return Judged("holds on most", agreed, text, beside)
 
 
-def _contradict(verdicts: set[Verdict], sides: Counter[Side]) -> bool:
+def _contradict(counting: Sequence[Answer]) -> bool:
+    """Whether differences that stand the correction for the number of machines are contradicted."""
+    level = ALPHA / len(counting)
+    verdicts = {
+        answer.verdict
+        for answer in counting
+        if answer.verdict
+        and (not answer.verdict.different or (answer.p is not None and answer.p <= level))
+    }
+    sides = {verdict.side for verdict in verdicts}
     material = any(verdict.material for verdict in verdicts)
-    return bool((sides["faster"] and sides["slower"]) or (material and sides["equivalent"]))
+    return {"faster", "slower"} <= sides or (material and "equivalent" in sides)
 
 
 def _common(verdicts: list[Verdict]) -> Verdict:

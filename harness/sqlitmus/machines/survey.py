@@ -138,7 +138,7 @@ def _answers(joined: Joined, reference: str) -> dict[Place, Answer]:
             comparison = against.get(runner)
             if comparison is not None:
                 answers[case.id, runner] = Answer(
-                    comparison.ratio, comparison.verdict, emulated=marked
+                    comparison.ratio, comparison.verdict, emulated=marked, p=comparison.adjusted
                 )
                 continue
             reason = outcome if outcome != "ok" else _why(reference, outcomes.get(reference))

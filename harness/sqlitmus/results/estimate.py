@@ -11,6 +11,12 @@ class Interval:
     low: float | None
     high: float | None
 
+    def within(self, margin: float) -> bool:
+        """Whether all of it lies within the margin on both sides of 1; False without ends."""
+        if self.low is None or self.high is None:
+            return False
+        return 1 / (1 + margin) < self.low and self.high < 1 + margin
+
 
 @dataclass(frozen=True, slots=True)
 class Speedup:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.terms import ClaimWord, HoldsWord
-from sqlitmus.vocabulary.verdicts import Side
+from sqlitmus.vocabulary.verdicts import Side, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,12 @@ class FewBlocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """The time of `runner` over the leader's."""
+class Against:
+    """The time of `runner` over the reference's in a group, and what it shows."""
 
     runner: str
     ratio: Interval
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +58,23 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Leads:
-    """The order of a group over `cases` cases: `leader`, those that tie with it, those that are
-    behind (the nearest first), and of `compared` comparisons with the leader the unresolved."""
+    """The order of a group over `cases` cases, by intervals that hold together.
+
+    `front` are those whom nobody is shown to be faster than; none of them is told from another. A
+    lone one is the fastest, unless it is not told from those in `open`; `close` are slower than it
+    by less than `margin`. `alike` where all that are not told apart are equivalent. `against` are
+    all others over `reference`, the fastest first.
+    """
 
     group: str
     cases: int
-    leader: str
-    ties: list[str]
-    behind: list[Behind]
-    unresolved: int
-    compared: int
+    front: list[str]
+    open: list[str]
+    close: list[str]
+    alike: bool
+    reference: str
+    margin: float
+    against: list[Against]
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     kind: Literal["leads"] = "leads"
 

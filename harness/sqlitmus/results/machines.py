@@ -11,18 +11,20 @@ from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.terms import Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one machine says of a pair. Without a verdict `said` is why there is none; `emulated`
-    where one of the two runners is a process of another architecture than the machine's."""
+    where one of the two runners is a process of another architecture than the machine's. `p` is
+    that of no difference, corrected on that machine; None where it is not known."""
 
     ratio: Interval | None = None
     verdict: Verdict | None = None
     said: str = ""
     emulated: bool = False
+    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from sqlitmus.vocabulary.terms import (
 )
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,9 @@ class Runner:
 class Standing:
     """A runner against one reference over all cases of `group` that both can do.
 
-    `ratio` is the geometric mean over those cases with its interval; `cases` says over how many.
+    `ratio` is the geometric mean over those cases; the intervals of all of a report's standings
+    hold together with 95 %. `verdict` is read off them, None without a ratio; `cases` says over how
+    many cases, and the counts what each case says by itself.
     """
 
     runner: str
@@ -247,6 +249,7 @@ class Standing:
     equivalent: int
     unresolved: int
     not_ok: int
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,18 +144,22 @@ def judge(recording: Recording, runner: str, case_id: str) -> dict[str, Any]:
     """The rates of the recording, as sentences and as numbers; `passed` says if the limit holds."""
     import numpy as np
 
+    from sqlitmus.stats.equals import false_sentences
     from sqlitmus.stats.relabel import selftest
 
     logs = np.log(np.array(recording.equal))
     rates = selftest(logs, BLOCKS, LABELS - 1, slow=np.log(np.array(recording.slower)))
     assert rates.slow_runner is not None
-    passed = rates.false_alarms.value <= LIMIT
+    sentences = false_sentences(logs, BLOCKS, LABELS)
+    passed = max(rates.false_alarms.value, sentences.value) <= LIMIT
     alarms, sequential = rates.false_alarms, rates.sequential
     assert rates.graded is not None
     text = f"""
 {len(recording.equal)} blocks of {LABELS + SPARE} equal processes: {runner}, {case_id}.
 False alarms: in {alarms.value:.1%} of experiments with {BLOCKS} blocks and {LABELS - 1} comparisons
  some equal pair was called different (5 % aimed at, at most {LIMIT:.0%} allowed).
+Sentences: in {sentences.value:.1%} of experiments a sentence on all {LABELS} told some apart (at
+ most {LIMIT:.0%} allowed).
 Coverage: {rates.coverage.value:.1%} of the 95 % intervals held the true ratio.
 Detection: a runner that really repeats 3 % of its work was found in {rates.slow_runner.value:.0%}
  of experiments, a computed 3 % in {rates.detection.value:.0%}.
@@ -170,6 +174,7 @@ One after the other, as hyperfine alone runs them: {sequential.value:.0%} false 
         "case": case_id,
         "blocks": len(recording.equal),
         "false_alarms": rates.false_alarms.value,
+        "false_sentences": sentences.value,
         "coverage": rates.coverage.value,
         "detection": rates.slow_runner.value,
         "computed_detection": rates.detection.value,

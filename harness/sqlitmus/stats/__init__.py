@@ -4,7 +4,8 @@ Samples: `warmup` finds when a process is steady, `allocation` how much to measu
 the machine was disturbed. Estimates: `distributions` quantiles and tails, `estimate` medians and
 trimmed means, `sessions` several sessions, `unpaired` two runs, `spread` robust deviations.
 Decisions: `multiplicity` p-values and corrections, `grade` the canary's noise, `verdict` verdicts,
-`claim` published ratios, `power` detectable differences, `relabel` the error rates of all this.
+`groups` means over cases and what holds of all of them at once, `claim` published ratios, `power`
+detectable differences, `relabel` and `equals` the error rates of all this.
 
 Imports: vocabulary.
 """

@@ -61,6 +61,8 @@ def _beta_fraction(x: Array, a: Array, b: Array, which: NDArray[np.intp]) -> Arr
 
     For x < (a + 1) / (a + b + 2), a or b = 1/2 and the other f / 2 this depth is exact to 1e-15.
     """
+    if not len(x):
+        return x
     largest = np.nanmax(a + b, initial=0.5) * 2
     depth = int(min(100, 16 + 6 * np.sqrt(largest)))
     value = np.ones_like(x)

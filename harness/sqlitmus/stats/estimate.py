@@ -13,8 +13,10 @@ from sqlitmus.stats.distributions import Array, Counts, sign_test_rank, student_
 
 TRIM = 0.2
 LEVEL = 0.95
-# The share of Yuen's h - 1 degrees of freedom that normal noise leaves of 10 to 90 blocks.
+# The share of Yuen's h - 1 degrees of freedom that normal noise leaves of 10 to 90 blocks, and that
+# which it leaves of the mean over many independent rows.
 FREEDOM = 0.85
+FREEDOM_OF_MANY = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,16 +100,20 @@ def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) ->
     return TrimmedMeans(mean, error, freedom, count)
 
 
-def freedom_of(left: Counts | int) -> Array:
+def freedom_of(left: Counts | int, rows: int = 1) -> Array:
     """Degrees of freedom where `left` values stay after trimming: 0.85 (h - 1), at least 1.
 
     Ours: with Yuen's h - 1 normal noise exceeds t too often, and in the far tail, where a verdict
     among hundreds is decided, much too often (at 10 blocks its quantile at 0.0001 is a fifth beyond
     t's). With 0.85 (h - 1) the quantiles from 10 % to 0.01 % agree within 2 to 6 % for 10 blocks
-    and within 1 % from 15 on; `./just bench-statistics` prints them. Below two values 0.
+    and within 1 % from 15 on. Below two values 0.
+
+    The mean over `rows` that are trimmed one by one averages what winsorising does to each, and has
+    (1.5 - 0.65 / rows) (h - 1): no quantile of 2 to 10 independent normal rows lies beyond t's.
     """
     values = np.asarray(left, dtype=np.float64)
-    return np.where(values > 1, np.maximum(FREEDOM * (values - 1), 1.0), 0.0)
+    share = FREEDOM_OF_MANY - (FREEDOM_OF_MANY - FREEDOM) / rows
+    return np.where(values > 1, np.maximum(share * (values - 1), 1.0), 0.0)
 
 
 def kept(count: Counts, trim: float = TRIM) -> Counts:

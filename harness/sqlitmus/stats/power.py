@@ -86,10 +86,10 @@ def _repetitions(
     """
     grid, reached = _reached(level, power, sessions > 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        asked = np.divide(deviation, distance)
-        count = np.exp(np.interp(np.log(asked), np.log(reached), np.log(grid)))
-        beyond = grid[-1] * np.square(asked / reached[-1])
-    return np.where(asked > reached[-1], beyond, np.where(np.isnan(asked), np.nan, count))
+        relative = np.divide(deviation, distance)
+        count = np.exp(np.interp(np.log(relative), np.log(reached), np.log(grid)))
+        beyond = grid[-1] * np.square(relative / reached[-1])
+    return np.where(relative > reached[-1], beyond, np.where(np.isnan(relative), np.nan, count))
 
 
 @cache

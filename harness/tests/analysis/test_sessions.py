@@ -6,6 +6,7 @@ import pytest
 
 from sqlitmus.analysis import RunDataError, analyse
 from sqlitmus.results.report import Comparison, Report
+from tests import worded
 from tests.analysis.runs import Times, case, make, noisy, plan, samples
 
 BLOCKS = 36
@@ -171,3 +172,22 @@ def test_the_canary_does_what_its_runner_does() -> None:
 def test_a_plan_may_not_ask_for_less_than_an_iteration() -> None:
     with pytest.raises(RunDataError, match=r"counts\.get-pk\.node\.iterations"):
         make(plan(counts={"get-pk": {"node": counts(1, iterations=0)}}), lines=[])
+
+
+def test_a_group_knows_no_more_sessions_than_its_cases_do() -> None:
+    time = by_session(1.04, 1.10, 0.99)
+    alone = reported(time, 3, cases=[case("get")])
+    comparison = alone.cases[0].comparisons.of("bun", "node")
+    (mean,) = (s.ratio for s in alone.standings if (s.runner, s.reference) == ("bun", "node"))
+    assert comparison is not None
+    assert mean is not None
+    assert (mean.value, mean.low, mean.high) == pytest.approx(
+        (comparison.ratio.value, comparison.ratio.low, comparison.ratio.high), rel=1e-12
+    )
+    # what the sessions differ by is not averaged out by a second case
+    both = reported(time, 3, cases=[case("get"), case("all")])
+    (pair,) = (s.ratio for s in both.standings if (s.runner, s.reference) == ("bun", "node"))
+    assert pair is not None
+    assert pair.low is not None
+    assert pair.low < 1
+    assert worded.headline(both) == ["Reads (2 cases): bun is not told apart from node."]

@@ -5,6 +5,7 @@ from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.standings import common_set
 from sqlitmus.results.report import Comparison, Standing
 from sqlitmus.stats.distributions import student_t
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
 NAMES = ["node", "bun", "deno"]
@@ -31,44 +32,82 @@ def compared(run: RunData) -> list[Comparison]:
 
 
 def test_the_ratio_of_one_case_is_that_cases_comparison() -> None:
-    planned = reads(1)
+    planned = plan(["node", "bun"], cases=[case("case-0")])  # one pair in one group: no family
     run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
-    found, expected = standing(run, "bun").ratio, compared(run)[0].ratio
-    assert found is not None
-    assert (found.value, found.low, found.high) == pytest.approx(
-        (expected.value, expected.low, expected.high), rel=1e-12
+    mean, alone = standing(run, "bun"), compared(run)[0]
+    assert mean.ratio is not None
+    assert (mean.ratio.value, mean.ratio.low, mean.ratio.high) == pytest.approx(
+        (alone.ratio.value, alone.ratio.low, alone.ratio.high), rel=1e-12
     )
+    assert mean.verdict is alone.verdict is Verdict.MATERIALLY_SLOWER
 
 
-def test_the_ratio_is_the_geometric_mean_and_narrower_than_one_cases() -> None:
+def test_the_ratio_is_the_geometric_mean_of_the_cases() -> None:
     planned = reads(4)
     run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
     found = standing(run, "bun")
-    ratios = np.array([c.ratio.value for c in compared(run)])
-    errors = np.array([np.log((c.ratio.high or 0) / (c.ratio.low or 0)) for c in compared(run)])
     assert found.ratio is not None
-    assert found.ratio.low
-    assert found.ratio.high
+    ratios = [c.ratio.value for c in compared(run)]
     assert found.ratio.value == pytest.approx(np.exp(np.log(ratios).mean()), rel=1e-12)
-    width = np.log(found.ratio.high / found.ratio.low)
-    assert width == pytest.approx(np.sqrt((errors**2).sum()) / 4, rel=1e-9)
     assert (found.cases, found.slower, found.not_ok) == (4, 4, 0)
 
 
-def test_the_case_with_the_fewest_blocks_sets_the_degrees_of_freedom() -> None:
-    planned = reads(2)
+def test_the_intervals_of_all_pairs_in_all_groups_hold_together() -> None:
+    one, two = ([case(f"{group}", group=group) for group in groups] for groups in ("a", "ab"))
+    widths: list[float] = []
+    for names, cases in ((["node", "bun"], one), (NAMES, one), (NAMES, two)):
+        planned = plan(names, cases=cases)
+        run = make(planned, lines=samples(planned, noisy({"bun": 1.2})))
+        ratio = standing(run, "bun", group="a").ratio
+        assert ratio is not None
+        assert ratio.high is not None
+        widths.append(float(np.log(ratio.high / ratio.value)))
+    # 12 blocks leave 8 values; 1, 3 and 6 comparisons
+    expected = [student_t(1 - 0.05 / m, 7) / student_t(0.95, 7) for m in (1, 3, 6)]
+    assert np.array(widths) / widths[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_block_that_lacks_a_case_does_not_count() -> None:
+    planned = plan(["node", "bun"], cases=[case("case-0"), case("case-1")], blocks=14)
     lines = samples(planned, noisy({"bun": 1.2}))
-    cut = [x for x in lines if x.get("case") != "case-1" or x["block"] < 6]
-    run = make(planned, lines=cut)
-    found = standing(run, "bun").ratio
-    assert found is not None
-    assert found.high is not None
-    errors = [
-        np.log((c.ratio.high or 0) / c.ratio.value) / student_t(0.95, kept - 1)
-        for c, kept in zip(compared(run), (8, 4), strict=True)
+    cut = [x for x in lines if x.get("case") != "case-1" or x["block"] < 11]
+    short = [x for x in lines if "block" not in x or x["block"] < 11]
+    partial, whole = (standing(make(planned, lines=some), "bun") for some in (cut, short))
+    assert partial.ratio == whole.ratio
+    assert partial.verdict is Verdict.MATERIALLY_SLOWER
+    few = [x for x in lines if x.get("case") != "case-1" or x["block"] < 6]
+    sparse = standing(make(planned, lines=few), "bun")
+    assert sparse.verdict is Verdict.NOT_TESTABLE
+    assert sparse.ratio is not None
+    assert (sparse.ratio.low, sparse.ratio.high) == (None, None)
+
+
+def test_a_group_of_one_case_says_no_more_than_that_case() -> None:
+    # nine other cases make the correction of cases stricter than that of the two groups
+    others = [case(f"case-{c}", group="other") for c in range(9)]
+    planned = plan(["node", "bun"], cases=[case("lone", group="lone"), *others], correction="holm")
+    strengths: set[tuple[Verdict | None, Verdict | None]] = set()
+    for percent in np.arange(0, 4, 0.1):
+        run = make(planned, lines=samples(planned, noisy({"bun": 1 + percent / 100})))
+        strengths.add((standing(run, "bun", group="lone").verdict, compared(run)[0].verdict))
+    assert len(strengths) > 2
+    assert all(
+        group in (verdict, Verdict.NOT_RESOLVED) or (verdict and group is WEAKER.get(verdict))
+        for group, verdict in strengths
+    ), strengths
+
+
+WEAKER = {Verdict.MATERIALLY_SLOWER: Verdict.SLOWER}
+
+
+def test_a_guard_silences_a_group_that_lies_within_it() -> None:
+    planned = plan(["node", "bun"], blocks=30)
+    times = {1.0: noisy({"bun": 1.05}), 1.1: noisy({"bun": 1.05, "canary": 1.1})}
+    verdicts = [
+        standing(make(planned, lines=samples(planned, time)), "bun").verdict
+        for time in times.values()
     ]
-    expected = np.hypot(*errors) / 2 * student_t(0.95, 3)
-    assert np.log(found.high / found.value) == pytest.approx(expected, rel=1e-9)
+    assert verdicts == [Verdict.MATERIALLY_SLOWER, Verdict.NOT_RESOLVED]
 
 
 def test_counts_add_up_and_mirror() -> None:

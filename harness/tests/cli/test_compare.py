@@ -40,7 +40,7 @@ TEXT = """\
 new against base
 suite quick · 12 of 12 blocks · 1 case · base base · new new
 
-Reads (1 case): base is fastest; against base, new takes 1.099× [1.094, 1.104] as long.
+Reads (1 case): new takes 1.099× [1.094, 1.104] as long as base.
 Noise grade A: A in 1 of 1 case; differences of about 1 % can be believed.
 Every verdict stands as it is.
 Canary: base against itself differs in 0 of 1 case (chance alone gives about 0.1); the ratio
@@ -61,6 +61,7 @@ Peak memory
 1 equivalent: get
 
 Geometric means
+Intervals of groups hold together: in 95 % of reports all of them are right.
 group  cases              Δ [95 %]
 reads      1  +9.9 % [+9.4, +10.4]
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from sqlitmus.results.estimate import Speedup
-from sqlitmus.results.headline import Behind, Broken, Leads
+from sqlitmus.results.headline import Against, Broken, Leads
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import (
     VERSION,
@@ -150,14 +150,17 @@ def build(
             Leads(
                 "reads",
                 13,
-                "rust",
+                ["rust"],
                 [],
+                [],
+                False,
+                "node",
+                MARGIN,
                 [
-                    Behind("bun", Interval(1.78, 1.73, 1.83)),
-                    Behind("node", Interval(2.27, 2.2, 2.35)),
+                    Against("rust", Interval(0.441, 0.426, 0.455), Verdict.MATERIALLY_FASTER),
+                    Against("bun", Interval(0.784, 0.755, 0.814), Verdict.MATERIALLY_FASTER),
+                    Against("deno", Interval(1.01, 0.93, 1.09), Verdict.NOT_RESOLVED),
                 ],
-                2,
-                78,
             ),
         ],
         notices=[Notice("sqlite", values={"bun": "3.50.4", "node": "3.51.0", "rust": "3.51.0"})],
@@ -204,7 +207,17 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
         reference=BASE.name,
         floor=None,
         headline=[
-            Leads("reads", 13, BASE.name, [], [Behind(NEW.name, Interval(1.04, 1.02, 1.06))], 3, 13)
+            Leads(
+                "reads",
+                13,
+                [BASE.name],
+                [],
+                [],
+                False,
+                BASE.name,
+                MARGIN,
+                [Against(NEW.name, Interval(1.04, 1.01, 1.07), Verdict.SLOWER)],
+            )
         ],
         notices=[],
         canary=replace(CANARY, runner=BASE.name),
@@ -513,6 +526,7 @@ def standings(cases: list[Case], groups: list[str], names: list[str]) -> list[St
                     kinds.count("equivalent"),
                     kinds.count("not resolved") + kinds.count("not testable"),
                     sizes[group] - len(mine),
+                    verdict_of(ratio) if ratio else None,
                 )
             )
     return found

@@ -204,7 +204,8 @@ def test_too_much_noise_hides_a_slowdown_and_says_so() -> None:
 
 def test_more_false_alarms_than_the_limit_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     recording = equal()
-    rate = selftest.judge(recording, "a", "many")["false_alarms"]
+    judged = selftest.judge(recording, "a", "many")
+    rate = max(judged["false_alarms"], judged["false_sentences"])
     monkeypatch.setattr(selftest, "LIMIT", rate)
     assert selftest.judge(recording, "a", "many")["passed"]
     monkeypatch.setattr(selftest, "LIMIT", rate - 1e-9)

@@ -5,7 +5,7 @@ from sqlitmus.render.document.model import Cell, LegendEntry, Mark
 from sqlitmus.render.document.symbols import ABSENT, OUTCOMES, shade
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Cell as Measured
-from sqlitmus.results.report import Comparison
+from sqlitmus.results.report import Comparison, Standing
 from sqlitmus.vocabulary.terms import CellOutcome
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -22,16 +22,18 @@ def verdicts() -> list[LegendEntry]:
     return [LegendEntry(mark(v), str(v), v.meaning, v.style) for v in Verdict]
 
 
-def side(ratio: Interval) -> str:
-    """Which side of 1 the interval lies on: f, s, or un when it contains 1 or has no bounds."""
-    if ratio.high is not None and ratio.high < 1:
-        return "f"
-    return "s" if ratio.low is not None and ratio.low > 1 else "un"
+def side(standing: Standing) -> str:
+    """Which side of 1 a group's mean is shown to lie on: f, s, or un."""
+    verdict = standing.verdict
+    return verdict.style if verdict and verdict.different else Verdict.NOT_RESOLVED.style
 
 
-def mean(ratio: Interval | None) -> Cell:
-    """A mean ratio, which has no verdict of its own."""
-    return Cell(*fmt.ratio(ratio), style=side(ratio), value=ratio) if ratio else NONE
+def mean(standing: Standing | None) -> Cell:
+    """A group's mean ratio."""
+    if standing is None or standing.ratio is None:
+        return NONE
+    ratio = standing.ratio
+    return Cell(*fmt.ratio(ratio), style=side(standing), value=ratio)
 
 
 def compared(ratio: Interval, verdict: Verdict) -> Cell:

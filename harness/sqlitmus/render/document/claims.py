@@ -225,7 +225,7 @@ def threads(scaled: Threads) -> Table:
 
 
 def ends(ranked: Ranking) -> str:
-    """Which cell is fastest and which slowest, as a sentence; "" for fewer than two."""
+    """Which cell measured the least and which the most, as a sentence; "" for fewer than two."""
     if len(ranked.times) < 2:
         return ""
     least, most = ranked.times[0], ranked.times[-1]
@@ -234,8 +234,9 @@ def ends(ranked: Ranking) -> str:
         for place in (ranked.places[0], ranked.places[len(ranked.times) - 1])
     )
     return (
-        f"By {METRICS[ranked.metric]}, fastest is {first} ({fmt.duration(least)}), slowest "
-        f"{last} ({fmt.duration(most)}); {100 * (1 - least / most):.0f} % of the time saved."
+        f"Least {METRICS[ranked.metric]}: {first} ({fmt.duration(least)}); most: {last} "
+        f"({fmt.duration(most)}), so the least is {100 * (1 - least / most):.0f} % less. These "
+        "are medians; their order has no verdict."
     )
 
 

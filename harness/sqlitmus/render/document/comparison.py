@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlitmus.render.document import cells, parts
+from sqlitmus.render.document import cells, parts, symbols
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import (
     Cell,
@@ -143,7 +143,7 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
     for group in report.groups:
         if standing := standings.get(group):
             ratio = standing.ratio
-            style = cells.side(ratio) if ratio else ""
+            style = cells.side(standing)
             mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else cells.NONE
             cases = Cell(str(standing.cases), value=standing.cases)
             rows.append(TableRow(Head(group), [cases, mean]))
@@ -151,4 +151,4 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
         return []
     columns = [Column("cases", "cases"), COLUMNS[2]]
     table = Table("means", Column("group", "group", "text"), columns, rows)
-    return [Section("means", "Geometric means", blocks=[table])]
+    return [Section("means", "Geometric means", [symbols.TOGETHER], [table])]

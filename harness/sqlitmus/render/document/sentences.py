@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.results.estimate import Interval
+from sqlitmus.render.document.order import capital, leads, ratio
 from sqlitmus.results.headline import (
     Agreed,
     Broken,
@@ -54,12 +54,6 @@ def ended(text: str) -> str:
     return text.rstrip(".") + "."
 
 
-def ratio(value: Interval) -> str:
-    """`1.04× [0.97, 1.12]`."""
-    text, bounds = fmt.ratio(value)
-    return f"{text} {bounds or '(no interval)'}"
-
-
 def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per kind
     """One sentence of a headline."""
     match said:
@@ -93,25 +87,6 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
             return f"It depends on the machine: {some(pairs)}."
         case Recorded():
             return said.text
-
-
-def leads(group: Leads) -> str:
-    """Who leads, who ties with the leader, how far the others are behind."""
-    text = f"{capital(group.group)} ({counted(group.cases, 'case')}): "
-    if group.ties:
-        text += f"no single fastest, {listed([group.leader, *group.ties])} are not told apart"
-    else:
-        text += f"{group.leader} is fastest"
-    behind = group.behind
-    if behind:
-        shown = behind if len(behind) <= SHOWN else [*behind[: SHOWN - 1], behind[-1]]
-        parts = [f"{rival.runner} takes {ratio(rival.ratio)}" for rival in shown]
-        text += f"; against {group.leader}, {listed(parts)} as long"
-    if group.unresolved:
-        count = counted(group.compared, "comparison")
-        text += f"; {group.unresolved} of {count} with {group.leader} not resolved"
-    out = [f"{rest.runner} ({counted(rest.cases, 'case')} not ok)" for rest in group.left_out]
-    return f"{text}.{f' Left out: {listed(out)}.' if out else ''}"
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:
@@ -227,11 +202,6 @@ def differ(about: Notice) -> str:
     (what,) = about.names
     verb = "differ" if about.count > 1 else "differs"
     return f"{what} {verb} between the runs of this machine. {by_value(about.values)}."
-
-
-def capital(text: str) -> str:
-    """The first letter in upper case, the others as they are."""
-    return text[:1].upper() + text[1:]
 
 
 NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {

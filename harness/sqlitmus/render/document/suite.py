@@ -1,6 +1,6 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
-from sqlitmus.render.document import cells, parts
+from sqlitmus.render.document import cells, parts, symbols
 from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
 from sqlitmus.render.document.naming import heads
 from sqlitmus.results.report import Case, Report
@@ -29,13 +29,13 @@ def _summary(report: Report) -> list[Section]:
     for runner in report.runners:
         mine = [standings.get((runner.name, group)) for group in report.groups]
         if any(mine):
-            row = [cells.mean(standing and standing.ratio) for standing in mine]
+            row = [cells.mean(standing) for standing in mine]
             rows.append(Row(Head(runner.name), row, key=runner.name))
     columns = [Column(group, group) for group in report.groups]
     table = Table("means", Column("runner", "runner", "id"), columns, rows)
     lead = (
-        f"Geometric mean of time relative to {report.reference} with its 95 % interval; below 1 is "
-        "faster."
+        f"Geometric mean of time relative to {report.reference}; below 1 is faster. "
+        f"{symbols.TOGETHER}"
     )
     return [Section("summary", "Summary", [lead], [Chart("summary", report), table])]
 

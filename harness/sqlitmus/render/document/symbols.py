@@ -14,6 +14,7 @@ from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
 from sqlitmus.vocabulary.verdicts import Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
+TOGETHER = "Intervals of groups hold together: in 95 % of reports all of them are right."
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def page_data(report: Report) -> dict[str, Any]:
 
 
 def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
-    """Rows of [group, runner, reference, log ratio, log low, log high, cases, counts…]."""
+    """Rows of [group, runner, reference, log ratio, log low, log high, cases, verdict, counts…]."""
     groups = {name: place for place, name in enumerate(report.groups)}
     return [
         [
@@ -72,6 +72,7 @@ def standings(report: Report, index: dict[str, int]) -> list[list[Any]]:
             index[s.reference],
             *map(logarithm, ends(s.ratio)),
             s.cases,
+            s.verdict and s.verdict.letter,
             s.faster,
             s.slower,
             s.equivalent,

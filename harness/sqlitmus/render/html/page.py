@@ -55,6 +55,7 @@ def render(report: Report) -> str:
             summary=sections.summary(report),
             noise=noise.noise(report),
             correction=words.correction(report),
+            together=words.TOGETHER,
             steadiness=words.STEADINESS,
             scaling=sections.scaling(report),
             overhead=sections.overhead(report),

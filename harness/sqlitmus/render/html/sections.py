@@ -97,7 +97,7 @@ def standing(s: Standing, place: int, axis: charts.RatioAxis) -> StandingView:
     if s.ratio is None:
         ratio, style, mark = (DASH, "not compared"), "un", None
     else:
-        ratio, style, mark = fmt.ratio(s.ratio), side(s.ratio), axis.mark(s.ratio)
+        ratio, style, mark = fmt.ratio(s.ratio), side(s), axis.mark(s.ratio)
     return StandingView(place, s.runner, style, ratio, mark, counts, segments(numbers))
 
 

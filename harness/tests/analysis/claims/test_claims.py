@@ -344,8 +344,9 @@ def test_a_ranking_is_fastest_first_and_names_what_is_missing() -> None:
         ("mode=none", "slow"),
     ]
     assert claimwords.ends(found) == (
-        "By time end to end, fastest is mode=same on fast (1.00\u202fms), slowest mode=none on "
-        "slow (3.99\u202fms); 75 % of the time saved."
+        "Least time end to end: mode=same on fast (1.00\u202fms); most: mode=none on "
+        "slow (3.99\u202fms), so the least is 75 % less. These are medians; their order has no "
+        "verdict."
     )
     assert found.problems == [
         "fast in read@mode=broken: unsupported: there is no such mode",

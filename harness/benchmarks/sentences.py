@@ -1,0 +1,119 @@
+"""How often a report of equal runners says something false, and where it says it.
+
+Every runner is the same program, so whoever is called faster or slower is called so falsely. A run
+is laid over the noise as the product lays it: the runners of a case one right after the other and
+the canary with them, in random order, every other block mirrored; a short recording is begun again
+at its end. The real functions then judge it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlitmus.analysis.headline import canary_summary, leads
+from sqlitmus.analysis.noise import group_guards, noise, summarised
+from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.standings import standings
+from sqlitmus.render.document import order
+from sqlitmus.results.headline import Leads
+from sqlitmus.results.report import Runner
+from sqlitmus.stats.claim import Published, decide
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.groups import group_means
+from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
+
+MARGIN = 0.02
+GROUPS = (2, 2, 1, 1, 2, 2)  # cases of each group, as in the suite `quick`
+PLACES = ("headline", "summary", "canary", "any", "claims", "table", "plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What one report of equal runners says: its sentences on groups, and where it errs: in the
+    places of `PLACES`; `any` is any of the three before it, `plain` what would be said of groups by
+    plain intervals against the runner of the least mean."""
+
+    orders: list[str]
+    errs: dict[str, bool]
+
+
+def runs(logs: Array, shape: tuple[int, int, int], count: int, seed: int) -> Iterator[Array]:
+    """Times of `count` runs of `shape`, cases x labels x blocks, from log times as they came."""
+    cases, labels, blocks = shape
+    rng = np.random.default_rng(seed)
+    series, needed = logs.reshape(-1), cases * labels * blocks
+    for start in rng.integers(len(series), size=count).tolist():
+        slots = series[(start + np.arange(needed)) % len(series)].reshape(blocks, cases, labels)
+        orders = rng.permuted(np.broadcast_to(np.arange(labels), slots.shape), axis=2)
+        orders[1::2] = orders[: blocks // 2 * 2 : 2, :, ::-1]
+        taken = np.take_along_axis(slots, np.argsort(orders, axis=2), axis=2)
+        yield np.exp(taken).transpose(1, 2, 0)
+
+
+def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoken:
+    """What a report says of equal runners; the last of `times` (cases x labels x blocks) is the
+    canary of the first."""
+    names = [f"r{number}" for number in range(times.shape[1] - 1)]
+    question = Question(MARGIN, correction)
+    twin = compare_canary(times, [0] * len(times), question)
+    grades = noise(twin)
+    guards = group_guards(twin, groups)
+    pairs = compare_all(times[:, :-1], names, question, grades.guard)
+    ok = np.ones((len(times), len(names)), dtype=np.bool_)
+    places = list(dict.fromkeys(groups))
+    table = standings(pairs, ok, list(groups), places, question, times[:, :-1], guards)
+    runners = [Runner(name, name, name, name, "runner") for name in names]
+    said = [
+        line
+        for group in places
+        if (line := leads(group, runners, [s for s in table if s.group == group], "r0", MARGIN))
+    ]
+    canaries = [one.of(CANARY, TWIN) for one in comparisons(twin)]
+    errs = {
+        "headline": any(map(false, said)),
+        "summary": any(s.verdict is not None and s.verdict.different for s in table),
+        "canary": canary_summary("r0", canaries).many or summarised(grades).missed > 0,
+        "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
+        "claims": any_claim(pairs.logs, len(times), correction, grades.guard),
+    }
+    errs["plain"] = any(plain(times[np.array(groups) == group, :-1]) for group in places)
+    errs["any"] = errs["headline"] or errs["summary"] or errs["canary"]
+    return Spoken([order.leads(line) for line in said], errs)
+
+
+def false(line: Leads) -> bool:
+    """Whether the sentence puts any two equal runners apart."""
+    tied = len(line.front) + len(line.open)
+    told = any(a.verdict.different and not a.ratio.within(line.margin) for a in line.against)
+    return told or tied < len(line.against) + 1
+
+
+def plain(times: Array) -> bool:
+    """Whether a plain 95 % interval of a group puts anyone behind the runner of the least mean."""
+    logs = np.log(times)
+    least = int(np.argmin(logs.mean(axis=(0, 2))))
+    rivals = np.delete(logs, least, axis=1) - logs[:, least : least + 1]
+    return bool((group_means(rivals).interval()[0] > 0).any())
+
+
+def any_claim(logs: TrimmedMeans, cases: int, correction: Correction, guard: Array) -> bool:
+    """Whether any claim of an effect of 1.5 gets a word that says there is one; a row per case."""
+    first = slice(None, None, len(logs.mean) // cases)
+    rows = TrimmedMeans(logs.mean[first], logs.error[first], logs.freedom[first], logs.count[first])
+    words = decide(rows, [Published(1.5)] * cases, correction, guard)
+    return any(decision.word != "not resolved" for decision in words)
+
+
+def rates(
+    logs: Array, runners: int, blocks: int, count: int, cases: Sequence[int] = GROUPS, seed: int = 1
+) -> dict[str, float]:
+    """Per place the share of `count` reports that say something false there."""
+    groups = [f"group {number}" for number, size in enumerate(cases) for _ in range(size)]
+    correction: Correction = "holm" if runners == 2 else "bh"
+    reports = [
+        spoken(times, groups, correction).errs
+        for times in runs(logs, (len(groups), runners + 1, blocks), count, seed)
+    ]
+    return {place: float(np.mean([errs[place] for errs in reports])) for place in PLACES}

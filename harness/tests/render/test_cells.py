@@ -1,0 +1,35 @@
+from dataclasses import replace
+
+import pytest
+
+from sqlitmus.render.document import cells
+from sqlitmus.render.html.embed import page_data
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.report import Standing
+from sqlitmus.vocabulary.verdicts import Verdict
+from tests.render import synthetic
+
+
+@pytest.mark.parametrize(
+    ("verdict", "style"),
+    [
+        (Verdict.MATERIALLY_FASTER, "f"),
+        (Verdict.SLOWER, "s"),
+        (Verdict.EQUIVALENT, "un"),
+        (Verdict.NOT_RESOLVED, "un"),
+        (None, "un"),
+    ],
+)
+def test_a_groups_mean_is_coloured_by_its_verdict_and_not_by_its_interval(
+    verdict: Verdict | None, style: str
+) -> None:
+    beyond = Interval(1.2, 1.1, 1.3)  # of a noisy group, or of a case that says less
+    standing = Standing("bun", "node", "reads", beyond, 1, 0, 1, 0, 0, 0, verdict)
+    assert cells.mean(standing).style == style
+    assert cells.mean(replace(standing, ratio=None)) == cells.mean(None) == cells.NONE
+
+
+def test_the_page_has_the_verdict_of_each_standing() -> None:
+    report = synthetic.build(cases=9, runners=4, blocks=12, seed=1)
+    rows = page_data(report)["standings"]
+    assert [row[7] for row in rows] == [s.verdict and s.verdict.letter for s in report.standings]
