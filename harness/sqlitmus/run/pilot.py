@@ -22,10 +22,14 @@ def plan_counts(
     mode: Mode,
     reference: str,
     given: PlannedCounts,
+    *,
+    alike: bool = False,
 ) -> PlannedCounts:
     """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
 
-    A cell that goes wrong in the pilot gets none, and its record in `answers` has the reason.
+    New cells do the operations of those `given` in their case. `alike` gives the others of a case
+    the same counts throughout. A cell that goes wrong in the pilot gets none, and its record in
+    `answers` has the reason.
     """
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
@@ -42,7 +46,9 @@ def plan_counts(
             if answers.records[case.id, name].outcome == "ok":
                 observed[name] = observation
         taken = {name: ready[name] for name in cells[case.id] if name in ready}
-        planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
+        operations = max((counts.operations for counts in taken.values()), default=None)
+        new = allocate(case, observed, mode, least_ms, operations, alike=alike)
+        planned[case.id] = {**new, **taken}
     return planned
 
 
