@@ -1,6 +1,6 @@
 """Computes the counts of each cell from the pilot's observations. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil, gcd, hypot, pi, sqrt
@@ -80,30 +80,35 @@ class _Extent(NamedTuple):
     warmup_ms: int
 
 
+def shared_operations(
+    cases: Sequence[Case], observed: Iterable[Observed | None], mode: Mode
+) -> int | None:
+    """Operations in an iteration that all cells of `cases` do; None without a pilot of any."""
+    timed = [o for o in observed if o and o.operation_ns is not None]
+    if not mode.pilot or not timed:
+        return None
+    needed = allocation.operations(
+        [o.operation_ns or 0.0 for o in timed], [float(o.grain_ns) for o in timed]
+    )
+    return min([needed, *(case.most_operations or needed for case in cases)])
+
+
 def allocate(
     case: Case,
     observed: Mapping[str, Observed | None],
     mode: Mode,
     least_ms: Mapping[str, int],
-    operations: int | None = None,
+    operations: int | None,
     *,
     alike: bool = False,
 ) -> dict[str, Counts]:
     """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
-    All runners do the same operations in an iteration: `operations`, or as many as the observations
-    ask for, or the scenario's number without any. `alike` gives all of them the largest of their
-    warm-ups and numbers of iterations, too.
+    All do the same `operations` in an iteration, the scenario's number for None. `alike` gives all
+    of them the largest of their warm-ups and numbers of iterations, too.
     """
     piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
-    if operations is None:
-        operations = case.operations
-        if piloted:
-            needed = allocation.operations(
-                [o.operation_ns or 0.0 for o in piloted.values()],
-                [float(o.grain_ns) for o in piloted.values()],
-            )
-            operations = min(needed, case.most_operations or needed)
+    operations = operations or case.operations
     extents = {
         name: _piloted(case, piloted[name], mode, least_ms.get(name, 0), operations)
         if name in piloted
