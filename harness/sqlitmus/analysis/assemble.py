@@ -71,7 +71,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
-    work = [alike(plan, case) for case in plan.cases]
+    work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)

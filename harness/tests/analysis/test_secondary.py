@@ -146,7 +146,8 @@ def values(cases: int) -> Array:
 @pytest.mark.parametrize("correction", ["holm", "bh"])
 def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> None:
     def first(cases: int, how: Correction) -> str | None:
-        question, work = Question(0.02, how), list[Alike](["processes"] * cases)
+        question = Question(0.02, how)
+        work: list[Alike] = ["processes"] * cases
         found = measures(CPU, values(cases), work, ["node", "bun"], "node", None, question)[0][1]
         return found and found.verdict
 
