@@ -37,7 +37,7 @@ export function paintCase(details, data, state) {
     pair(against, ratios[runner] ? ratio(ratios[runner]) : ["", ""]);
     verdict.replaceChildren(...judged(shown, state));
     for (const [name, , quantity] of data.figures) {
-      const value = item.figures[name][runner];
+      const value = item.figures[name]?.[runner];
       const timed = quantity === "ns" && value != null;
       if (timed) rewrite(figures[name], time([value, null, null], state.unit)[0]);
     }
@@ -69,20 +69,20 @@ function judged({ cls, symbol, found }, state) {
   return parts;
 }
 
-/** Verdicts of cold, CPU and memory are known against the report's own reference only. */
+/** Verdicts of figures beside the time are known against the report's own reference only. */
 function tellSecondary(table, data, reference) {
   const away = reference !== data.reference;
   table.classList.toggle("away", away);
   const place = table.parentElement;
   const old = place.nextElementSibling;
   if (old?.classList.contains("secondary")) old.remove();
-  if (!away || data.reference < 0) return;
+  if (!away || data.reference < 0 || !table.querySelector('td:not([data-f="over"]) .m')) return;
   const [own, other] = [data.reference, reference].map((runner) => data.runners[runner][0]);
   place.after(
     el(
       "p",
       { class: "dim secondary" },
-      `Verdicts of cold, CPU and memory are against ${own}; `,
+      `Verdicts beside the time are against ${own}; `,
       el("code", {}, `./just report --reference ${other}`),
       ` renders them against ${other}.`,
     ),

@@ -53,7 +53,7 @@ function cellsCsv(data) {
         data.outcomes[item.outcomes[runner]],
         ...(triple(item.time, runner) ?? none),
         ...(triple(item.overhead, runner) ?? none),
-        ...data.figures.map(([figure]) => item.figures[figure][runner]),
+        ...data.figures.map(([figure]) => item.figures[figure]?.[runner]),
       ]),
     );
   }

@@ -137,7 +137,7 @@ const suite = [
 		set("ref", other); await frame();
 		if (shown()) return shown() + " verdicts against " + own + " stay";
 		const note = details.querySelector(".secondary")?.textContent ?? "";
-		if (!note.includes("--reference " + other)) return "note: " + note;
+		if (!note.includes("--reference " + other) && marks().length) return "note: " + note;
 		set("ref", own); await frame();
 		if (details.querySelector(".secondary")) return "the note stays";
 		if (marks().length && !shown()) return "the verdicts do not come back";`,

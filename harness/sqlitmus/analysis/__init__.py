@@ -1,8 +1,9 @@
 """One run directory → its report as data: who did what, how fast, how surely.
 
 `files`, `samples`, `data` what is read · `outcomes`, `cells` who did what, in what time · `pairs`
-comparisons · `standings`, `scaling`, `provenance`, `proofs`, `notices`, `headline`, `method` one
-part of the report each · `assemble` puts them together · `claims/` published claims.
+comparisons · `work` whether all did the same · `standings`, `scaling`, `provenance`, `proofs`,
+`notices`, `headline`, `method` one part of the report each · `assemble` puts them together ·
+`claims/` published claims.
 
 Imports: vocabulary, stats, machine, catalog, run, results.
 """

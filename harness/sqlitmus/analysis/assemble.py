@@ -27,6 +27,7 @@ from sqlitmus.analysis.rates import rates
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.work import alike
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.report import (
     VERSION,
@@ -77,9 +78,10 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
+    work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
-        measured[figure.name] = measures(figure, values, names, shown, twins, question)
+        measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
     cells = build_cells(run, outcomes, times, measured, _over_floor(compared, plan.floor))
     answers = [answered(run, case) for case in plan.cases]
     letters: list[Grade | None] = [None] * len(plan.cases)

@@ -68,6 +68,8 @@ def build_cells(
                     steadiness=counts.steadiness if counts else None,
                     operations=counts.operations if counts else case.operations,
                     iterations=counts.iterations if counts else 0,
+                    warmup_iterations=counts.warmup_iterations if counts else 0,
+                    warmup_ms=counts.warmup_ms if counts else case.warmup_ms,
                     plans=check.plans if check else [],
                     command=check.command if check else "",
                     log=check.log if check else None,

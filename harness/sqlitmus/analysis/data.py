@@ -75,6 +75,7 @@ class PlannedCase(Record):
     pragmas: list[tuple[str, str | int]]
     workers: int = Field(default=1, ge=1)
     processes: int | None = None
+    warmup_ms: float = 0
     fixture: str | None = None
     variant: Variant = Variant()
     database_bytes: int | None = None
@@ -92,6 +93,7 @@ class Counts(Record):
 
     operations: int = Field(ge=0)
     iterations: int = Field(ge=1)
+    warmup_iterations: int = 0
     warmup_ms: float = 0
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None

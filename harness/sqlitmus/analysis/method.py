@@ -17,6 +17,9 @@ time (cold). The two are never mixed.
 
 A cell's time is the median over blocks with the sign test's 95 % interval.
 
+CPU time is compared only where all runners of a case did the same iterations after the same
+warm-up; memory and the time of the whole process only where no process warmed up by time.
+
 A ratio is the 20 % trimmed mean of the per-block log ratios with Yuen's 95 % interval.
 
 Verdicts: faster or slower if that interval excludes 1, materially if all of it is more than

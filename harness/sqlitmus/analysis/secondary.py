@@ -1,6 +1,6 @@
 """The figures beside the primary time, each judged by itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -9,12 +9,13 @@ from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.results.report import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figures import Alike, Figure
 
 
 def measures(
     figure: Figure,
     values: Array,
+    work: Sequence[Alike],
     names: list[str],
     reference: str,
     twins: Sequence[int] | None,
@@ -23,16 +24,17 @@ def measures(
     """Per case and runner the `figure` and, if it is judged, how it compares with the reference's.
 
     `values` is cases x series x blocks, NaN where there is none, the canary the last series;
-    `twins` are whom it repeats in each case. Verdicts are corrected together, and guarded by what
-    the canary says of this very figure.
+    `work` says per case how far the runners did the same, `twins` whom the canary repeats. Verdicts
+    are corrected together, and guarded by what the canary says of this very figure.
     """
     own = names.index(reference)
-    runners = values[:, :-1]
+    runners = _only(values, map(figure.shown, work))[:, :-1]
     shape = runners.shape[:2]
     typical = optional(_over_blocks(figure, runners.reshape(-1, runners.shape[2])))
-    if not figure.judged:
+    if not any(map(figure.compared, work)):
         return _by_case([None if v is None else Measure(v) for v in typical], shape[1])
-    compared = compare_with(runners, own, question, guard_of(values, twins, question))
+    equal = _only(values, map(figure.compared, work))
+    compared = compare_with(equal[:, :-1], own, question, guard_of(equal, twins, question))
     low, high = compared.logs.interval()
     columns = (
         typical,
@@ -48,6 +50,11 @@ def measures(
         for value, ratio, below, above, verdict in zip(*columns, strict=True)
     ]
     return _by_case(flat, shape[1])
+
+
+def _only(values: Array, cases: Iterable[bool]) -> Array:
+    """The values of those cases, NaN in the others."""
+    return np.where(np.array([*cases])[:, None, None], values, np.nan)
 
 
 def _over_blocks(figure: Figure, rows: Array) -> Array:

@@ -38,8 +38,10 @@ class Row(Model):
     """One runner in one case on one machine.
 
     `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. `blocks` are those
-    that the time comes from. The figures of `vocabulary.figures` follow, each with its ratio and
-    verdict if it is judged. In the reference's own row all ratios are None.
+    that the time comes from, `operations` to `warmup_ms` what the plan gave a process to do: so
+    many operations in an iteration, and at least so much warm-up. The figures of
+    `vocabulary.figures` follow, each with its ratio and verdict if it is judged and of equal work.
+    In the reference's own row all ratios are None.
     """
 
     machine: str
@@ -63,6 +65,10 @@ class Row(Model):
     grade: Grade | None
     blocks: int | None
     steadiness: Steadiness | None
+    operations: int
+    iterations: int
+    warmup_iterations: int
+    warmup_ms: float
     steady_ns_per_unit: Number
     steady_ns_per_unit_low: Number
     steady_ns_per_unit_high: Number

@@ -8,6 +8,7 @@ from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, R
 from sqlitmus.vocabulary import figures
 
 VERSION = 1
+COUNTS = ("operations", "iterations", "warmup_iterations", "warmup_ms")
 
 
 def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
@@ -91,6 +92,7 @@ def of_cell(cell: Cell, case: Case) -> dict[str, object]:
         "reason": cell.reason or None,
         "blocks": sum(value is not None for value in cell.samples) if cell.time else None,
         "steadiness": cell.steadiness,
+        **{name: getattr(cell, name) for name in COUNTS},
         **bounded("steady_ns_per_unit", steady),
         **bounded("overhead_ns_per_unit", cell.overhead),
         "overhead_verdict": cell.overhead_verdict if cell.overhead else None,

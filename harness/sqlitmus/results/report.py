@@ -13,6 +13,8 @@ from sqlitmus.results.claims import Claim
 from sqlitmus.results.estimate import Interval, RateTest
 from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
+from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.terms import (
     CaseMetric,
     CellOutcome,
@@ -133,7 +135,7 @@ def _interval(
 class Measure:
     """A figure of a cell beside its primary time: its value over the blocks, and its ratio to that
     of the report's reference with a verdict of its own; both None for the reference itself, for a
-    figure that is not judged, and where one of the two is unknown or 0."""
+    figure that is not judged or not of equal work, and where one of the two is unknown or 0."""
 
     value: float
     ratio: Interval | None = None
@@ -150,7 +152,7 @@ class Cell:
     with the verdict of the cell against the floor. `figures` are those of `vocabulary.figures` by
     name; one that is unknown or the primary time is not there. `steadiness` is how its times moved
     while the pilot warmed it up, None without a pilot; `operations` and `iterations` what the plan
-    gave it.
+    gave it, and the least warm-up before them.
     """
 
     runner: str
@@ -165,6 +167,8 @@ class Cell:
     steadiness: Steadiness | None = None
     operations: int = 0
     iterations: int = 0
+    warmup_iterations: int = 0
+    warmup_ms: float = 0
     plans: list[list[str]] = field(default_factory=list[list[str]])
     command: str = ""
     log: str | None = None
@@ -213,6 +217,12 @@ class Case:
     notes: list[str] = field(default_factory=list[str])
     grade: Grade | None = None
     rate: RateTest | None = None
+
+    @property
+    def measured(self) -> list[Figure]:
+        """The figures beside the primary time that a cell has here: the others need no column."""
+        names = {name for cell in self.cells for name in cell.figures}
+        return [figure for figure in figures.FIGURES if figure.name in names]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Computes the counts of each cell from the pilot's observations. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import ceil, gcd, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,75 +75,116 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
     )
 
 
+class _Extent(NamedTuple):
+    """How often a process iterates: measured iterations, and the warm-up before them."""
+
+    iterations: int
+    warmup_iterations: int
+    warmup_ms: int
+
+
+def shared_operations(
+    cases: Sequence[Case], observed: Iterable[Observed | None], mode: Mode
+) -> int | None:
+    """Operations in an iteration that all cells of `cases` do; None without a pilot of any."""
+    timed = [o for o in observed if o and o.operation_ns is not None]
+    if not mode.pilot or not timed:
+        return None
+    needed = allocation.operations(
+        [o.operation_ns or 0.0 for o in timed], [float(o.grain_ns) for o in timed]
+    )
+    return min([needed, *(case.most_operations or needed for case in cases)])
+
+
 def allocate(
-    case: Case, observed: Mapping[str, Observed | None], mode: Mode, least_ms: Mapping[str, int]
+    case: Case,
+    observed: Mapping[str, Observed | None],
+    mode: Mode,
+    least_ms: Mapping[str, int],
+    operations: int | None,
+    *,
+    alike: bool = False,
 ) -> dict[str, Counts]:
     """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
-    A runner without an observation keeps the scenario's counts.
+    All do the same `operations` in an iteration, the scenario's number for None. `alike` gives all
+    of them the largest of their warm-ups and numbers of iterations, too.
     """
-    timed = {n: o for n, o in observed.items() if o is not None and o.operation_ns is not None}
-    operations: dict[str, int] = {}
-    if timed and mode.pilot:
-        ideal = allocation.operations(
-            [o.operation_ns or 0.0 for o in timed.values()],
-            [float(o.grain_ns) for o in timed.values()],
-        )
-        most = case.most_operations or np.inf
-        operations = {n: int(min(k, most)) for n, k in zip(timed, ideal.tolist(), strict=True)}
+    piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
+    operations = operations or case.operations
+    extents = {
+        name: _piloted(case, piloted[name], mode, least_ms.get(name, 0), operations)
+        if name in piloted
+        else _unpiloted(case, least_ms.get(name, 0))
+        for name in observed
+    }
+    if alike and extents:
+        largest = _Extent(*map(max, zip(*extents.values(), strict=True)))
+        extents = dict.fromkeys(extents, largest)
     return {
-        name: _counts(case, observation, mode, least_ms.get(name, 0), operations.get(name))
-        for name, observation in observed.items()
+        name: _counts(observed[name], operations, extent, predicted=name in piloted)
+        for name, extent in extents.items()
     }
 
 
-def _counts(
-    case: Case, observation: Observed | None, mode: Mode, least_ms: int, operations: int | None
-) -> Counts:
-    if observation is None or observation.operation_ns is None or operations is None:
-        seconds = observation.seconds if observation else HARNESS_S
-        return Counts(
-            operations=case.operations,
-            iterations=case.iterations,
-            warmup_iterations=case.warmup_iterations,
-            warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms else 0,
-            seconds=seconds,
-            deviation=observation.between if observation else None,
-            operation_ns=1e9 * seconds / case.operations if observation else None,
-        )
-    iteration_ns = observation.operation_ns * operations
+def _unpiloted(case: Case, least_ms: int) -> _Extent:
+    """The scenario's own numbers; a case that is not warmed up by time has none of it."""
+    warmup_ms = max(case.warmup_ms, least_ms) if case.warmup_ms else 0
+    return _Extent(case.iterations, case.warmup_iterations, warmup_ms)
+
+
+def _piloted(
+    case: Case, observation: Observed, mode: Mode, least_ms: int, operations: int
+) -> _Extent:
+    """The warm-up until the last level, and the iterations that make best use of the time."""
     needed = (
         mode.warmup_ms[1]
         if observation.steady_from_ms is None
         else SLACK * observation.steady_from_ms
     )
     warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
-    lowest = min(case.iterations, mode.iterations[1])
-    iterations = lowest
+    iterations = min(case.iterations, mode.iterations[1])
     if observation.between is not None:
         iterations = allocation.iterations(
             observation.seconds * 1e9,
             warmup_ms * 1e6,
-            iteration_ns,
+            (observation.operation_ns or 0.0) * operations,
             observation.within,
             observation.between,
-            lowest,
+            iterations,
             mode.iterations[1],
         )
-    warming_ns = max(warmup_ms * 1e6, mode.warmup_iterations * iteration_ns)
-    return Counts(
+    return _Extent(iterations, mode.warmup_iterations, warmup_ms)
+
+
+def _counts(
+    observation: Observed | None, operations: int, extent: _Extent, *, predicted: bool
+) -> Counts:
+    """The counts with the invocation's duration, `predicted` from a pilot or as it was tried."""
+    counts = Counts(
         operations=operations,
-        iterations=iterations,
-        warmup_iterations=mode.warmup_iterations,
-        warmup_ms=warmup_ms,
-        # the last warm-up iteration overshoots by half of itself
-        seconds=observation.seconds + (warming_ns + (iterations + 0.5) * iteration_ns) / 1e9,
-        steadiness=observation.steadiness,
-        steady_from_ms=observation.steady_from_ms,
-        operation_ns=observation.operation_ns,
-        deviation=None
-        if observation.between is None
-        else sqrt(observation.between**2 + pi / 2 * observation.within**2 / iterations),
+        **extent._asdict(),
+        seconds=observation.seconds if observation else HARNESS_S,
+        deviation=observation.between if observation else None,
+        operation_ns=1e9 * observation.seconds / operations if observation else None,
+    )
+    if observation is None or not predicted:
+        return counts
+    iteration_ns = (observation.operation_ns or 0.0) * operations
+    warming_ns = max(extent.warmup_ms * 1e6, extent.warmup_iterations * iteration_ns)
+    deviation = observation.between
+    if deviation is not None:
+        deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / extent.iterations)
+    # the last warm-up iteration overshoots by half of itself
+    timed_ns = (extent.iterations + 0.5) * iteration_ns
+    return counts.model_copy(
+        update={
+            "seconds": observation.seconds + (warming_ns + timed_ns) / 1e9,
+            "steadiness": observation.steadiness,
+            "steady_from_ms": observation.steady_from_ms,
+            "operation_ns": observation.operation_ns,
+            "deviation": deviation,
+        }
     )
 
 

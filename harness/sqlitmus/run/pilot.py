@@ -1,12 +1,21 @@
 """Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
+from collections.abc import Iterable
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import TIMED, Observed, PilotProcess, allocate, observe
+from sqlitmus.run.counts import (
+    TIMED,
+    Observed,
+    PilotProcess,
+    allocate,
+    observe,
+    shared_operations,
+)
 from sqlitmus.run.pace import Pace, pace
+from sqlitmus.run.schedule import Cell, connected
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
@@ -23,29 +32,65 @@ def plan_counts(
     mode: Mode,
     reference: str,
     given: PlannedCounts,
+    *,
+    alike: bool = False,
+    compared: Iterable[tuple[Cell, Cell]] = (),
 ) -> PlannedCounts:
     """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
 
-    A cell that goes wrong in the pilot gets none, and its record in `answers` has the reason.
+    All runners of a case do the same operations, those of a case that has `given` counts; so do
+    cases of a scenario that have cells `compared` with each other. `alike` gives the new runners of
+    a case the same counts throughout. A cell that goes wrong in the pilot gets none, and its record
+    in `answers` has the reason.
     """
     now = pace() if mode.pilot else None
+    observed = {
+        case.id: _all_observed(context, case, cells, answers, mode, reference, given, now)
+        for case in cases
+    }
+    by_id = {case.id: case for case in cases}
+    pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
+    alike_pairs = [(a, b) for a, b in pairs if by_id[a].scenario == by_id[b].scenario]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
-    planned: PlannedCounts = {}
-    for case in cases:
-        observed: dict[str, Observed | None] = {}
-        ready = given.get(case.id, {})
-        for name in cells[case.id]:
-            if name in ready:
-                continue
-            target = mode.pilot
-            if target and name == reference:
-                target = max(target, REFERENCE_PROCESSES)
-            observation = _observed(context, case, name, answers, mode, target, now)
-            if answers.records[case.id, name].outcome == "ok":
-                observed[name] = observation
-        taken = {name: ready[name] for name in cells[case.id] if name in ready}
-        planned[case.id] = {**allocate(case, observed, mode, least_ms), **taken}
+    planned: PlannedCounts = {case.id: {} for case in cases}
+    for unit in connected(by_id, alike_pairs):
+        for case_id in unit:
+            ready = given.get(case_id, {})
+            planned[case_id] = {name: ready[name] for name in cells[case_id] if name in ready}
+        taken = [counts.operations for case_id in unit for counts in planned[case_id].values()]
+        seen = [observation for case_id in unit for observation in observed[case_id].values()]
+        operations = max(taken, default=None)
+        if operations is None:
+            operations = shared_operations([by_id[case_id] for case_id in unit], seen, mode)
+        for case_id in unit:
+            planned[case_id] |= allocate(
+                by_id[case_id], observed[case_id], mode, least_ms, operations, alike=alike
+            )
     return planned
+
+
+def _all_observed(
+    context: Context,
+    case: Case,
+    cells: Cells,
+    answers: Answers,
+    mode: Mode,
+    reference: str,
+    given: PlannedCounts,
+    now: Pace | None,
+) -> dict[str, Observed | None]:
+    """The observations of the cells of `case` that have no counts yet and went well."""
+    observed: dict[str, Observed | None] = {}
+    for name in cells[case.id]:
+        if name in given.get(case.id, {}):
+            continue
+        target = mode.pilot
+        if target and name == reference:
+            target = max(target, REFERENCE_PROCESSES)
+        observation = _observed(context, case, name, answers, mode, target, now)
+        if answers.records[case.id, name].outcome == "ok":
+            observed[name] = observation
+    return observed
 
 
 def _observed(

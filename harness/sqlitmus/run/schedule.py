@@ -1,8 +1,9 @@
 """The order of measurement: randomised complete blocks, mirrored in pairs. Pure."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 CANARY = "canary"
 
@@ -19,6 +20,7 @@ class Slot:
 
 
 Cell = tuple[str, str]  # case id and runner
+T = TypeVar("T", str, Cell)
 
 
 def schedule(
@@ -39,7 +41,9 @@ def schedule(
     pair (ABBA).
     Blocks depend on `seed` and their number only: a resumed run goes on with the same order.
     """
-    units = _connected(cells, compared) if compared else _by_case(cells)
+    units = _by_case(cells)
+    if compared:
+        units = connected([cell for unit in units for cell in unit], compared)
     position = 0
     for block in range(blocks):
         for case, runner, label in _block(units, canaries, block, seed):
@@ -51,16 +55,14 @@ def _by_case(cells: dict[str, list[str]]) -> list[list[Cell]]:
     return [[(case, runner) for runner in sorted(cells[case])] for case in sorted(cells)]
 
 
-def _connected(
-    cells: dict[str, list[str]], compared: Sequence[tuple[Cell, Cell]]
-) -> list[list[Cell]]:
-    """The cells in units that no pair leads out of."""
-    unit: dict[Cell, list[Cell]] = {cell: [cell] for of in _by_case(cells) for cell in of}
-    for first, second in compared:
+def connected(members: Iterable[T], pairs: Iterable[tuple[T, T]]) -> list[list[T]]:
+    """The members in units that no pair leads out of, each unit and all of them sorted."""
+    unit = {member: [member] for member in members}
+    for first, second in pairs:
         if first in unit and second in unit and unit[first] is not unit[second]:
             joined = unit[first] + unit[second]
             unit |= dict.fromkeys(joined, joined)
-    return sorted(sorted(members) for members in {id(u): u for u in unit.values()}.values())
+    return sorted(sorted(joined) for joined in {id(u): u for u in unit.values()}.values())
 
 
 def _block(

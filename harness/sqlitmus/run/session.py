@@ -151,7 +151,11 @@ def _prepare(
     fit = answers.fit(present)
     reference = _reference(options, context, cells, fit)
     given = RunDirectory.open(options.plan).plan().counts if options.plan else {}
-    counts = plan_counts(context, cases, fit, answers, mode, reference, given)
+    alike = options.kind == "compare"  # whatever differs between two subjects is their own
+    pairs = [pair for claim in options.claims for pair in claim.compared()]
+    counts = plan_counts(
+        context, cases, fit, answers, mode, reference, given, alike=alike, compared=pairs
+    )
     fit = answers.fit(present)  # without what went wrong in the pilot
     reference = _reference(options, context, cells, fit)
     _ask(context, cases, fit, counts, answers)

@@ -3,14 +3,14 @@
 from math import ceil, inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.spread import deviation
 
 TARGET_NS = 5e6
 GRAINS = 1000
-SHARED = 20.0
+LONGEST_NS = 200e6
 LOWEST, HIGHEST = 5, 50
 
 _STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
@@ -18,13 +18,13 @@ _STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
 def operations(
     ns_per_operation: ArrayLike, clock_grain_ns: ArrayLike = 0.0, target_ns: float = TARGET_NS
-) -> NDArray[np.int64]:
-    """Operations in an iteration for each runner of a case, from a trial's ns per operation.
+) -> int:
+    """Operations in an iteration of a case, for all of its runners: other counts are other work.
 
-    Enough that an iteration takes `target_ns` and `GRAINS` steps of the clock (one for all or one
-    per runner) on the fastest runner, and the same for all: different counts give different work.
-    Only a runner more than `SHARED` times slower than the fastest gets a count for its own speed.
-    Counts are `rounded_up`. Raises ValueError for times that are not positive numbers.
+    From a trial's ns per operation of each runner: enough that an iteration takes `target_ns` on
+    the fastest. Fewer if it would take the slowest more than `LONGEST_NS`; but always `GRAINS`
+    steps of the clock (one for all or one per runner), and `rounded_up`. Raises ValueError for
+    times that are not positive numbers.
     """
     times = np.asarray(ns_per_operation, dtype=np.float64)
     if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times) & (times > 0)):
@@ -32,10 +32,9 @@ def operations(
             f"a trial must give each runner a positive time per operation, got {times}; "
             "run it again with more operations"
         )
-    needed = np.maximum(target_ns, GRAINS * np.asarray(clock_grain_ns, dtype=np.float64)) / times
-    together = times <= SHARED * times.min()
-    counts = np.where(together, needed[together].max(), needed)
-    return np.array([rounded_up(float(count)) for count in counts], dtype=np.int64)
+    for_clock = (GRAINS * np.asarray(clock_grain_ns, dtype=np.float64) / times).max()
+    bearable = min(target_ns / times.min(), LONGEST_NS / times.max())
+    return rounded_up(max(float(for_clock), float(bearable)))
 
 
 def rounded_up(count: float) -> int:

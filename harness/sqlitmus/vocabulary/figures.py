@@ -13,6 +13,9 @@ from sqlitmus.vocabulary.terms import CaseMetric
 from sqlitmus.vocabulary.verdicts import Verdict
 
 Unit = Literal["ns", "bytes", "count"]
+Alike = Literal["processes", "iterations", "neither"]
+"""How far the runners of a case did the same: their whole processes, which then do not warm up by
+time; only the timed iterations, after the same warm-up; or not even those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Figure:
 
     A figure per operation is the source over the timed iterations and their units of work. Over the
     blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
-    is `judged` has a ratio to the reference's and a verdict; there less of it is called `smaller`.
-    `zero` says what a 0 in the source is.
+    is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
+    there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
+    it is `of_equal_work` only. `zero` says what a 0 in the source is.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Figure:
     whole: tuple[str, ...] = ()
     over_blocks: Literal["median", "mean"] = "median"
     judged: bool = True
+    of_equal_work: bool = False
     smaller: Literal["faster", "less"] = "less"
     zero: Literal["value", "unknown", "impossible"] = "value"
 
@@ -73,6 +78,16 @@ class Figure:
             return sum(numbers) / iterations
         return sum(numbers)
 
+    def shown(self, alike: Alike) -> bool:
+        """Whether its values are shown of a case whose runners did so much of the same."""
+        return alike == "processes" or not self.of_equal_work
+
+    def compared(self, alike: Alike) -> bool:
+        """Whether it has ratios and verdicts there: per process it is of all that a process did,
+        per operation only of the timed iterations."""
+        enough = {"processes"} if self.per == "process" else {"processes", "iterations"}
+        return self.judged and alike in enough
+
     def said(self, verdict: Verdict) -> str:
         """The words for a verdict on this figure."""
         return verdict if self.smaller == "faster" else verdict.amount
@@ -83,10 +98,12 @@ FIGURES: tuple[Figure, ...] = (
         name="cold",
         heading="Cold",
         title="Cold: the whole process",
-        meaning="wall time of a whole process; with an interval if `metric` is `cold`",
+        meaning="wall time of a whole process, where all runners of the case did the same number "
+        "of iterations; with an interval if `metric` is `cold`",
         unit="ns",
         per="process",
         source=("timing.wall_ns",),
+        of_equal_work=True,
         smaller="faster",
         zero="impossible",
     ),

@@ -12,6 +12,7 @@ from sqlitmus.render.document import symbols as words
 from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.figures import Alike
 from sqlitmus.vocabulary.terms import Correction
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
@@ -146,7 +147,8 @@ def values(cases: int) -> Array:
 def test_verdicts_of_a_figure_are_corrected_together(correction: Correction) -> None:
     def first(cases: int, how: Correction) -> str | None:
         question = Question(0.02, how)
-        found = measures(CPU, values(cases), ["node", "bun"], "node", None, question)[0][1]
+        work: list[Alike] = ["processes"] * cases
+        found = measures(CPU, values(cases), work, ["node", "bun"], "node", None, question)[0][1]
         return found and found.verdict
 
     assert first(1, correction) == "slower"

@@ -70,6 +70,22 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
+def test_cases_that_a_row_compares_do_the_same_operations(desk: Desk, claims: Call) -> None:
+    piloted = MODES[MODES.index("[piloted]") :].split("\n\n")[0].replace("[piloted]", "[claims]")
+    desk.clone.write("scenarios/modes.toml", f"{MODES}\n{piloted}\n")
+    new = 'new = { case = "get", runner = "new" }'
+    desk.clone.replace("scenarios/claims/a-faster.toml", new, new.replace("get", "get@workers=2"))
+    # 5 ms are 1000 operations of the old one and 5000 of the new one
+    desk.instant.paces |= {"old": even(5000, "old"), "new": even(1000, "new")}
+    assert claims("faster", "--size", "s", "--blocks", "1").code == 0
+    counts = desk.clone.latest().plan().counts
+    assert {case: list(cells) for case, cells in counts.items()} == {
+        "get": ["old"],
+        "get@workers=2": ["new"],
+    }
+    assert {one.operations for cells in counts.values() for one in cells.values()} == {5000}
+
+
 def test_only_a_claims_run_keeps_what_only_claims_show(
     desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,8 +37,8 @@ def test_counts_land_in_the_plan(clone: Clone) -> None:
     done = clone.sqlitmus(*RUN, "--blocks", "1")
     assert done.code == 0, done.err
     first = counts(clone.latest())
-    # 5 ms an iteration, of which a does 100; b is more than 20 times slower
-    assert {name: found.operations for name, found in first.items()} == {"a": 100, "b": 3}
+    # 5 ms an iteration, of which a does 100; so does b, which is 40 times slower
+    assert {name: found.operations for name, found in first.items()} == {"a": 100, "b": 100}
     assert {name: found.steadiness for name, found in first.items()} == {"a": "flat", "b": "flat"}
     assert (first["a"].deviation is None, first["b"].deviation is None) == (False, True)
     assert measured(clone) == PILOT + 2
@@ -86,6 +86,27 @@ def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
     assert counts(desk.clone.latest())["b"].warmup_ms == 300
 
 
+def process(counts: Counts) -> tuple[int, int, int, int]:
+    """What a process is told to do."""
+    return counts.operations, counts.iterations, counts.warmup_iterations, counts.warmup_ms
+
+
+def test_two_subjects_of_a_comparison_are_told_the_same_and_runners_of_a_suite_their_own(
+    desk: Desk,
+) -> None:
+    desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
+    warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
+    desk.instant.paces["b"] = lambda _, __: 1_250_000
+    desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
+    desk.run(mode="piloted", blocks=1, label="suite")
+    suite = counts(desk.clone.latest())
+    assert (suite["a"].warmup_ms, suite["b"].warmup_ms) == (1, 300)
+    desk.run(mode="piloted", blocks=1, kind="compare", label="compare")
+    both = counts(desk.clone.latest())
+    assert process(both["a"]) == process(both["b"])
+    assert both["a"].warmup_ms == 300
+
+
 def test_what_is_remembered_is_asked_again_only_after_a_change(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,7 +143,9 @@ def test_a_given_plans_counts_are_taken_and_only_new_cells_are_tried(desk: Desk)
     desk.run(mode="piloted", blocks=1, plan=first.path, fresh=True, label="third")
     assert [m.runner for m in desk.instant.measured[before:][:2]] == ["new", "new"]
     assert len(desk.instant.measured) == before + 2 + 3
-    assert {name: counts(desk.clone.latest())[name] for name in "ab"} == counts(first)
+    third = counts(desk.clone.latest())
+    assert {name: third[name] for name in "ab"} == counts(first)
+    assert third["new"].operations == 5000  # the work of the others, whatever its own pilot says
 
 
 def test_a_cell_that_fails_in_the_pilot_is_a_failed_cell_and_stops_no_other(desk: Desk) -> None:

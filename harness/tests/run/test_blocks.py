@@ -220,8 +220,8 @@ def test_counts_of_the_plan_reach_every_invocation(desk: Desk) -> None:
     assert desk.run(mode="piloted", blocks=2).exit == 0
     run = desk.clone.latest()
     (counts,) = run.plan().counts.values()
-    # 5 ms of each, since b is more than 20 times slower
-    assert (counts["a"].operations, counts["b"].operations) == (5000, 200)
+    # 5 ms of a's, and the same for b, although it is nearly 30 times slower
+    assert (counts["a"].operations, counts["b"].operations) == (5000, 5000)
     blocks = desk.instant.measured[-2 * EACH :]
     for found in blocks:
         want = counts[found.runner]

@@ -1,5 +1,6 @@
 """From what a pilot saw to counts and predicted seconds."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sqlitmus.run.counts import (
     allocate,
     block_seconds,
     observe,
+    shared_operations,
 )
 
 MODE = Mode(
@@ -76,12 +78,25 @@ def seen(operation_ns: float = 10 * US, **changes: Any) -> Observed:
 
 
 def operations(observed: dict[str, Observed | None], **changes: Any) -> dict[str, int]:
-    found = allocate(case(**changes), observed, MODE, {})
+    found = allotted(case(**changes), observed)
     return {name: counts.operations for name, counts in found.items()}
 
 
+def allotted(
+    of: Case,
+    observed: Mapping[str, Observed | None],
+    mode: Mode = MODE,
+    least_ms: Mapping[str, int] | None = None,
+    *,
+    alike: bool = False,
+) -> dict[str, Counts]:
+    """The counts of a case by itself, as the pilot gives them."""
+    shared = shared_operations([of], observed.values(), mode)
+    return allocate(of, observed, mode, least_ms or {}, shared, alike=alike)
+
+
 def one(found: Observed | None, mode: Mode = MODE, least_ms: int = 0, **changes: Any) -> Counts:
-    return allocate(case(**changes), {"a": found}, mode, {"a": least_ms})["a"]
+    return allotted(case(**changes), {"a": found}, mode, {"a": least_ms})["a"]
 
 
 # observe ----------------------------------------------------------------------------------------
@@ -136,9 +151,9 @@ def test_all_runners_do_the_same_operations() -> None:
     assert operations(dict(given)) == {"fast": 5000, "slow": 5000, "same": 5000}
 
 
-def test_only_a_runner_more_than_20_times_slower_does_fewer() -> None:
-    given = {"fast": seen(1 * US), "near": seen(20 * US), "far": seen(21 * US)}
-    assert operations(dict(given)) == {"fast": 5000, "near": 5000, "far": 250}
+def test_a_runner_30_times_slower_does_the_same_inserts() -> None:
+    given = {"fast": seen(1 * US), "far": seen(30 * US)}
+    assert operations(dict(given)) == {"fast": 5000, "far": 5000}
 
 
 def test_a_coarse_clock_asks_for_longer_iterations() -> None:
@@ -148,13 +163,54 @@ def test_a_coarse_clock_asks_for_longer_iterations() -> None:
 
 def test_a_scenario_bounds_the_operations_of_all() -> None:
     given = {"fast": seen(1 * US), "far": seen(21 * US)}
-    assert operations(dict(given), most_operations=300) == {"fast": 300, "far": 250}
+    assert operations(dict(given), most_operations=300) == {"fast": 300, "far": 300}
     assert operations(dict(given), most_operations=5) == {"fast": 5, "far": 5}
 
 
-def test_who_is_not_known_does_not_decide_for_the_others() -> None:
+def test_who_is_not_known_does_not_decide_for_the_others_and_does_the_same() -> None:
     found = operations({"known": seen(1 * US), "unknown": None})
-    assert found == {"known": 5000, "unknown": 4}
+    assert found == {"known": 5000, "unknown": 5000}
+
+
+def test_cases_that_are_compared_do_the_same_and_no_more_than_each_bears() -> None:
+    fast, slow = case(), case(id="other", most_operations=4000)
+    both = [seen(1 * US), seen(3 * US)]
+    assert shared_operations([fast], both, MODE) == 5000
+    assert shared_operations([fast, slow], both, MODE) == 4000
+    assert shared_operations([fast, slow], [None, None], MODE) is None
+    assert shared_operations([fast], both, UNPILOTED) is None
+
+
+def test_operations_of_a_given_plan_are_those_of_new_runners_too() -> None:
+    counts = allocate(case(), {"new": seen(1 * US)}, MODE, {}, 300)["new"]
+    assert counts.operations == 300
+    assert counts.seconds == pytest.approx(0.05 + 0.1 + (counts.iterations + 0.5) * 300e-6)
+
+
+def process(counts: Counts) -> tuple[int, int, int, int]:
+    """What a process is told to do."""
+    return counts.operations, counts.iterations, counts.warmup_iterations, counts.warmup_ms
+
+
+def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:
+    early, late = seen(within=0.04), seen(within=0.02, steady_from_ms=1000.0)
+    given: dict[str, Observed | None] = {"base": early, "new": late}
+    apart = allotted(case(), given, MODE, {"new": 1500})
+    assert process(apart["base"]) == (500, 22, 3, 100)
+    assert process(apart["new"]) == (500, 36, 3, 1500)
+    both = allotted(case(), given, MODE, {"new": 1500}, alike=True)
+    assert process(both["base"]) == process(both["new"]) == (500, 36, 3, 1500)
+    # what it costs and how much it can tell follow from what is done
+    assert both["base"].seconds == pytest.approx(0.05 + 1.5 + 36.5 * 0.005)
+    assert both["base"].deviation is not None
+    assert apart["base"].deviation is not None
+    assert both["base"].deviation < apart["base"].deviation
+
+
+def test_two_subjects_without_a_pilot_get_the_longer_warm_up_of_the_two() -> None:
+    none: dict[str, Observed | None] = {"base": None, "new": None}
+    both = allotted(case(), none, UNPILOTED, {"new": 300}, alike=True)
+    assert process(both["base"]) == process(both["new"]) == (4, 5, 3, 300)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +263,7 @@ def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode
 
 def test_a_cold_case_is_one_process_whatever_a_runner_asks_for() -> None:
     found = observe([PilotProcess(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
-    counts = allocate(COLD, {"a": found}, MODE, {"a": 700})["a"]
+    counts = allotted(COLD, {"a": found}, MODE, {"a": 700})["a"]
     assert (counts.operations, counts.iterations) == (1, 1)
     assert (counts.warmup_iterations, counts.warmup_ms, counts.seconds) == (0, 0, 0.3)
     assert counts.deviation == found.between

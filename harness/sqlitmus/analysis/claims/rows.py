@@ -111,8 +111,12 @@ def _drafts(
 def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft: _Draft) -> _Draft:
     """The draft with both figures; raises NotHereError where there is none."""
     metric, spots = draft.group.metric, (series.spot(*base), series.spot(*new))
-    if metric == "wall" and series.work(spots[0]) != series.work(spots[1]):
-        raise NotHereError("the two processes were given different numbers of operations")
+    if metric == "wall":
+        base_work, new_work = map(series.work, spots)
+        if base_work is None or new_work is None:
+            raise NotHereError("a process that warms up by time did no fixed number of operations")
+        if base_work != new_work:
+            raise NotHereError("the two processes were given different numbers of operations")
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
         blocks = series.blocks(metric, spot)

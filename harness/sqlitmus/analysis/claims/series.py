@@ -11,6 +11,7 @@ from sqlitmus.analysis.data import PlannedCase, RunData
 from sqlitmus.analysis.outcomes import Outcomes, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.analysis.samples import Array
+from sqlitmus.analysis.work import whole
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.grade import grade
@@ -127,11 +128,10 @@ class Series:
         """Whether the cell's time is that of a process."""
         return self.run.plan.cases[spot.case].metric == "cold"
 
-    def work(self, spot: Spot) -> int:
-        """Operations of a whole process that were timed."""
+    def work(self, spot: Spot) -> int | None:
+        """Operations of a whole process; None where it warms up by time, however many it does."""
         case = self.run.plan.cases[spot.case]
-        counts = self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
-        return counts.operations * counts.iterations if counts else case.operations
+        return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
 
     def _recorded(self, metric: str) -> Array:
         samples, details = self.run.samples, self.run.details

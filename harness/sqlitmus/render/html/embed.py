@@ -108,7 +108,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
                 else None
                 for cell in timed
             ]
-            for figure in figures.FIGURES
+            for figure in case.measured
         },
         **drift_columns(timed),
         **pair_columns(case.comparisons, index),

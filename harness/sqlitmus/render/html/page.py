@@ -22,7 +22,6 @@ from sqlitmus.render.html import (
     view,
 )
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -61,7 +60,6 @@ def render(report: Report) -> str:
             overhead=sections.overhead(report),
             provenance=sections.provenance(report),
             outcomes=words.OUTCOMES,
-            figures=figures.FIGURES,
             data=assets.inlined(embed.page_data(report)),
             first_script=first,
             main_script=main,

@@ -1,6 +1,7 @@
 """The suite page as its templates see it: every text formatted, every coordinate known."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
@@ -11,7 +12,8 @@ from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
-from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.nouns import by_value, counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
@@ -56,14 +58,16 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class CaseView:
     """One case in the matrix and in its own section; `axes` are those that vary within its
-    scenario."""
+    scenario, `columns` the figures that its entries have, `work` what its processes did."""
 
     index: int
     case: Case
     axes: list[Pair]
     tally: str
     axis: charts.RatioAxis
+    columns: list[Figure]
     entries: list[Entry]
+    work: str
     plans: list[tuple[str, list[str]]]
     evidence: list[tuple[str, str, str, str]]
     canary: str
@@ -103,8 +107,17 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
     axis = charts.ratio_axis(
         [c.ratio for c in against.values()], charts.FOREST_WIDTH, charts.FOREST_PAD
     )
+    columns = case.measured
     entries = [
-        entry(place, runner.name, cells.get(runner.name), against.get(runner.name), axis, report)
+        entry(
+            place,
+            runner.name,
+            cells.get(runner.name),
+            against.get(runner.name),
+            axis,
+            columns,
+            report,
+        )
         for place, runner in enumerate(report.runners)
     ]
     return CaseView(
@@ -113,7 +126,9 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
         [(name, case.axes[name]) for name in varying if name in case.axes],
         tally(list(against.values())),
         axis,
+        columns,
         entries,
+        work(case),
         plan_groups(case.cells),
         [
             (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
@@ -135,15 +150,16 @@ def entry(
     cell: Cell | None,
     compared: Comparison | None,
     axis: charts.RatioAxis,
+    columns: Sequence[Figure],
     report: Report,
 ) -> Entry:
-    """One runner in one case."""
+    """One runner in one case, whose figures are those `columns`."""
     if cell is None or cell.outcome != "ok" or cell.time is None:
         outcome = words.OUTCOMES[cell.outcome] if cell else words.ABSENT
         reason = (cell.reason if cell else None) or outcome.meaning
         return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
     time = fmt.time(cell.time)
-    beside = tuple(judged(figure, cell) for figure in figures.FIGURES)
+    beside = tuple(judged(figure, cell) for figure in columns)
     over = over_floor(cell) if report.floor else None
     if compared is None:
         own = name == report.reference
@@ -168,11 +184,11 @@ def entry(
     )
 
 
-def judged(figure: figures.Figure, cell: Cell) -> Judged:
+def judged(figure: Figure, cell: Cell) -> Judged:
     """A secondary figure with its ratio to the report's reference and the verdict on that."""
     measure = cell.figures.get(figure.name)
     if measure is None:
-        return Judged(figure.name, DASH if figure.primary else "unknown")
+        return Judged(figure.name, "unknown")
     text = fmt.figure(measure.value, figure.unit)
     if measure.ratio is None or measure.verdict is None:
         return Judged(figure.name, text)
@@ -180,6 +196,31 @@ def judged(figure: figures.Figure, cell: Cell) -> Judged:
     return Judged(
         figure.name, text, measure.verdict, ratio, f"{figure.said(measure.verdict)} {bounds}"
     )
+
+
+def work(case: Case) -> str:
+    """What the processes of a steady case did besides the work, where they were told: `5
+    iterations after a warm-up of 100 ms: node; …`."""
+    cells = [cell for cell in case.cells if cell.outcome == "ok" and cell.iterations]
+    if case.metric == "cold" or not cells:
+        return ""
+    operations = {cell.operations for cell in cells}
+    told = {cell.runner: iterated(cell, operations=len(operations) > 1) for cell in cells}
+    if len(set(told.values())) == 1:
+        return f"Each process: {told[cells[0].runner]}."
+    return f"Each process: {by_value(told)}."
+
+
+def iterated(cell: Cell, *, operations: bool) -> str:
+    """`5 iterations after a warm-up of 100 ms`, with the `operations` of one if asked."""
+    text = counted(cell.iterations, "iteration")
+    if operations:
+        text += f" of {counted(cell.operations, 'operation')}"
+    if cell.warmup_ms:
+        return f"{text} after a warm-up of {cell.warmup_ms:g} ms"
+    if cell.warmup_iterations:
+        return f"{text} after {cell.warmup_iterations} of warm-up"
+    return f"{text} without warm-up"
 
 
 def over_floor(cell: Cell) -> Judged:

@@ -287,14 +287,22 @@ def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
     assert 0 < found.blocks < claim_runs.BLOCKS
 
 
-def test_processes_that_did_different_work_are_not_compared() -> None:
+@pytest.mark.parametrize(
+    ("of_one", "told"),
+    [
+        ({"iterations": 1}, "different numbers of operations"),
+        ({"iterations": 2, "warmup_iterations": 1}, "different numbers of operations"),
+        ({"iterations": 2, "warmup_ms": 60}, "warms up by time"),
+    ],
+)
+def test_processes_that_did_different_work_are_not_compared(of_one: Json, told: str) -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="wall")))
-    planned["counts"] = {"read": {"fast": {"operations": 50, "iterations": 1}}}
+    planned["counts"] = {"read": {"fast": {"operations": 50, **of_one}}}
     lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
     run = from_records(planned, claim_runs.checked(planned), lines, {})
     (found,) = analyse(run).claims[0].groups[0].rows
     assert found.verdict == "not testable here"
-    assert "different numbers of operations" in found.reason
+    assert told in found.reason
 
 
 # the whole of a claim ----------------------------------------------------------------------------

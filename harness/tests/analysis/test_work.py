@@ -1,0 +1,193 @@
+"""Figures beside the time are compared only of equal work, in whatever form they are read."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from sqlitmus.analysis import analyse
+from sqlitmus.analysis.data import Counts, Plan, PlannedCase
+from sqlitmus.analysis.work import alike, whole
+from sqlitmus.cli.export import text_of
+from sqlitmus.render.document.build import build
+from sqlitmus.render.html import page as html
+from sqlitmus.render.markdown import page as markdown
+from sqlitmus.render.terminal import page as terminal
+from sqlitmus.results import summary
+from sqlitmus.results.report import Cell, Report
+from sqlitmus.vocabulary import figures
+from tests.analysis.runs import case, make, noisy, plan, samples
+
+Json = dict[str, Any]
+FORMATS = ["summary", "html", "markdown", "text", "csv", "json", "bmf", "gha-benchmark"]
+
+
+def counts(**changes: object) -> Json:
+    return {"operations": 100, "iterations": 5, "warmup_iterations": 3, "warmup_ms": 0, **changes}
+
+
+def report_of(
+    told: dict[str, Json], cold: float = 5.0, cpu: float = 5.0, memory: float = 5.0, **changes: Any
+) -> Report:
+    """Two programs in a steady case that take the same time per read; bun's other figures are so
+    many times node's."""
+    of = plan(["node", "bun"], blocks=30, cases=[case("get-pk")], counts={"get-pk": told})
+    lines: list[Json] = []
+    for number, line in enumerate(samples(of, noisy(spread=0.003))):
+        if "runner" in line:
+            factors = (cold, cpu, memory) if line["runner"] == "bun" else (1, 1, 1)
+            noise = 1 + (number * number % 101) / 1e5
+            values = [noise * level * f for level, f in zip((2e8, 1e5, 4e7), factors, strict=True)]
+            line |= dict(zip(("cold_ns", "cpu_ns", "peak_rss_bytes"), values, strict=True))
+        lines.append(line)
+    return analyse(make({**of, **changes}, lines=lines))
+
+
+def steady(**of_bun: object) -> Report:
+    """Node and bun warm up for 100 ms; bun was told to do something else."""
+    told = {"node": counts(warmup_ms=100), "bun": counts(**{"warmup_ms": 100, **of_bun})}
+    return report_of(told)
+
+
+def bun(report: Report) -> Cell:
+    return next(cell for cell in report.cases[0].cells if cell.runner == "bun")
+
+
+def written(report: Report, form: str) -> str:
+    """The report as a user gets it."""
+    document = build(report)
+    match form:
+        case "summary":
+            return summary.render(report)
+        case "html":
+            return html.render(report)
+        case "markdown":
+            return markdown.render(document, all_rows=True)
+        case "text":
+            return terminal.render(document, 200, color=False, all_rows=True)
+        case _:
+            return text_of([("m", report)], form)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", ["suite", "compare"])
+def test_another_warm_up_is_no_difference_in_any_format(form: str, kind: str) -> None:
+    def verdicts(text: str) -> list[int]:
+        return [
+            text.count(word)
+            for word in ("materially", "equivalent", "_ratio", "\N{BLACK UP-POINTING TRIANGLE}")
+        ]
+
+    told = {"node": counts(warmup_ms=288), "bun": counts(warmup_ms=2000)}
+    same, longer, larger = (
+        written(report_of(told, cold, cpu, memory, kind=kind), form)
+        for cold, cpu, memory in ((1, 1, 1), (5, 1, 1), (1, 5, 5))
+    )
+    assert longer == same  # the time of the whole process is not there
+    assert verdicts(larger) == verdicts(same)
+    # of equal work it is, except where only times are
+    equal = {name: counts() for name in told}
+    same, longer = (written(report_of(equal, cold, 1, 1, kind=kind), form) for cold in (1.0, 5.0))
+    only_times = form == "gha-benchmark" or (kind == "suite" and form in ("markdown", "text"))
+    assert (longer == same) == only_times
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "iterations"),
+        ({"warmup_ms": 300}, "neither"),
+        ({"warmup_iterations": 4}, "neither"),
+        ({"iterations": 6}, "neither"),
+        ({"operations": 80}, "neither"),
+    ],
+)
+def test_cpu_needs_equal_counts_memory_equal_processes(changes: Json, expected: str) -> None:
+    report = steady(**changes)
+    cell = bun(report)
+    assert cell.cold is None
+    assert cell.memory is not None
+    assert cell.memory.value == pytest.approx(2e8, rel=0.01)
+    assert (cell.memory.ratio, cell.memory.verdict) == (None, None)
+    assert cell.cpu is not None
+    assert cell.cpu.value > 0
+    judged = "materially slower" if expected == "iterations" else None
+    assert (cell.cpu.verdict, cell.cpu.ratio is None) == (judged, judged is None)
+
+
+def test_processes_that_did_the_same_are_judged_by_all_figures() -> None:
+    cell = bun(steady(warmup_ms=100))
+    assert (cell.operations, cell.iterations) == (100, 5)
+    assert (cell.warmup_iterations, cell.warmup_ms) == (3, 100)
+    told = {name: counts() for name in ("node", "bun")}
+    found = bun(report_of(told)).figures
+    assert {name: measure.verdict for name, measure in found.items()} == {
+        "cold": "materially slower",
+        "cpu": "materially slower",
+        "peak_rss": "materially slower",
+    }
+
+
+@pytest.mark.parametrize(("warmup_ms", "expected"), [(0, False), (100, True)])
+def test_cases_of_unequal_work_do_not_count_in_the_correction_of_the_others(
+    warmup_ms: int, *, expected: bool
+) -> None:
+    """What is resolved among 1 case is not among 60, unless 59 of them are not compared."""
+    cases = [f"c{number}" for number in range(60)]
+    told = {"node": counts(), "bun": counts(warmup_ms=warmup_ms)}
+    of = plan(
+        *(["node", "bun"],),
+        blocks=30,
+        canary=None,
+        correction="holm",
+        cases=[case(name) for name in cases],
+        counts=dict.fromkeys(cases[1:], told),
+    )
+    lines: list[Json] = []
+    for line in samples(of, noisy()):
+        if "runner" in line:
+            wave = [-3, 2, 0, 1, -2, 3, -1, 4, -4, 0][int(line["block"]) % 10]
+            level = 1.005 + 0.004 * wave if line["runner"] == "bun" else 1.0
+            line["peak_rss_bytes"] = round(4e7 * level)
+        lines.append(line)
+    memory = bun(analyse(make(of, lines=lines))).memory
+    assert memory is not None
+    assert (memory.verdict == "slower") == expected
+
+
+def test_what_differs_is_told_in_the_details_of_the_case_and_in_rows() -> None:
+    report = steady(warmup_ms=300)
+    page = html.render(report)
+    said = "5 iterations after a warm-up of 100 ms: node; 5 iterations after a warm-up of 300 ms"
+    assert f"Each process: {said}: bun." in page
+    node, other = csv.DictReader(io.StringIO(text_of([("m", report)], "csv"), newline=""))
+    assert (node["warmup_ms"], other["warmup_ms"]) == ("100.0", "300.0")
+    assert (node["operations"], other["iterations"], other["warmup_iterations"]) == (
+        *("100", "5", "3"),
+    )
+    said = "5 iterations of 100 operations after a warm-up of 100 ms"
+    assert said in html.render(steady(operations=80))
+
+
+def test_a_case_has_columns_for_what_its_cells_have() -> None:
+    report = steady(warmup_ms=300)
+    page = html.render(report)
+    table = page[page.index('<table class="forest"') :].partition("</thead>")[0]
+    assert ">unknown<" not in page
+    for figure in figures.FIGURES:
+        column = f'<th scope="col">{figure.heading}</th>'
+        assert (column in table) == (figure.name in ("cpu", "peak_rss"))
+    embedded = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert list(embedded["cases"][0]["figures"]) == ["cpu", "peak_rss"]
+
+
+def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
+    of = Plan.model_validate(plan())
+    cold, timed = (PlannedCase.model_validate(case("x", warmup_ms=ms)) for ms in (0, 100))
+    assert (alike(of, cold), alike(of, timed)) == ("processes", "iterations")
+    assert (whole(cold, None), whole(timed, None)) == (100, None)
+    asked = Counts.model_validate(counts())
+    assert whole(cold, asked) == 100 * (3 + 5)
+    assert whole(cold, Counts.model_validate(counts(warmup_ms=1))) is None
