@@ -185,10 +185,25 @@ def test_a_gate_tells_its_answer_last_even_if_quiet(compare: Call) -> None:
     done = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet")
     first, second = done.err.splitlines()
     assert done.code == 1
-    assert first == "gate 5 %: slower by more in both runs: get"
+    assert re.fullmatch(
+        r"gate 5 %: slower by more in both runs: get \(\+9\.9 % \[\+9\.4, \+10\.4\], then "
+        r"\+\d+\.\d % \[\+\d+\.\d, \+\d+\.\d\]\)",
+        first,
+    )
     assert second == "second run: CLONE/results/STAMP-compare-confirm"
     passed = compare("base", "new", *OPTIONS, "--gate", "50", "--quiet", "--label", "wide")
     assert (passed.code, passed.err) == (0, "gate 50 %: no case is slower by more\n")
+
+
+def test_strict_ends_with_6_where_noise_hides_the_answer(desk: Desk, compare: Call) -> None:
+    wild = (0.9, 1.2, 1.0, 1.1, 1.05)
+    desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
+    strict = compare("base", "new", *OPTIONS, "--gate", "5", "--strict", "--quiet")
+    assert strict.code == 6
+    assert strict.err.startswith("gate 5 %: too noisy to tell: get (+")
+    desk.instant.measured.clear()
+    lenient = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet", "--label", "lenient")
+    assert (lenient.code, lenient.err) == (0, strict.err)
 
 
 def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
@@ -206,10 +221,10 @@ def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
     desk.instant.before = lambda _name, _number: None
     done = desk.sqlitmus(capsys, *words)
     assert done.code == 1
-    assert done.out.splitlines()[3:4] == [
-        "Gate 5 %: slower by more in both runs: get.",
-    ]
-    assert done.err.splitlines() == [
+    assert done.out.splitlines()[3].startswith(
+        "Gate 5 %: slower by more in both runs: get (+9.9 % [+9.4, +10.4], then +"
+    )
+    assert [re.sub(r" \(.*\)", "", line) for line in done.err.splitlines()] == [
         "gate 5 %: slower by more in both runs: get",
         "second run: CLONE/results/STAMP-compare-confirm",
     ]
@@ -248,6 +263,7 @@ def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> Non
         (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
         (["base", "new", "-r", "new"], "-r is for two finished runs; here BASE and NEW"),
         (["base", "new=/no/such"], "new=/no/such: there is no file /no/such; name the executable"),
+        (["base", "new", "--strict"], "--strict belongs to --gate; add --gate PERCENT, or leave"),
         (["base", "new", "--mode", "fast"], "there is no mode 'fast'; did you mean gate?"),
     ],
     ids=lambda value: value[-1],
