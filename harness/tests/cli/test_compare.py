@@ -359,7 +359,11 @@ def test_two_runs_with_a_control_give_a_verdict(
     text = " ".join(done.out.split())
     assert "Controls that stayed unchanged (base) show" in text
     assert "base new in STAMP-old · new new in STAMP-fresh" in text
-    assert "▼ materially slower 12" in text
+    assert "▼ materially slower between runs 12" in text
+    markdown = compare(*paths(runs), "--format", "md").out
+    assert "| ▼ materially slower between runs |" in markdown
+    page = compare(*paths(runs), "--format", "html").out
+    assert page.count("materially slower between runs") >= 3  # table, case, data of the script
     assert len(desk.instant.measured) == before
     as_json = compare(*paths(runs), "--format", "json")
     (case,) = json.loads(as_json.out)["cases"]
