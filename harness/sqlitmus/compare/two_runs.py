@@ -17,7 +17,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded
-from sqlitmus.analysis.rates import rates
+from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.catalog.same_work import differences, facts
 from sqlitmus.results.headline import Unpaired
@@ -65,7 +65,8 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         np.where(steady.any(axis=1), np.max([side.guard for side in sides], axis=0), np.inf),
     )
     old, fresh = (analyse(run, None) for run in (base, new))
-    rows = zip(ids, comparisons(pairs), rates(pairs, names[0], alpha), strict=True)
+    rated = rate_tests(*(np.exp(side.logs[:, side.names.index(subject)]) for side in sides))
+    rows = zip(ids, comparisons(pairs), rated, strict=True)
     cases = [
         replace(_case(old, fresh, subject, names, case, columns), rate=rate)
         for case, columns, rate in rows

@@ -24,7 +24,7 @@ from sqlitmus.vocabulary.terms import (
 )
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.compare.gate import Gate, unmeasured
 from sqlitmus.compare.gate import gate as judged
-from sqlitmus.results.estimate import RateTest
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.stats.multiplicity import beyond_margin_p, pocock
 from tests.analysis.runs import Times, case, change, checks, drop, make, noisy, plan, samples
@@ -241,19 +240,3 @@ def test_a_run_that_was_settled_early_says_so_with_its_level() -> None:
         "The run was settled at the planned look after 10 of 30 blocks; its verdicts are given at "
         "2.2 %, the level for each of 3 looks."
     )
-
-
-def test_stars_after_correction_allow_for_the_looks() -> None:
-    found = slower(1.002)
-
-    def rate(looks: int) -> RateTest:
-        plan = found.plan.model_copy(update={"looks": looks})
-        (tested,) = [c.rate for c in analyse(replace(found, plan=plan)).cases]
-        assert tested is not None
-        return tested
-
-    one, three = rate(1), rate(3)
-    assert one.p == three.p
-    assert one.holm is not None
-    assert one.holm < 1
-    assert three.holm == pytest.approx(min(one.holm * 0.05 / pocock(3), 1))
