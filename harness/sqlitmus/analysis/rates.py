@@ -1,5 +1,7 @@
 """Two subjects' rates as Node's own comparison judges them: 1 / time, so that more is better."""
 
+import numpy as np
+
 from sqlitmus.analysis.cells import optional
 from sqlitmus.results.estimate import RateTest
 from sqlitmus.stats.estimate import Array, student_t_of
@@ -17,7 +19,8 @@ def rate_tests(base: Array, new: Array) -> list[RateTest | None]:
     t times the standard error over the base's mean rate: blocks are no pairs there, nothing is
     trimmed or corrected, and the base's own uncertainty is not part of it.
     """
-    slow, fast = plain_means(1e9 / base), plain_means(1e9 / new)
+    # a clock that stood still gives no rate
+    slow, fast = (plain_means(1e9 / np.where(times > 0, times, np.nan)) for times in (base, new))
     change = difference(fast, slow)
     halves = [change.error * student_t_of(change.freedom, level) / slow.mean for level in LEVELS]
     columns = zip(*map(optional, (change.mean / slow.mean, p_values(change), *halves)), strict=True)
