@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.analysis.headline import canary_summary, leads
-from sqlitmus.analysis.noise import group_guards, noise, summarised
+from sqlitmus.analysis.noise import group_guards, noise
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.standings import standings
 from sqlitmus.render.document import order
@@ -74,7 +74,7 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     errs = {
         "headline": any(map(false, said)),
         "summary": any(s.verdict is not None and s.verdict.different for s in table),
-        "canary": canary_summary("r0", canaries).many or summarised(grades).missed > 0,
+        "canary": canary_summary("r0", canaries).many or "run differs" in grades.reasons(),
         "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
         "claims": any_claim(pairs.logs, len(times), correction, grades.guard),
     }

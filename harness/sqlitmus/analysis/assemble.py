@@ -23,7 +23,7 @@ from sqlitmus.analysis.notices import cores, notices, plan_note
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
-from sqlitmus.analysis.rates import rates
+from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
@@ -89,7 +89,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         letters = [letter(name) for name in grades.names()]
     rated: list[RateTest | None] = [None] * len(plan.cases)
     if plan.kind == "compare" and len(names) == 2:
-        rated = rates(pairs, shown, question.alpha)
+        base, new = names.index(shown), 1 - names.index(shown)
+        rated = rate_tests(times[:, base], times[:, new])
     cases = [
         _case(case, proven(checks), row, columns, canary, grade, rate)
         for case, checks, row, columns, canary, grade, rate in zip(

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Type
+from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import Role
 
@@ -100,7 +101,7 @@ class Variant(Model):
     flags: list[Flag] = []
     pragmas: list[tuple[str, str | int]] = []
     worker_pragmas: list[tuple[str, str | int]] = []
-    engine: dict[str, str | int] = {}
+    engine: EngineOptions = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
 
@@ -266,7 +267,7 @@ class RunnerSpec(Model):
     environment: dict[str, str] = {}
     steady_environment: dict[str, str] = {}
     sources: list[str] = ["."]
-    engine: dict[str, str | int] = {}
+    engine: EngineOptions = {}
     warmup_ms: int = 0
     role: Role = "runner"
 

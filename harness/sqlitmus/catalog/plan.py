@@ -115,10 +115,11 @@ class Plan(Model):
 
     `blocks` counts those of all `sessions` together, which are `pause_s` seconds apart. `subjects`
     are the texts that a comparison was given, precise enough to resolve again. `gate` is the
-    slowdown, as a share of the time, that fails a comparison; a confirmation names the run that it
-    `confirms`. `canary` is the runner that runs twice in each case; `canaries` overrides it for
-    some. `machine` is the machine's name in merged reports; `definitions` has a hash of each
-    scenario, profile and fixture, by kind and name.
+    slowdown, as a share of the time, that fails a comparison, and `strict` says whether a case too
+    noisy to tell does so, too; a confirmation names the run that it `confirms`. `canary` is the
+    runner that runs twice in each case; `canaries` overrides it for some. `machine` is the
+    machine's name in merged reports; `definitions` has a hash of each scenario, profile and
+    fixture, by kind and name.
     """
 
     schema_version: int = SCHEMA
@@ -152,6 +153,7 @@ class Plan(Model):
     rerun: str = ""
     subjects: list[str] = []
     gate: float | None = None
+    strict: bool = False
     confirms: str | None = None
     claims: list[Claim] = []
     pins: list[int] = []

@@ -67,12 +67,16 @@ def compare(
         float | None,
         typer.Option(
             help="Exit 1 if a case is slower by more than this many percent, and a second, "
-            "freshly seeded measurement confirms it; failed cells are listed, wrong answers still "
-            "exit 5.",
+            "freshly seeded measurement confirms it; 4 if a case has no time on either side; 5 if "
+            "an answer is wrong. What is too noisy to tell is named.",
             min=0.1,
             max=100,
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="With --gate: exit 6 if a case is too noisy to tell."),
+    ] = False,
     size: Size = "m",
     seed: Seed = None,
     label: Label = "",
@@ -95,6 +99,8 @@ def compare(
 
     check_format(format_)
     check_label(label)
+    if strict and not gate:
+        raise UsageError("--strict belongs to --gate; add --gate PERCENT, or leave it out")
     progress = Progress(quiet=quiet)
     rerun = f"./just compare {shlex.join(_lasting(sys.argv[2:]))}"
     if _is_run(base) or _is_run(new):
@@ -130,6 +136,7 @@ def compare(
         wait=wait,
         rerun=rerun,
         gate=gate / 100 if gate else None,
+        strict=strict,
     )
     done = measure(Request(base, new, options), definitions.load(), paths.tools(), progress)
     finish(done, progress, format_, all_rows=all_rows)

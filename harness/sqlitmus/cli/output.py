@@ -11,7 +11,7 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
 
-FORMATS = ("html", "md", "json", "text", "node")
+FORMATS = ("html", "md", "json", "text", "node", "node-csv")
 
 
 def write(text: str, output: Path | None) -> None:

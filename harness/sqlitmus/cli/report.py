@@ -31,7 +31,10 @@ def report(
         Path | None, typer.Argument(help="Run directory; the newest by default.")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", help="html, md, json, text or, for a comparison, node.")
+        str,
+        typer.Option(
+            "--format", help="html, md, json, text or, for a comparison, node or node-csv."
+        ),
     ] = "html",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
     output: Annotated[
@@ -135,10 +138,10 @@ def text_of(
         if isinstance(report, MergedReport):
             return packed.render(report, [made or b"" for made in pages])
         return page.render(report)
-    if format_ == "node" and not isinstance(report, MergedReport):
+    if format_ in ("node", "node-csv") and not isinstance(report, MergedReport):
         from sqlitmus.render.terminal import nodecompare
 
-        return nodecompare.render(report)
+        return nodecompare.render(report) if format_ == "node" else nodecompare.as_csv(report)
     if format_ == "md":
         from sqlitmus.render.markdown import page as markdown
 

@@ -2,7 +2,7 @@
 
 `subject` parses what the user names · `resolve`, `fetch`, `npm` get versions and programs ·
 `comparison` measures one interleaved run, or reads two finished ones (`two_runs`) · `gate` finds
-the cases that are slower by too much.
+the cases that are slower by too much, `findings` says what that comes to.
 
 Imports: vocabulary, stats, catalog, run, results, analysis.
 """

@@ -1,7 +1,6 @@
 """Compares two subjects: measured in one interleaved run, or taken from two finished runs."""
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,11 +15,9 @@ from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
 
 GATE = "gate.json"  # what the gate came to; a run that has it is concluded
-_WEIGHT = (Exit.WRONG_ANSWERS, Exit.GATE_FAILED, Exit.CELLS_FAILED, Exit.DONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +80,17 @@ def resume(
 
 
 def settled(directory: Path) -> bool:
-    """Whether the gate of the run has an answer for each case."""
-    from sqlitmus.analysis import load
-    from sqlitmus.compare.gate import gate
+    """Whether measuring more answers nothing: each case has an answer of the gate, or can get none.
 
-    return not gate(load(directory)).open
+    Without a gate, whether none of the cases can be compared.
+    """
+    from sqlitmus.analysis import load
+    from sqlitmus.compare.gate import gate, unmeasured
+
+    run = load(directory)
+    if run.plan.gate is None:
+        return len(unmeasured(run)) == len(run.plan.cases)
+    return not gate(run).open
 
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:
@@ -113,42 +116,34 @@ def _conclude(
     that measurement.
     """
     from sqlitmus.analysis import analyse, load
-    from sqlitmus.compare.gate import gate
+    from sqlitmus.compare.findings import findings, uncompared, worst
+    from sqlitmus.compare.gate import gate, unmeasured
 
-    plan, bad = first.plan(), _bad(first)
+    plan, run = first.plan(), load(first.path)
+    exits = [exit_of(_bad(first))]
     if plan.gate is None:
-        return Conclusion(exit_of(bad.values()), first.path, analyse(load(first.path)))
-    exits, second = [exit_of(bad.values())], None
-    percent = f"gate {100 * plan.gate:g} %"
-    judged = gate(load(first.path))
-    findings = (
-        [] if judged.alarmed else [f"{percent}: no case is slower by more{_left(judged.open)}"]
-    )
-    findings += _failures(plan, bad)
+        lines = uncompared(unmeasured(run), len(plan.cases))
+        exits += [Exit.CELLS_FAILED] if lines else []
+        return Conclusion(worst(exits), first.path, analyse(run), lines)
+    judged, second, path = gate(run), None, None
     if judged.alarmed:
         progress.say(
-            f"{percent}: {', '.join(judged.alarmed)} slower by more; measuring again to confirm"
+            f"gate {100 * plan.gate:g} %: {', '.join(judged.alarmed)} slower by more; measuring "
+            "again to confirm"
         )
         ended = _again(first, plan, judged.alarmed, options, resolved, progress)
-        if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-            return Conclusion(Exit.INTERRUPTED, ended.directory or first.path, None)
-        second = RunDirectory.open(ended.directory)
-        confirmed = gate(load(second.path)).alarmed
-        withdrawn = [case for case in judged.alarmed if case not in confirmed]
-        answers = {"not confirmed by the second run": withdrawn}
-        answers["slower by more in both runs"] = confirmed
-        findings = [
-            f"{percent}: {what}: {', '.join(c)}" for what, c in answers.items() if c
-        ] + findings
-        findings += _failures(second.plan(), _bad(second))
-        exits += [ended.exit, Exit.GATE_FAILED if confirmed else Exit.DONE]
-    lines = [*findings, f"second run: {second.path.name}"] if second else findings
-    sentences = [f"{line[0].upper()}{line[1:]}." for line in lines]
+        path = ended.directory
+        if path is None or ended.exit == Exit.INTERRUPTED:
+            return Conclusion(Exit.INTERRUPTED, path or first.path, None)
+        second = gate(load(path))
+        exits.append(ended.exit)
+    lines, decided = findings(plan, judged, second)
+    named = [*lines, *([f"second run: {path.name}"] if path else [])]
+    sentences = [f"{line[0].upper()}{line[1:]}." for line in named]
     first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
-    worst = next(code for code in _WEIGHT if code in exits)
-    if second:
-        findings.append(f"second run: {second.path}")
-    return Conclusion(worst, first.path, analyse(load(first.path)), findings)
+    if path:
+        lines.append(f"second run: {path}")
+    return Conclusion(worst([*exits, decided]), first.path, analyse(load(first.path)), lines)
 
 
 def _again(
@@ -178,11 +173,12 @@ def _again(
             out=first.path.parent,
             rerun=plan.rerun,
             gate=plan.gate,
+            strict=plan.strict,
             confirms=first.path.name,
         )
         return session.run(again, resolved.catalog, resolved.tools, progress, settled)
     if begun.complete():
-        return session.Ended(exit_of(_bad(begun).values()), begun.path)
+        return session.Ended(exit_of(_bad(begun)), begun.path)
     return session.resume(
         begun.path, options, resolved.catalog, resolved.tools, progress, settled, force=False
     )
@@ -197,23 +193,7 @@ def _confirmation(first: RunDirectory) -> RunDirectory | None:
     return None
 
 
-def _bad(directory: RunDirectory) -> dict[str, Outcome]:
-    """The outcome of each cell that has no time."""
+def _bad(directory: RunDirectory) -> set[Outcome]:
+    """Which bad outcomes cells of the run have."""
     records = [*directory.verified(), *directory.samples()]
-    outcomes = {
-        f"{record.case}/{record.runner}": record.outcome
-        for record in records
-        if record.outcome != "ok"
-    }
-    return {cell: outcome for cell, outcome in outcomes.items() if outcome in ("wrong", "failed")}
-
-
-def _failures(plan: Plan, bad: dict[str, Outcome]) -> list[str]:
-    if not bad:
-        return []
-    cells = ", ".join(f"{cell} ({why})" for cell, why in bad.items())
-    return [f"no time in {plan.run}: {cells}"]
-
-
-def _left(cases: Collection[str]) -> str:
-    return f"; {counted(len(cases), 'case is', 'cases are')} not resolved" if cases else ""
+    return {record.outcome for record in records if record.outcome in ("wrong", "failed")}

@@ -9,7 +9,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.compare import fetch, subject
 from sqlitmus.compare.subject import Subject
-from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary import engine, paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
 from sqlitmus.vocabulary.suggest import unknown
@@ -113,12 +113,14 @@ def _check_binding(requested: Subject, folder: Path) -> None:
 
 
 def _check(installed: runners.Installed) -> None:
-    """Raise when an installed subject is missing, or lacks one of its engine options."""
+    """Raise when an installed subject is missing, or cannot have one of its engine options."""
     if installed.missing or installed.description is None:
         raise NotFit(f"{installed.spec.name}: {installed.missing}")
     options = installed.description.features.engine
-    for option in installed.spec.engine:
+    for option, value in installed.spec.engine.items():
         if option not in options:
             none = f"{installed.spec.name}: this runner has no engine options"
             some = f"{installed.spec.name}: {unknown('engine option', option, options)}"
             raise UsageError(some if options else none)
+        if problem := engine.problem(option, value):
+            raise UsageError(f"{installed.spec.name}: {problem}")

@@ -1,7 +1,7 @@
 """Two finished runs of one machine, compared although they shared no blocks. Pure.
 
 Runners that stayed unchanged between the runs are controls: in each run the subject's log times are
-taken relative to the controls' of the same block, and these two samples are compared. Without a
+taken relative to each control's of the same block, and what the two runs say is compared. Without a
 control, a change of the machine looks like one of the subject, so there are figures but no
 verdicts.
 """
@@ -17,13 +17,13 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded
-from sqlitmus.analysis.rates import rates
+from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.catalog.same_work import differences, facts
 from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
 from sqlitmus.stats.estimate import Array, Medians
-from sqlitmus.stats.unpaired import unpaired_means
+from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import listed
 
@@ -48,8 +48,11 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
     sides = [_side(run, ids) for run in (base, new)]
     steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
-    samples = [_relative(side, subject, controls, steady) for side in sides]
-    logs = unpaired_means(samples[1], samples[0], resolution=1e-12)
+    was, now = (
+        relative_means(*_series(side, subject, controls, steady), resolution=1e-12)
+        for side in sides
+    )
+    logs = difference(now, was)
     none = np.full(len(ids), np.nan)
     alpha = min(side.question.alpha for side in sides)
     question = Question(new.plan.margin, "holm", alpha=alpha)
@@ -64,7 +67,8 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         guard,
     )
     old, fresh = (analyse(run, None) for run in (base, new))
-    rows = zip(ids, comparisons(pairs), rates(pairs, names[0], alpha), strict=True)
+    rated = rate_tests(*(np.exp(side.logs[:, side.names.index(subject)]) for side in sides))
+    rows = zip(ids, comparisons(pairs), rated, strict=True)
     cases = [
         replace(_case(old, fresh, subject, names, case, columns), rate=rate)
         for case, columns, rate in rows
@@ -169,15 +173,13 @@ def _side(run: RunData, ids: Sequence[str]) -> _Side:
     return _Side(names, question, np.log(times[order]), outcomes.ok[order], guard[order])
 
 
-def _relative(
+def _series(
     side: _Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
-) -> Array:
-    """Log times of the subject less the mean of the controls' that are `steady` in that case, in
-    the same block; cases x blocks. Of a case without one they stand as they are."""
-    own, theirs = side.logs[:, side.names.index(subject)], side.logs[:, side.at(controls)]
-    count = steady.sum(axis=1)[:, None]
-    total = np.where(steady[:, :, None], theirs, 0.0).sum(axis=1)
-    return own - np.where(count > 0, total / np.maximum(count, 1), 0.0)
+) -> tuple[Array, Array]:
+    """Log times of the subject (cases x blocks) and of the controls (cases x controls x blocks),
+    NaN where a control is not `steady` in that case."""
+    theirs = np.where(steady[:, :, None], side.logs[:, side.at(controls)], np.nan)
+    return side.logs[:, side.names.index(subject)], theirs
 
 
 def _case(

@@ -43,10 +43,10 @@ def time_ratio(faster: Speedup) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class RateTest:
-    """The new runner's rate over the base's: its speed-up with 95, 99 and 99.9 % intervals, p of no
-    difference, and p after Holm's correction over the cases that have one; None where too few
-    blocks give any."""
+    """What Node's benchmark/compare.R says of two subjects' rates (1 / time), all as shares of the
+    base's mean rate: the change of the mean, and the half-widths of its 95, 99 and 99.9 %
+    intervals. `p` is Welch's. Both are left out where a side has fewer than two values."""
 
-    intervals: list[Speedup]
+    improvement: float
+    accuracy: list[float]
     p: float | None
-    holm: float | None

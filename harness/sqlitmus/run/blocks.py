@@ -84,8 +84,14 @@ class Measuring:
         return any((s.position, 0) in self._done for s in self._slots if s.block >= blocks)
 
     def end(self) -> Ended:
-        """Mark the run as complete."""
+        """Mark the run as complete, and say why if nothing was measured."""
         self._directory.finish()
+        if "ok" not in self._outcomes:
+            reasons = {
+                f"{record.runner} ({record.outcome}: {record.reason})": None
+                for record in self._answers.records.values()
+            }
+            self._context.progress.insist(f"nothing was measured: {', '.join(reasons)}")
         return Ended(exit_of(self._outcomes), self._directory.path)
 
     def _session(self, block: int) -> int:
@@ -222,10 +228,14 @@ class Measuring:
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:
-    """The exit code of a run whose cells ended so: wrong answers weigh more than failures."""
+    """The exit code of a run whose cells ended so: wrong answers weigh more than failures.
+
+    A run that has cells, and none of them ok, has measured nothing, which is a failure, too.
+    """
     if "wrong" in outcomes:
         return Exit.WRONG_ANSWERS
-    return Exit.CELLS_FAILED if "failed" in outcomes else Exit.DONE
+    nothing = outcomes and "ok" not in outcomes
+    return Exit.CELLS_FAILED if nothing or "failed" in outcomes else Exit.DONE
 
 
 def _probes(block: Block) -> list[int]:

@@ -75,6 +75,7 @@ def freeze(
         rerun=options.rerun or _rerun(options, name, blocks, reference),
         subjects=options.subjects,
         gate=options.gate,
+        strict=options.strict,
         confirms=options.confirms,
         claims=options.claims,
         pins=options.pins,

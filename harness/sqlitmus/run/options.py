@@ -40,6 +40,7 @@ class Options:
     claims: list[Claim] = field(default_factory=list[Claim])
     pins: list[int] = field(default_factory=list[int])
     gate: float | None = None
+    strict: bool = False
     confirms: str | None = None
     machine: str = ""
     shard: tuple[int, int] | None = None

@@ -50,8 +50,8 @@ def run(
 ) -> Ended:
     """Start a new run. Raises SqlitmusError for options that make no sense or cannot be met.
 
-    `settled` is called with the run directory at each of the mode's planned looks, and only there
-    it may end the run early.
+    `settled` is called with the run directory before the first block and at each of the mode's
+    planned looks, and only there it may end the run early.
     """
     name, mode = options.mode_in(catalog)
     cases, cells = _chosen(options, catalog, mode)
@@ -180,6 +180,9 @@ def _measure(ready: Prepared, context: Context, settled: Settled | None) -> Ende
     plan, path = ready.plan, ready.directory.path
     measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
     looks = plan.looks if settled else 1
+    if settled and not measuring.beyond(0) and settled(path):
+        context.progress.insist("no case can be compared; nothing is measured")
+        return measuring.end()
     for look in range(1, looks + 1):
         blocks = plan.blocks * look // looks
         if not measuring.until(blocks):

@@ -12,6 +12,7 @@ class Exit(IntEnum):
     NOT_FIT = 3
     CELLS_FAILED = 4
     WRONG_ANSWERS = 5
+    UNDECIDED = 6
     INTERNAL = 70
     INTERRUPTED = 130
 

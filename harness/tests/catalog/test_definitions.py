@@ -167,6 +167,16 @@ FAULTS = [
         "x: Value error, a scenario that writes needs a readback",
     ),
     (
+        EXTRA.format(
+            name="x",
+            more='axes.o = ["a"]\nvariants.o.a.engine = { threading = "serialised" }',
+        ),
+        (
+            "x.variants.o.a.engine: Value error, threading is serialized, multi-thread or "
+            "single-thread, not 'serialised'; did you mean serialized?"
+        ),
+    ),
+    (
         EXTRA.format(name="x", more='[[x.overrides]]\nwhen = { rows = "1" }\noperations = 1'),
         "x: Value error, override for rows=1, which is not on an axis",
     ),

@@ -107,8 +107,8 @@ def test_the_form_of_nodes_own_tool(compare: Call) -> None:
     done = compare("base", "new", *OPTIONS, "--format", "node", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert done.out == dedent("""\
-            confidence improvement accuracy (*)   (**)  (***) after Holm
-        get        ***     -8.99 %       ±0.40% ±0.59% ±0.92%        ***
+            confidence improvement accuracy (*)   (**)  (***)
+        get        ***     -9.03 %       ±0.24% ±0.32% ±0.44%
 
         Be aware that when doing many comparisons the risk of a false-positive
         result increases. In this case, there are 1 comparisons, you can thus
@@ -117,9 +117,21 @@ def test_the_form_of_nodes_own_tool(compare: Call) -> None:
           0.01 false positives, when considering a   1% risk acceptance (**, ***),
           0.00 false positives, when considering a 0.1% risk acceptance (***)
 
-        1 of 1 with a star keep one after Holm's correction for all 1, which
-        holds the risk of any false positive to the same levels.
+        By sqlitmus's own method, which compares log times by trimmed means:
+            improvement         [95 %]           verdict
+        get     -8.99 % [-9.39, -8.59] materially slower
+        Verdicts are corrected for 1 comparison by Holm (5 % any false alarm).
     """)
+
+
+def test_the_csv_of_nodes_own_tool(compare: Call) -> None:
+    done = compare("base", "new", *OPTIONS, "--format", "node-csv", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    head, *rows = done.out.splitlines()
+    assert head == '"binary","filename","configuration","rate","time"'
+    assert [row.split(",")[:3] for row in rows] == [
+        [side, '"get"', '""'] for side in ('"old"', '"new"') for _ in range(12)
+    ]
 
 
 def test_other_formats_hold_the_same_report(desk: Desk, compare: Call) -> None:
@@ -145,7 +157,7 @@ def test_other_formats_hold_the_same_report(desk: Desk, compare: Call) -> None:
 def test_a_finished_comparison_is_rendered_again_in_each_format(
     desk: Desk, compare: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for form in ("text", "md", "node", "json"):
+    for form in ("text", "md", "node", "node-csv", "json"):
         first = compare("base", "new", *OPTIONS, "--format", form, "--label", form)
         again = desk.sqlitmus(capsys, "report", "--format", form)
         assert (again.code, again.out) == (0, first.out)
@@ -186,10 +198,25 @@ def test_a_gate_tells_its_answer_last_even_if_quiet(compare: Call) -> None:
     done = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet")
     first, second = done.err.splitlines()
     assert done.code == 1
-    assert first == "gate 5 %: slower by more in both runs: get"
+    assert re.fullmatch(
+        r"gate 5 %: slower by more in both runs: get \(\+9\.9 % \[\+9\.4, \+10\.4\], then "
+        r"\+\d+\.\d % \[\+\d+\.\d, \+\d+\.\d\]\)",
+        first,
+    )
     assert second == "second run: CLONE/results/STAMP-compare-confirm"
     passed = compare("base", "new", *OPTIONS, "--gate", "50", "--quiet", "--label", "wide")
     assert (passed.code, passed.err) == (0, "gate 50 %: no case is slower by more\n")
+
+
+def test_strict_ends_with_6_where_noise_hides_the_answer(desk: Desk, compare: Call) -> None:
+    wild = (0.9, 1.2, 1.0, 1.1, 1.05)
+    desk.instant.paces["new"] = lambda _, n: 1100 * wild[n % 5]
+    strict = compare("base", "new", *OPTIONS, "--gate", "5", "--strict", "--quiet")
+    assert strict.code == 6
+    assert strict.err.startswith("gate 5 %: too noisy to tell: get (+")
+    desk.instant.measured.clear()
+    lenient = compare("base", "new", *OPTIONS, "--gate", "5", "--quiet", "--label", "lenient")
+    assert (lenient.code, lenient.err) == (0, strict.err)
 
 
 def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
@@ -207,10 +234,10 @@ def test_an_interrupted_gate_resumed_ends_as_the_comparison_would_have(
     desk.instant.before = lambda _name, _number: None
     done = desk.sqlitmus(capsys, *words)
     assert done.code == 1
-    assert done.out.splitlines()[3:4] == [
-        "Gate 5 %: slower by more in both runs: get.",
-    ]
-    assert done.err.splitlines() == [
+    assert done.out.splitlines()[3].startswith(
+        "Gate 5 %: slower by more in both runs: get (+9.9 % [+9.4, +10.4], then +"
+    )
+    assert [re.sub(r" \(.*\)", "", line) for line in done.err.splitlines()] == [
         "gate 5 %: slower by more in both runs: get",
         "second run: CLONE/results/STAMP-compare-confirm",
     ]
@@ -249,6 +276,7 @@ def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> Non
         (["base", "new", "--format", "pdf"], "there is no format 'pdf'; expected one of html, md"),
         (["base", "new", "-r", "new"], "-r is for two finished runs; here BASE and NEW"),
         (["base", "new=/no/such"], "new=/no/such: there is no file /no/such; name the executable"),
+        (["base", "new", "--strict"], "--strict belongs to --gate; add --gate PERCENT, or leave"),
         (["base", "new", "--mode", "fast"], "there is no mode 'fast'; did you mean gate?"),
     ],
     ids=lambda value: value[-1],
@@ -344,7 +372,11 @@ def test_two_runs_with_a_control_give_a_verdict(
     text = " ".join(done.out.split())
     assert "Controls that stayed unchanged (base) show" in text
     assert "base new in STAMP-old · new new in STAMP-fresh" in text
-    assert "▼ materially slower 12" in text
+    assert "▼ materially slower between runs 12" in text
+    markdown = compare(*paths(runs), "--format", "md").out
+    assert "| ▼ materially slower between runs |" in markdown
+    page = compare(*paths(runs), "--format", "html").out
+    assert page.count("materially slower between runs") >= 3  # table, case, data of the script
     assert len(desk.instant.measured) == before
     as_json = compare(*paths(runs), "--format", "json")
     (case,) = json.loads(as_json.out)["cases"]
@@ -367,7 +399,7 @@ def test_two_runs_without_a_control_give_figures(compare: Call, runs: list[RunDi
 def test_two_runs_in_the_form_of_nodes_own_tool(compare: Call, runs: list[RunDirectory]) -> None:
     done = compare(*paths(runs), "--format", "node")
     assert done.code == 0
-    assert done.out.splitlines()[1].split()[:3] == ["get", "***", "-16.80"]
+    assert done.out.splitlines()[1].split()[:3] == ["get", "***", "-16.75"]
 
 
 def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:

@@ -93,6 +93,14 @@ def test_honest_runners_verify_and_a_missing_one_is_told(clone: Clone) -> None:
     """)
 
 
+def test_a_run_that_measured_nothing_is_no_success(clone: Clone) -> None:
+    clone.runner("b", "unsupported")
+    done = clone.sqlitmus("run", "--size", "s", "--blocks", "2")
+    assert done.code == 4
+    assert clone.outcomes() == {"b": "unsupported"}
+    assert "nothing was measured: b (unsupported: fakes have no such thing)\n" in done.err
+
+
 def test_runners_that_cannot_describe_themselves_are_missing(clone: Clone) -> None:
     clone.runner("crashes", "describe-crashes")
     clone.runner("lacks", "describe-lacks-sqlite")

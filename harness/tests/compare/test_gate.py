@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.compare.gate import Gate
+from sqlitmus.compare.gate import Gate, unmeasured
 from sqlitmus.compare.gate import gate as judged
-from sqlitmus.results.estimate import RateTest
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.stats.multiplicity import beyond_margin_p, pocock
 from tests.analysis.runs import Times, case, change, checks, drop, make, noisy, plan, samples
@@ -142,11 +141,35 @@ def test_many_cases_are_corrected_together() -> None:
 
 @pytest.mark.parametrize("outcome", ["wrong", "failed", "unsupported"])
 @pytest.mark.parametrize("runner", ["base", "new"])
-def test_a_case_that_is_not_ok_stays_open(outcome: str, runner: str) -> None:
+def test_a_case_that_is_not_ok_has_no_answer(outcome: str, runner: str) -> None:
     of = planned(2)
-    verify = change(checks(of), {"outcome": outcome, "reason": "r"}, runner=runner, case="a")
+    verify = change(checks(of), {"outcome": outcome, "reason": "r\nr"}, runner=runner, case="a")
     lines = samples(of, noisy({"new": 1.2}))
-    assert gate(make(of, verify=verify, lines=lines), SHARE, 1) == Gate(["b"], [], ["a"])
+    found = make(of, verify=verify, lines=lines)
+    without = {"a": f"{runner}: {outcome}: r r"}
+    assert gate(found, SHARE, 1) == Gate(["b"], [], [], without)
+    assert unmeasured(found) == without
+
+
+def test_a_case_that_neither_side_can_do_names_both() -> None:
+    of = planned()
+    verify = change(checks(of), {"outcome": "unsupported", "reason": "r"})
+    found = gate(make(of, verify=verify, lines=samples(of, noisy())[:1]), SHARE, 3)
+    assert found == Gate([], [], [], {"a": "base and new: unsupported: r"})
+
+
+def test_a_case_that_is_measured_for_one_side_only_has_no_answer() -> None:
+    of = {**planned(), "cells": {"a": ["base"]}}
+    lines = drop(samples(of, noisy()), label="new")
+    found = gate(make(of, lines=lines), SHARE, 3)
+    assert found.unmeasured == {"a": "new: missing: not selected for this run"}
+
+
+def test_each_case_with_a_time_has_its_ratio() -> None:
+    (ratio,) = gate(slower(1.2), SHARE, 1).ratios.values()
+    compared = analyse(slower(1.2)).cases[0].comparisons.of("new", "base")
+    assert compared is not None
+    assert ratio == compared.ratio
 
 
 def test_a_plan_without_a_gate_has_none_to_judge() -> None:
@@ -217,19 +240,3 @@ def test_a_run_that_was_settled_early_says_so_with_its_level() -> None:
         "The run was settled at the planned look after 10 of 30 blocks; its verdicts are given at "
         "2.2 %, the level for each of 3 looks."
     )
-
-
-def test_stars_after_correction_allow_for_the_looks() -> None:
-    found = slower(1.002)
-
-    def rate(looks: int) -> RateTest:
-        plan = found.plan.model_copy(update={"looks": looks})
-        (tested,) = [c.rate for c in analyse(replace(found, plan=plan)).cases]
-        assert tested is not None
-        return tested
-
-    one, three = rate(1), rate(3)
-    assert one.p == three.p
-    assert one.holm is not None
-    assert one.holm < 1
-    assert three.holm == pytest.approx(min(one.holm * 0.05 / pocock(3), 1))

@@ -171,6 +171,14 @@ def test_a_title_keeps_the_whole_path(known: Catalog, tools: Tools, tmp_path: Pa
             "rust+thraeding=x",
             "rust+thraeding=x: there is no engine option 'thraeding'; did you mean threading?",
         ),
+        (
+            "rust+threading=serialised",
+            (
+                "rust+threading=serialised: threading is serialized, multi-thread or "
+                "single-thread, not 'serialised'; did you mean serialized?"
+            ),
+        ),
+        ("rust+memstatus=2", "rust+memstatus=2: memstatus is 0 or 1, not 2"),
     ],
 )  # fmt: skip
 def test_what_does_not_exist_is_a_usage_error(

@@ -83,7 +83,8 @@ def test_what_changed_besides_the_subject_is_taken_out() -> None:
     (told,) = headline(report)
     assert told == (
         "The runs shared no blocks. Controls that stayed unchanged (bun and rust-ffi) show how far "
-        "the machine drifted between them; that drift has been subtracted."
+        "the machine drifted between them; that drift has been subtracted. What is constant within "
+        "a run, such as memory layout, is in no interval, so a verdict here is one between runs."
     )
     assert (report.kind, report.reference, report.correction) == ("compare", BASE, "holm")
     assert [r.name for r in report.runners] == [BASE, NEW]

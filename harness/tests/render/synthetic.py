@@ -7,7 +7,6 @@ from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from sqlitmus.results.estimate import Speedup
 from sqlitmus.results.headline import Against, Broken, Leads
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import (
@@ -232,16 +231,15 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
 
 
 def rate_test(found: Comparisons) -> RateTest | None:
-    """Intervals of the rate as multiples of the 95 % one; Holm over four cases alike."""
+    """The rate of a pair, its accuracies as multiples of the 95 % one."""
     one = found.of(NEW.name, BASE.name)
     if one is None:
         return None
+    share = 1 / one.ratio.value - 1
     if one.ratio.low is None or one.ratio.high is None:
-        return RateTest([], None, None)
-    centre, half = -log(one.ratio.value), log(one.ratio.high / one.ratio.value)
-    ends = [half * width for width in (1.0, 1.41, 2.01)]
-    intervals = [Speedup(exp(centre), exp(centre - h), exp(centre + h)) for h in ends]
-    return RateTest(intervals, one.p, None if one.p is None else min(1.0, one.p * 4))
+        return RateTest(share, [], None)
+    half = log(one.ratio.high / one.ratio.value)
+    return RateTest(share, [half * width for width in (1.0, 1.41, 2.01)], one.p)
 
 
 def machine_blocks(count: int) -> list[Block]:

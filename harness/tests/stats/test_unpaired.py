@@ -3,11 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.multiplicity import p_values
-from sqlitmus.stats.unpaired import unpaired_means
+from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
+from sqlitmus.stats.grade import grade
+from sqlitmus.stats.multiplicity import adjust, p_values
+from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.stats.verdict import decide
 from tests.stats.oracle import scipy_stats
+
+
+def unpaired_means(first: Array, second: Array) -> TrimmedMeans:
+    return difference(trimmed_means(first), trimmed_means(second))
 
 
 def samples(seed: int, first: int = 30, second: int = 30, rows: int = 3) -> tuple[Array, Array]:
@@ -91,3 +96,107 @@ def test_unequal_spreads_and_counts_cover_as_promised() -> None:
         rng.normal(0, 1, (20_000, 12)), rng.normal(0, 3, (20_000, 30))
     ).interval()
     assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.945, abs=0.012)
+
+
+# several controls ---------------------------------------------------------------------------------
+
+
+def logs(seed: int, controls: int, spikes: float, rows: int = 1_000, blocks: int = 30) -> Array:
+    """Log times of a subject and its controls (rows x series x blocks): what a block shares, noise
+    of 1 % and, in so many processes, a spike of 30 % on average."""
+    rng = np.random.default_rng(seed)
+    shape = (rows, 1 + controls, blocks)
+    spike = np.log1p(rng.exponential(0.3, shape))
+    shared = rng.normal(0, 0.05, (rows, 1, blocks))
+    return shared + rng.normal(0, 0.01, shape) + np.where(rng.random(shape) < spikes, spike, 0)
+
+
+def by_control(of: Array) -> TrimmedMeans:
+    return relative_means(of[:, 0], of[:, 1:])
+
+
+def by_mean(of: Array) -> TrimmedMeans:
+    """What is biased: the subject less the mean of the controls."""
+    return trimmed_means(of[:, 0] - of[:, 1:].mean(axis=1))
+
+
+def guards(of: Array) -> Array:
+    """What the canary asks for: the last control is one, and repeats the first."""
+    families = (of[:, -1] - of[:, 1]).reshape(-1, 4, of.shape[2])
+    return np.concatenate([grade(trimmed_means(four)).guard for four in families])
+
+
+def false_families(found: TrimmedMeans, guard: Array | float = 0.0) -> float:
+    """How many families of 4 cases have a false difference after Holm's correction, beyond what
+    their canaries ask for."""
+    low, high = found.interval()
+    beyond = (np.maximum(low, -high) > guard).reshape(-1, 4)
+    families = zip(p_values(found).reshape(-1, 4), beyond, strict=True)
+    return float(np.mean([((adjust(p, "holm") <= 0.05) & far).any() for p, far in families]))
+
+
+@pytest.mark.parametrize(
+    ("spikes", "unguarded"), [((0.0, 0.1), 0.05), ((0.0, 0.2), 0.05), ((0.1, 0.3), 0.08)]
+)
+def test_more_one_sided_noise_in_one_run_is_no_difference(
+    spikes: tuple[float, float], unguarded: float
+) -> None:
+    both = [logs(number, 9, share) for number, share in enumerate(spikes)]
+    guard = np.maximum(*map(guards, both))
+    before, after = (of[:, :-1] for of in both)
+    biased = difference(by_mean(after), by_mean(before))
+    assert biased.mean.mean() < -0.01
+    assert false_families(biased, guard) > 0.1
+    found = difference(by_control(after), by_control(before))
+    assert abs(found.mean.mean()) < 0.001
+    assert false_families(found, guard) <= 0.05
+    assert false_families(found) <= unguarded
+
+
+@pytest.mark.parametrize("controls", [1, 2, 8])
+@pytest.mark.parametrize("blocks", [12, 30])
+def test_equal_runs_are_covered_as_promised(controls: int, blocks: int) -> None:
+    before, after = (logs(number, controls, 0, blocks=blocks) for number in (10, 11))
+    low, high = difference(by_control(after), by_control(before)).interval()
+    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.957, abs=0.015)
+
+
+def test_more_controls_make_it_more_precise() -> None:
+    one, eight = (by_control(logs(5, controls, 0.1)) for controls in (1, 8))
+    assert eight.mean.std() < 0.85 * one.mean.std()
+    assert eight.error.mean() < 0.85 * one.error.mean()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 31))
+def test_one_control_is_a_plain_difference(seed: int, blocks: int) -> None:
+    of = logs(seed, 1, 0.2, rows=3, blocks=blocks)
+    found, plain = by_control(of), by_mean(of)
+    assert found.mean == pytest.approx(plain.mean, rel=1e-9)
+    assert found.error == pytest.approx(plain.error, rel=1e-9, nan_ok=True)
+    assert (found.freedom.tolist(), found.count.tolist()) == (
+        plain.freedom.tolist(),
+        plain.count.tolist(),
+    )
+
+
+def test_the_same_control_twice_counts_once() -> None:
+    of = logs(1, 1, 0.2)
+    twice = by_control(of[:, [0, 1, 1]])
+    assert twice.mean == pytest.approx(by_control(of).mean)
+    assert twice.error == pytest.approx(by_control(of).error)
+
+
+def test_controls_and_blocks_without_values_are_as_if_never_run() -> None:
+    of = logs(2, 3, 0.1, rows=2, blocks=12)
+    gone = of.copy()
+    gone[0, 2] = np.nan
+    gone[1, 1, 5] = np.nan
+    found = by_control(gone)
+    assert found.mean[0] == by_control(of[:1, [0, 1, 3]]).mean[0]
+    assert found.mean[1] == by_control(np.delete(of[1:], 5, axis=2)).mean[0]
+    assert found.count.tolist() == [12, 11]
+    alone = relative_means(of[:, 0], np.full((2, 3, 12), np.nan))
+    assert alone.mean == pytest.approx(trimmed_means(of[:, 0]).mean)
+    nothing = relative_means(np.full((2, 12), np.nan), of[:, 1:])
+    assert np.isnan(nothing.mean).all()
+    assert (nothing.freedom.tolist(), nothing.count.tolist()) == ([0, 0], [0, 0])

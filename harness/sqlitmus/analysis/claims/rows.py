@@ -15,7 +15,7 @@ from sqlitmus.analysis.pairs import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
-from sqlitmus.results.estimate import RateTest, Speedup
+from sqlitmus.results.estimate import Speedup
 from sqlitmus.stats.claim import Decision, Published, Why, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -58,8 +58,8 @@ class _Draft:
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
-    """Per claim its groups. Verdicts are corrected together over all rows with a published ratio,
-    the stars of Node's form over the rows of a claim on a runner."""
+    """Per claim its groups. Verdicts are corrected together over all rows with a published
+    ratio."""
     drafts = [
         draft
         for number, claim in enumerate(run.plan.claims)
@@ -157,8 +157,7 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
     base, new = (np.array(column) for column in zip(*times.values(), strict=True))
     widths = np.array([width(drafts[n].group.metric) for n in here])
     means = log_means(base, new, widths, question)
-    families = [(drafts[n].claim, drafts[n].row.runner) for n in here]
-    for n, ratio, rate in zip(here, _ratios(means), _rates(means, families), strict=True):
+    for n, ratio, rate in zip(here, _ratios(means), rate_tests(base, new), strict=True):
         rows[n] = replace(rows[n], ratio=ratio, rate=rate)
     asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]
     decisions = decide(
@@ -179,16 +178,6 @@ def _ratios(means: TrimmedMeans) -> list[Speedup | None]:
         None if value is None else Speedup(value, below, above)
         for value, below, above in zip(*columns, strict=True)
     ]
-
-
-def _rates(means: TrimmedMeans, families: Sequence[object]) -> list[RateTest | None]:
-    """Node's figures, corrected within each family."""
-    found: list[RateTest | None] = [None] * len(families)
-    for family in dict.fromkeys(families):
-        mine = [at for at, one in enumerate(families) if one == family]
-        for at, test in zip(mine, rate_tests(some(means, mine)), strict=True):
-            found[at] = test
-    return found
 
 
 def _reason(decision: Decision, published: Published) -> str:

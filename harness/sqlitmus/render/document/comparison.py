@@ -17,7 +17,7 @@ from sqlitmus.render.document.model import (
 )
 from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.naming import heads
-from sqlitmus.render.document.symbols import more_blocks
+from sqlitmus.render.document.symbols import more_blocks, worded
 from sqlitmus.results.report import Case, Comparison, Measure, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -63,39 +63,41 @@ def subjects(report: Report) -> tuple[str, str]:
 def _figures(report: Report, base: str, new: str) -> list[Section]:
     """Time, then the secondary figures as far as they were recorded."""
     named = list(zip(report.cases, heads(report.cases), strict=True))
-    tables = [_table("Time", COLUMNS, (_time(case, head, base, new) for case, head in named))]
+    times = (_time(report, case, head, base, new) for case, head in named)
+    tables = [_table(report, "Time", COLUMNS, times)]
     for figure in figures.FIGURES:
         rows = [row for case, head in named if (row := _judged(figure, case, head, base, new))]
         if rows:
-            tables.append(_table(figure.title, COLUMNS[:-1], rows))
+            tables.append(_table(report, figure.title, COLUMNS[:-1], rows))
     return [
         Section(f"change-{number}", table.title, blocks=[Chart("forest", report), table])
         for number, table in enumerate(replace(t, id=f"change-{n}") for n, t in enumerate(tables))
     ]
 
 
-def _table(title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
+def _table(report: Report, title: str, columns: Sequence[Column], rows: Iterable[Ordered]) -> Table:
     """The rows by verdict, then from the slowest change to the fastest; those without a difference
     folded."""
     ordered = sorted(rows, key=lambda row: row[0])
     shown = [row for (rank, _), verdict, row in ordered
              if rank == BROKEN or (verdict and verdict.different)]  # fmt: skip
     rest = ordered[len(shown) :]
-    folded = Folded(_count([verdict for _, verdict, _ in rest]), [row for *_, row in rest], "names")
+    count = _count(report, [verdict for _, verdict, _ in rest])
+    folded = Folded(count, [row for *_, row in rest], "names")
     return Table("", CASE, list(columns), shown, folded if rest else None, title)
 
 
-def _count(verdicts: list[Verdict | None]) -> str:
+def _count(report: Report, verdicts: list[Verdict | None]) -> str:
     """`14 not resolved, 3 equivalent`."""
     ranked = sorted(Verdict, key=lambda verdict: verdict.rank)
     return ", ".join(
-        f"{verdicts.count(verdict)} {verdict or 'without result'}"
+        f"{verdicts.count(verdict)} {worded(verdict, report) if verdict else 'without result'}"
         for verdict in (*ranked, None)
         if verdict in verdicts
     )
 
 
-def _time(case: Case, head: Head, base: str, new: str) -> Ordered:
+def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordered:
     """The primary figure of a case."""
     measured = {cell.runner: cell for cell in case.cells}
     old, fresh = measured.get(base), measured.get(new)
@@ -107,7 +109,8 @@ def _time(case: Case, head: Head, base: str, new: str) -> Ordered:
         rank = BROKEN if broken else UNCOMPARED
         row = [*times, cells.NONE, Cell(reason), Cell()]
         return (rank, 0.0), None, TableRow(head, row, "bad" if broken else "na", head.link[2:])
-    return _row(head, times, comparison, str(comparison.verdict), more_blocks(comparison))
+    words = worded(comparison.verdict, report)
+    return _row(head, times, comparison, words, more_blocks(comparison))
 
 
 def _row(

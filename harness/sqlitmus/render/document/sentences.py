@@ -101,7 +101,9 @@ def unpaired(said: Unpaired) -> str:
     if said.controls:
         return (
             f"The runs shared no blocks. Controls that stayed unchanged ({listed(said.controls)}) "
-            "show how far the machine drifted between them; that drift has been subtracted."
+            "show how far the machine drifted between them; that drift has been subtracted. What "
+            "is constant within a run, such as memory layout, is in no interval, so a verdict here "
+            "is one between runs."
         )
     return (
         "The runs shared no blocks, and no runner stayed unchanged to serve as a control. A "

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.report import Comparison, Report
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
@@ -77,6 +78,14 @@ def more_blocks(comparison: Comparison) -> str:
     if comparison.needs_blocks is None:
         return ""
     return f"needs about {comparison.needs_blocks} blocks"
+
+
+def worded(verdict: Verdict, report: Report) -> str:
+    """The verdict, which says so if it is one between runs that shared no blocks: what is constant
+    within a run is in no interval then."""
+    unpaired = any(isinstance(statement, Unpaired) for statement in report.headline)
+    decided = verdict.side != "undecided"
+    return f"{verdict} between runs" if unpaired and decided else str(verdict)
 
 
 def phrase(comparison: Comparison) -> str:

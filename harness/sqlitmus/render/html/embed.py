@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import floor, isfinite, log, log10
 from typing import Any
 
-from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES
+from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.sections import COUNTS
 from sqlitmus.results.report import Case, Cell, Comparisons, Interval, Report
@@ -47,7 +47,12 @@ def page_data(report: Report) -> dict[str, Any]:
         "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
         "figures": [[of.name, of.column, of.unit] for of in figures.FIGURES],
         "verdicts": {
-            verdict.letter: [verdict, verdict.symbol, verdict.style, verdict.opposite.letter]
+            verdict.letter: [
+                worded(verdict, report),
+                verdict.symbol,
+                verdict.style,
+                verdict.opposite.letter,
+            ]
             for verdict in Verdict
         },
         "outcomes": {word.code: word.label for word in (*OUTCOMES.values(), ABSENT)},

@@ -172,7 +172,7 @@ def entry(
         place,
         name,
         words.shade(compared.verdict, compared.ratio.value),
-        compared.verdict,
+        words.worded(compared.verdict, report),
         cell,
         time=time,
         ratio=fmt.ratio(compared.ratio),
