@@ -114,7 +114,5 @@ def _canonical(column: Column, value: Value) -> tuple[bytes, bytes]:
         case "blob", bytes():
             return b"b", value
     if value is None:
-        raise ValueError(
-            f"column {column.name} is declared {column.type} and not nullable, got NULL"
-        )
+        raise ValueError(f"column {column.name} is not nullable, got NULL")
     raise ValueError(f"column {column.name} is declared {column.type}, got {type(value).__name__}")
