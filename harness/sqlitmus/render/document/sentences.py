@@ -276,6 +276,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"{listed(n.names)} workers on {counted(n.of, 'core')} are oversubscribed: these cases "
         "measure scheduling as well."
     ),
+    "not warm": lambda n: (
+        f"In {counted(n.count, 'cell')} the warm-up ended before the pilot saw a steady state, so "
+        f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
+        "warm-up gives it more time."
+    ),
     "governor": lambda n: (
         f"The CPU governor is {n.names[0]}, not performance: the clock rate may follow the load."
     ),
