@@ -12,7 +12,7 @@ from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Fact
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.nouns import by_value, listed
+from sqlitmus.vocabulary.nouns import by_value, some
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -120,7 +120,7 @@ def _not_warm(run: RunData) -> Iterable[Notice]:
             if never or (counts.steady_from_ms or 0) > counts.warmup_ms:
                 cells.setdefault(runner, []).append(case)
     if cells:
-        named = {runner: listed(cases) for runner, cases in cells.items()}
+        named = {runner: some(cases) for runner, cases in cells.items()}
         yield Notice("not warm", sum(map(len, cells.values())), values=named)
 
 

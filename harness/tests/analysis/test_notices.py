@@ -140,6 +140,10 @@ def test_a_warm_up_that_ends_before_the_pilots_steady_state() -> None:
         "all": {"node": seen("flat", 0.0, 60), "bun": seen("no steady state", None, 60)},
         "insert": {"node": seen("slowdown", 61.0, 60), "bun": seen("slowdown", 61.0, 90)},
     }
+    more = {f"more-{n}": {"bun": seen("no steady state", None, 60)} for n in range(4)}
+    planned = plan(cases=[case(name) for name in {**counts, **more}], counts={**counts, **more})
+    assert "In 7 cells" in notices(make(planned))
+    assert "get-pk, all, more-0 and 3 more: bun; insert: node." in notices(make(planned))
     planned = plan(cases=[case(name) for name in counts], counts=counts)
     assert notices(make(planned)) == (
         "In 3 cells the warm-up ended before the pilot saw a steady state, so their times depend "

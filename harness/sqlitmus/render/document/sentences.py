@@ -1,6 +1,6 @@
 """Headline, notices and noise as sentences; their numbers are written by `format`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.results.estimate import Interval
@@ -19,11 +19,10 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
-from sqlitmus.vocabulary.nouns import by_value, counted, listed
+from sqlitmus.vocabulary.nouns import SHOWN, by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import ClaimWord, Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Side
 
-SHOWN = 3
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
 SIDES: tuple[Side, ...] = ("faster", "slower", "equivalent")
 # Of one comparison and of several.
@@ -40,13 +39,6 @@ MEANING: dict[Grade, str] = {
     "B": "differences of a few percent can be believed",
     "C": "only differences larger than the noise get a verdict",
 }
-
-
-def some(names: Sequence[str]) -> str:
-    """The first few names, and how many there are besides."""
-    if len(names) <= SHOWN:
-        return listed(names)
-    return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
 def ended(text: str) -> str:
