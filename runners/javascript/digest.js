@@ -14,10 +14,11 @@ export class Digest {
    * @param {string} type
    * @param {unknown} value as the driver returned it
    * @param {string} name column, for the message
-   * @throws {TypeError} when the value is not of the declared type
+   * @param {boolean} nullable whether the column is declared so
+   * @throws {TypeError} when the value is not of the declared type, or NULL where that cannot be
    */
-  value(type, value, name) {
-    if (value === null) return this.#tagged("n", EMPTY);
+  value(type, value, name, nullable = false) {
+    if (value === null && nullable) return this.#tagged("n", EMPTY);
     switch (type) {
       case "integer":
         if (typeof value === "bigint" || Number.isInteger(value)) {
@@ -37,8 +38,8 @@ export class Digest {
       default:
         if (value instanceof Uint8Array) return this.#tagged("b", value);
     }
-    const kind = value === undefined ? "nothing" : `${typeof value} ${String(value).slice(0, 40)}`;
-    throw new TypeError(`column ${name}: declared ${type}, the driver returned ${kind}`);
+    const declared = value === null ? `${type} and not nullable` : type;
+    throw new TypeError(`column ${name}: declared ${declared}, the driver returned ${kind(value)}`);
   }
 
   /** Check that a row holds as many values as columns are declared. */
@@ -65,6 +66,11 @@ export class Digest {
     this.#hash.update(littleEndian(bytes.length));
     this.#hash.update(bytes);
   }
+}
+
+function kind(value) {
+  if (value === undefined) return "nothing";
+  return value === null ? "NULL" : `${typeof value} ${String(value).slice(0, 40)}`;
 }
 
 function littleEndian(count) {

@@ -2,7 +2,7 @@
  * Reads and checks a job. The shapes are those of the contract's job schema; defaults are filled in,
  * so the rest of the runner never meets a missing key.
  *
- * @typedef {{name: string, type: "integer" | "real" | "text" | "blob"}} Column
+ * @typedef {{name: string, type: "integer" | "real" | "text" | "blob", nullable: boolean}} Column
  * @typedef {{types: string[], rows: (number | string | null)[][]}} Parameters
  * @typedef {object} Step
  * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction"} operation
@@ -54,7 +54,7 @@ import {
 } from "./checks.js";
 import { parameters, type } from "./parameters.js";
 
-const columns = list(object({ name: string, type }));
+const columns = list(object({ name: string, type, nullable: optional(boolean, false) }));
 
 const stepFields = object({
   operation: oneOf("get", "all", "iterate", "run", "prepare", "open", "in-transaction"),

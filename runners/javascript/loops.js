@@ -154,8 +154,10 @@ function rowSource(step, row, verify) {
   const columns = step.columns.map((column, index) => {
     const key = JSON.stringify(column.name);
     const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;
-    const folds = `h = (Math.imul(h, 31) + (v === null ? ${NULL} : ${valueSource(step, column)})) | 0;`;
-    const keeps = verify ? `digest.value("${column.type}", v, ${key});` : "";
+    // A column that cannot be NULL is read as its user would read it: without asking.
+    const asks = column.nullable ? `v === null ? ${NULL} : ` : "";
+    const folds = `h = (Math.imul(h, 31) + (${asks}${valueSource(step, column)})) | 0;`;
+    const keeps = verify ? `digest.value("${column.type}", v, ${key}, ${column.nullable});` : "";
     return `{ ${read} ${keeps} ${folds} }`;
   });
   return (verify ? `digest.row(${row}, ${columns.length});` : "") + columns.join("\n");

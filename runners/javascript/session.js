@@ -72,8 +72,8 @@ function prove(job, driver, db, pools, digest) {
     const found = during(sql, () => driver.rows(db, sql));
     for (const row of found) {
       digest?.row(row, columns.length);
-      columns.forEach(({ type, name }, index) => {
-        digest?.value(type, row[index], name);
+      columns.forEach(({ type, name, nullable }, index) => {
+        digest?.value(type, row[index], name, nullable);
         checksum = fold(checksum, type, row[index]);
       });
     }

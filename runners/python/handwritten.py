@@ -10,7 +10,6 @@ from pathlib import Path
 GET = "SELECT id, created, email, score, active FROM users WHERE id = ?"
 LIST = "SELECT id, created, email, score, active FROM users WHERE id >= ? ORDER BY id LIMIT 100"
 INSERT = "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
-NULL = 0x9E3779B9
 
 Iteration = Callable[[int], tuple[int, int, int]]
 
@@ -25,17 +24,12 @@ def get_pk(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
             row = execute(GET, pool[i & mask]).fetchone()
             if row is not None:
                 rows += 1
-                v = row["id"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
-                v = row["created"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
-                v = row["email"]
-                x = NULL if v is None else 31 * ord(v[0]) + ord(v[-1]) if v else 0
-                h = (h * 31 + x) & 4294967295
-                v = row["score"]
-                h = (h * 31 + (NULL if v is None else int(v) & 4294967295)) & 4294967295
-                v = row["active"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                h = (h * 31 + (row["id"] & 4294967295)) & 4294967295
+                h = (h * 31 + (row["created"] & 4294967295)) & 4294967295
+                email = row["email"]
+                h = (h * 31 + (31 * ord(email[0]) + ord(email[-1]) if email else 0)) & 4294967295
+                h = (h * 31 + (int(row["score"]) & 4294967295)) & 4294967295
+                h = (h * 31 + (row["active"] & 4294967295)) & 4294967295
         return rows, 0, h
 
     return iteration
@@ -51,17 +45,12 @@ def all_rows(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
             found = execute(LIST, pool[i & mask]).fetchall()
             rows += len(found)
             for row in found:
-                v = row["id"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
-                v = row["created"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
-                v = row["email"]
-                x = NULL if v is None else 31 * ord(v[0]) + ord(v[-1]) if v else 0
-                h = (h * 31 + x) & 4294967295
-                v = row["score"]
-                h = (h * 31 + (NULL if v is None else int(v) & 4294967295)) & 4294967295
-                v = row["active"]
-                h = (h * 31 + (NULL if v is None else v & 4294967295)) & 4294967295
+                h = (h * 31 + (row["id"] & 4294967295)) & 4294967295
+                h = (h * 31 + (row["created"] & 4294967295)) & 4294967295
+                email = row["email"]
+                h = (h * 31 + (31 * ord(email[0]) + ord(email[-1]) if email else 0)) & 4294967295
+                h = (h * 31 + (int(row["score"]) & 4294967295)) & 4294967295
+                h = (h * 31 + (row["active"] & 4294967295)) & 4294967295
         return rows, 0, h
 
     return iteration

@@ -18,6 +18,7 @@ class BadJob(Exception):
 class Column:
     name: str
     type: Literal["integer", "real", "text", "blob"]
+    nullable: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

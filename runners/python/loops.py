@@ -19,8 +19,8 @@ from recording import Recording, indented, recorded, wait_until
 Loop = Callable[[int, int, Recording], tuple[int, int, int, int]]
 
 _TERMS = {
-    "integer": "{v} & 4294967295",
-    "real": "int({v}) & 4294967295",
+    "integer": "({v} & 4294967295)",
+    "real": "(int({v}) & 4294967295)",
     "text": "(31 * ord({v}[0]) + ord({v}[-1]) if {v} else 0)",
     "blob": "(len({v}) + 31 * {v}[0] + {v}[-1] if {v} else 0)",
 }
@@ -115,7 +115,8 @@ def _fold(step: Step) -> list[str]:
     for position, column in enumerate(step.columns):
         lines.append(f"v = row[{_key(step, position, column)}]")
         x = _TERMS[column.type].format(v="v")
-        lines.append(f"h = (h * 31 + ({values.NULL} if v is None else {x})) & 4294967295")
+        term = f"({values.NULL} if v is None else {x})" if column.nullable else x
+        lines.append(f"h = (h * 31 + {term}) & 4294967295")
     return lines
 
 

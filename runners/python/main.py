@@ -59,7 +59,7 @@ def run(job: Job) -> tuple[dict[str, Any], int]:
         figures = invocation.perform(job)
     except Unsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}, 0
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, TypeError, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)
         failure = {"message": str(error), "sqlite_code": code, "sql": None}
         return {**head, "status": "failed", "error": failure}, 1

@@ -103,7 +103,7 @@ class Tally:
 
 def _canonical(column: Column, value: Value) -> tuple[bytes, bytes]:
     match column.type, value:
-        case _, None:
+        case _, None if column.nullable:
             return b"n", b""
         case "integer", int():
             return b"i", str(value).encode()
@@ -113,4 +113,6 @@ def _canonical(column: Column, value: Value) -> tuple[bytes, bytes]:
             return b"t", value.encode()
         case "blob", bytes():
             return b"b", value
+    if value is None:
+        raise ValueError(f"column {column.name} is not nullable, got NULL")
     raise ValueError(f"column {column.name} is declared {column.type}, got {type(value).__name__}")

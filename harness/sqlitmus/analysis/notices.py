@@ -12,7 +12,7 @@ from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Fact
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.nouns import by_value
+from sqlitmus.vocabulary.nouns import by_value, some
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -41,6 +41,7 @@ def notices(
         *([Notice("plans", names=plans)] if plans else []),
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
         *_oversubscribed(run),
+        *_not_warm(run),
         *_frequency(run.machine),
         *_emulated(run),
     ]
@@ -108,6 +109,19 @@ def _oversubscribed(run: RunData) -> Iterable[Notice]:
     over = sorted({case.workers for case in run.plan.cases if case.workers > available})
     if over:
         yield Notice("oversubscribed", of=available, names=[str(workers) for workers in over])
+
+
+def _not_warm(run: RunData) -> Iterable[Notice]:
+    """Cells that the pilot saw change for longer than the mode let the plan warm them up."""
+    cells: dict[str, list[str]] = {}
+    for case, of_runners in run.plan.counts.items():
+        for runner, counts in of_runners.items():
+            never = counts.steadiness == "no steady state"
+            if never or (counts.steady_from_ms or 0) > counts.warmup_ms:
+                cells.setdefault(runner, []).append(case)
+    if cells:
+        named = {runner: some(cases) for runner, cases in cells.items()}
+        yield Notice("not warm", sum(map(len, cells.values())), values=named)
 
 
 def _frequency(machine: dict[str, str]) -> Iterable[Notice]:

@@ -17,6 +17,8 @@ from sqlitmus.vocabulary.terms import Role
 M = TypeVar("M", bound=Model)
 
 Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
+# `?`: a value can be NULL
+ColumnType = Literal["integer", "real", "text", "blob", "integer?", "real?", "text?", "blob?"]
 Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
 
 
@@ -65,7 +67,7 @@ class ScenarioStep(Model):
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
     sql: str = ""
-    columns: dict[str, Type] = {}
+    columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     repeat: int = 1
@@ -77,7 +79,7 @@ class Query(Model):
     """A read-back query."""
 
     sql: str
-    columns: dict[str, Type]
+    columns: dict[str, ColumnType]
 
 
 class Override(Model):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.definitions import Catalog, ColumnType, Scenario, ScenarioStep, Variant
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.contract import (
     Column,
@@ -16,7 +16,6 @@ from sqlitmus.vocabulary.contract import (
     Parameters,
     Readback,
     Step,
-    Type,
     Value,
     Writer,
 )
@@ -168,5 +167,10 @@ def _encode(value: generate.Value) -> Value:
     return value
 
 
-def _columns(columns: dict[str, Type]) -> list[Column]:
-    return [Column(name=name, type=kind) for name, kind in columns.items()]
+def _columns(columns: dict[str, ColumnType]) -> list[Column]:
+    return [
+        Column.model_validate(
+            {"name": name, "type": kind.removesuffix("?"), "nullable": kind.endswith("?")}
+        )
+        for name, kind in columns.items()
+    ]

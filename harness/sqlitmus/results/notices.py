@@ -22,6 +22,7 @@ NoticeKind = Literal[
     "answers",
     "cores unknown",
     "oversubscribed",
+    "not warm",
     "governor",
     "emulated",
     "shards missing",

@@ -107,7 +107,9 @@ def _observed(
     A remembered one is taken only if the machine's pace is still what it was.
     """
     key = context.key(case, name)
-    longest_ms = int(BEYOND * mode.warmup_ms[1])
+    # at least this long, so that a mode that warms up for less knows what it leaves out
+    first_ms = max(FIRST_WINDOW_MS, int(BEYOND * context.installed[name].spec.warmup_ms))
+    longest_ms = max(first_ms, int(BEYOND * mode.warmup_ms[1]))
     remembered = context.memory.observed(key)
     enough = (
         remembered
@@ -118,7 +120,7 @@ def _observed(
     if enough or not target:
         return remembered
     processes: list[PilotProcess] = []
-    window_ms = min(FIRST_WINDOW_MS, longest_ms)
+    window_ms = first_ms
     observation: Observed | None = None
     for number in range(target):
         if context.stop.requested:

@@ -42,10 +42,13 @@ class Model(BaseModel):
 
 
 class Column(Model):
-    """A result column: its name in the SQL and the declared type of its values."""
+    """A result column: its name in the SQL, the declared type of its values, and whether a value
+    can be NULL, which no runner asks where it cannot.
+    """
 
     name: str
     type: Type
+    nullable: bool = False
 
 
 class Parameters(Model):

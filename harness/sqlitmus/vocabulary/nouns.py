@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+SHOWN = 3  # names in a sentence before it only counts the others
+
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """`1 case`, `2 cases`; `plural` where it is not the noun with an s."""
@@ -11,6 +13,13 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many there are besides."""
+    if len(names) <= SHOWN:
+        return listed(names)
+    return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
 def by_value(values: Mapping[str, str]) -> str:

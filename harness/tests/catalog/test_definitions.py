@@ -15,7 +15,7 @@ KNOWN = definitions.load()
 AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
-    *("text", "encoding", "begin", "busy", "connection"),
+    *("text", "encoding", "begin", "busy", "connection", "nulls"),
 }
 
 
@@ -32,7 +32,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
         *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
         *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
-        *("texts-process", "events-window", "writer-and-readers"),
+        *("texts-process", "events-window", "writer-and-readers", "all-nullable"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}

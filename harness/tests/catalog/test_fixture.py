@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, fixture
-from sqlitmus.catalog.definitions import Fixture
+from sqlitmus.catalog.definitions import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 TINY: dict[str, Any] = {
@@ -47,6 +47,39 @@ def test_content_is_pinned(tmp_path: Path) -> None:
     assert [row[0] for row in table] == [1, 2, 3, 4, 5]
     assert sorted(row[1] for row in table) == [100, 102, 104, 106, 108]
     assert sha256(repr(table).encode()).hexdigest()[:16] == PINNED, table
+
+
+def test_columns_of_the_clones_fixtures_are_not_null_unless_null_is_drawn(tmp_path: Path) -> None:
+    """`sink` is filled by scenarios, one of which leaves columns out."""
+    for name, spec in definitions.load().fixtures.items():
+        file = fixture.ensure(name, spec, "s", "wal", tmp_path)
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            for table, fill in spec.fill.items():
+                drawn = fill if "copy" not in fill else spec.fill[str(fill["copy"])]
+                info = connection.execute(f"PRAGMA table_info({table})").fetchall()
+                for _, column, kind, not_null, _, key in info:
+                    generator = drawn[column]
+                    assert isinstance(generator, Generator)
+                    never = bool(not_null) or (kind == "INTEGER" and bool(key))
+                    assert never == (generator.nulls == 0), f"{name}: {table}.{column}"
+
+
+def test_users_with_nulls_are_the_users(tmp_path: Path) -> None:
+    """What is not NULL is equal, and of the values that can be NULL about a quarter is."""
+    known = definitions.load().fixtures
+    tables: list[list[Any]] = []
+    for name in ("users", "users-nullable"):
+        file = fixture.ensure(name, known[name], "s", "wal", tmp_path)
+        sql = "SELECT id, created, email, score, active FROM users ORDER BY id"
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            tables.append(connection.execute(sql).fetchall())
+    nulls = [0] * 5
+    for plain, some in zip(*tables, strict=True):
+        for place, (value, other) in enumerate(zip(plain, some, strict=True)):
+            nulls[place] += other is None
+            assert other in (None, value)
+    share = [count / len(tables[0]) for count in nulls]
+    assert share == pytest.approx([0, 0.25, 0.25, 0.25, 0.25], abs=0.02)
 
 
 def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_same_repeats_the_key_of_an_earlier_step() -> None:
     assert write.types == ["real", "integer"]
 
 
+def test_a_question_mark_makes_a_column_nullable() -> None:
+    (step,) = job("all-nullable").steps
+    types = [(column.type, column.nullable) for column in step.columns]
+    can = [("integer", True), ("text", True), ("real", True), ("integer", True)]
+    assert types == [("integer", False), *can]
+    (query,) = job("insert-types").readback
+    assert [column.nullable for column in query.columns] == [False, True, True, True, True]
+    assert not any(column.nullable for column in job("all").steps[0].columns)
+
+
 def test_relative_bounds_a_range_of_fixed_length() -> None:
     (rows,) = keys(job("scan-pk-range"))
     assert {high - low for low, high in rows} == {999}

@@ -70,8 +70,23 @@ def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says
 ) -> None:
     desk.run(mode="piloted", blocks=1)
     assert [m.runner for m in desk.instant.measured[:PILOT]] == ["a"] * 3 + ["b"] * 2
-    # with the scenario's operations, and for half as long again as the mode's longest warm-up
-    assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 6_000_000)}
+    # with the scenario's operations, and for long enough to see what a warm-up of 4 ms leaves out
+    assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 300_000_000)}
+
+
+def test_a_runner_that_asks_for_a_longer_warm_up_is_watched_beyond_it(desk: Desk) -> None:
+    """The plan grants it those 400 ms; what lies beyond them shows whether they were enough."""
+    desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', 'name = "b"\nwarmup_ms = 400')
+    desk.instant.paces["b"] = lambda _, __: 1_250_000
+    warmup = [20_000_000] * 24 + alternate(5_000_000, 24)
+    desk.instant.lies["b"] = lambda _: {"warmup_ns": warmup}
+    desk.run(mode="piloted", blocks=1)
+    windows = {m.warmup_ns // 10**6 for m in desk.instant.measured[:PILOT] if m.runner == "b"}
+    assert windows == {600}
+    planned = counts(desk.clone.latest())["b"]
+    assert (planned.warmup_ms, planned.steady_from_ms) == (400, 480.0)
+    (told,) = [n for n in analyse(load(desk.clone.latest().path)).notices if n.kind == "not warm"]
+    assert list(told.values) == ["b"]
 
 
 def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:

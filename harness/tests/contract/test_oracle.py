@@ -74,7 +74,7 @@ def test_one_value(tmp_path: Path, sql: str, kind: str, x: int, tag: bytes, payl
     step = {
         "operation": "get",
         "sql": f"SELECT {sql} AS v",
-        "columns": [{"name": "v", "type": kind}],
+        "columns": [{"name": "v", "type": kind, "nullable": sql == "NULL"}],
     }
     result = ask(tmp_path, [step])
     assert result["checksum"] == x
@@ -84,7 +84,10 @@ def test_one_value(tmp_path: Path, sql: str, kind: str, x: int, tag: bytes, payl
 
 
 def test_values_fold_in_order_by_31(tmp_path: Path) -> None:
-    columns = [{"name": "a", "type": "integer"}, {"name": "b", "type": "text"}]
+    columns = [
+        {"name": "a", "type": "integer"},
+        {"name": "b", "type": "text", "nullable": True},
+    ]
     sql = "SELECT 5 AS a, 'hi' AS b UNION ALL SELECT 7, NULL"
     result = ask(tmp_path, [{"operation": "all", "sql": sql, "columns": columns}])
     h = 0

@@ -45,6 +45,15 @@ finally:
 
 
 @of_runners(GENERATING)
+def test_the_loop_asks_for_null_only_where_a_column_is_nullable(name: str, tmp_path: Path) -> None:
+    job = written("types-all-measure", tmp_path)
+    done = start(name, "--print-loop", str(file_of("types-all-measure", tmp_path)))
+    nullable = [column.name for step in job.steps for column in step.columns if column.nullable]
+    assert nullable == ["i", "r", "t", "b"]
+    assert len(re.findall(r"v === null|v is None", done.stdout)) == len(nullable)
+
+
+@of_runners(GENERATING)
 def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: Path) -> None:
     job = written("writer-workers-measure", tmp_path)
     done = start(name, "--print-loop", str(file_of("writer-workers-measure", tmp_path)))

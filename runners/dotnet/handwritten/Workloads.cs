@@ -16,34 +16,33 @@ internal interface IWorkload : IDisposable
     void End();
 }
 
-/// <summary>The five columns that both reads select; any of them may be NULL.</summary>
+/// <summary>The five columns that both reads select. None can be NULL, so nothing asks IsDBNull, which is a native call.</summary>
 internal sealed class User
 {
-    public long? Id { get; init; }
-    public long? Created { get; init; }
-    public string? Email { get; init; }
-    public double? Score { get; init; }
-    public long? Active { get; init; }
+    public required long Id { get; init; }
+    public required long Created { get; init; }
+    public required string Email { get; init; }
+    public required double Score { get; init; }
+    public required long Active { get; init; }
 
     public static User Read(SqliteDataReader reader) => new()
     {
-        Id = reader.IsDBNull(0) ? null : reader.GetInt64(0),
-        Created = reader.IsDBNull(1) ? null : reader.GetInt64(1),
-        Email = reader.IsDBNull(2) ? null : reader.GetString(2),
-        Score = reader.IsDBNull(3) ? null : reader.GetDouble(3),
-        Active = reader.IsDBNull(4) ? null : reader.GetInt64(4),
+        Id = reader.GetInt64(0),
+        Created = reader.GetInt64(1),
+        Email = reader.GetString(2),
+        Score = reader.GetDouble(3),
+        Active = reader.GetInt64(4),
     };
 
     public uint Fold(uint h)
     {
-        const uint Null = 0x9E3779B9;
         unchecked
         {
-            h = h * 31 + (Id is { } id ? (uint)id : Null);
-            h = h * 31 + (Created is { } created ? (uint)created : Null);
-            h = h * 31 + (Email is { } email ? (email.Length == 0 ? 0 : 31u * email[0] + email[^1]) : Null);
-            h = h * 31 + (Score is { } score ? (uint)(long)score : Null);
-            h = h * 31 + (Active is { } active ? (uint)active : Null);
+            h = h * 31 + (uint)Id;
+            h = h * 31 + (uint)Created;
+            h = h * 31 + (Email.Length == 0 ? 0 : 31u * Email[0] + Email[^1]);
+            h = h * 31 + (uint)(long)Score;
+            h = h * 31 + (uint)Active;
             return h;
         }
     }

@@ -11,7 +11,9 @@ internal interface IFields
     /// <summary>The number of columns.</summary>
     static abstract int Width { get; }
 
-    /// <summary>Reads the columns from <paramref name="ordinal"/> on with typed getters.</summary>
+    /// <summary>
+    /// Reads the columns from <paramref name="ordinal"/> on with typed getters, which throw on a NULL that is not declared.
+    /// </summary>
     void Read(SqliteDataReader reader, int ordinal);
 
     /// <summary>Takes the columns from <paramref name="ordinal"/> on out of what GetValues returned.</summary>
@@ -25,108 +27,102 @@ internal interface IFields
 
 internal struct IntegerField : IFields
 {
-    private long? _value;
+    private long _value;
 
     public static int Width => 1;
 
-    public void Read(SqliteDataReader reader, int ordinal) =>
-        _value = reader.IsDBNull(ordinal) ? null : reader.GetInt64(ordinal);
+    public void Read(SqliteDataReader reader, int ordinal) => _value = reader.GetInt64(ordinal);
 
-    public void Take(object[] values, int ordinal) =>
-        _value = values[ordinal] is DBNull ? null : (long)values[ordinal];
+    public void Take(object[] values, int ordinal) => _value = (long)values[ordinal];
 
-    public readonly uint Fold(uint h) => h * 31 + (_value is { } value ? Checksum.Of(value) : Checksum.Null);
+    public readonly uint Fold(uint h) => h * 31 + Checksum.Of(_value);
 
-    public readonly void Write(Digest digest)
-    {
-        if (_value is { } value)
-        {
-            digest.Integer(value);
-        }
-        else
-        {
-            digest.Null();
-        }
-    }
+    public readonly void Write(Digest digest) => digest.Integer(_value);
 }
 
 internal struct RealField : IFields
 {
-    private double? _value;
+    private double _value;
 
     public static int Width => 1;
 
-    public void Read(SqliteDataReader reader, int ordinal) =>
-        _value = reader.IsDBNull(ordinal) ? null : reader.GetDouble(ordinal);
+    public void Read(SqliteDataReader reader, int ordinal) => _value = reader.GetDouble(ordinal);
 
-    public void Take(object[] values, int ordinal) =>
-        _value = values[ordinal] is DBNull ? null : (double)values[ordinal];
+    public void Take(object[] values, int ordinal) => _value = (double)values[ordinal];
 
-    public readonly uint Fold(uint h) => h * 31 + (_value is { } value ? Checksum.Of(value) : Checksum.Null);
+    public readonly uint Fold(uint h) => h * 31 + Checksum.Of(_value);
 
-    public readonly void Write(Digest digest)
-    {
-        if (_value is { } value)
-        {
-            digest.Real(value);
-        }
-        else
-        {
-            digest.Null();
-        }
-    }
+    public readonly void Write(Digest digest) => digest.Real(_value);
 }
 
 internal struct TextField : IFields
 {
-    private string? _value;
+    private string _value;
 
     public static int Width => 1;
 
-    public void Read(SqliteDataReader reader, int ordinal) =>
-        _value = reader.IsDBNull(ordinal) ? null : reader.GetString(ordinal);
+    public void Read(SqliteDataReader reader, int ordinal) => _value = reader.GetString(ordinal);
 
-    public void Take(object[] values, int ordinal) =>
-        _value = values[ordinal] is DBNull ? null : (string)values[ordinal];
+    public void Take(object[] values, int ordinal) => _value = (string)values[ordinal];
 
-    public readonly uint Fold(uint h) => h * 31 + (_value is { } value ? Checksum.Of(value) : Checksum.Null);
+    public readonly uint Fold(uint h) => h * 31 + Checksum.Of(_value);
 
-    public readonly void Write(Digest digest)
-    {
-        if (_value is { } value)
-        {
-            digest.Text(value);
-        }
-        else
-        {
-            digest.Null();
-        }
-    }
+    public readonly void Write(Digest digest) => digest.Text(_value);
 }
 
 internal struct BlobField : IFields
 {
-    private byte[]? _value;
+    private byte[] _value;
 
     public static int Width => 1;
 
-    public void Read(SqliteDataReader reader, int ordinal) =>
-        _value = reader.IsDBNull(ordinal) ? null : reader.GetFieldValue<byte[]>(ordinal);
+    public void Read(SqliteDataReader reader, int ordinal) => _value = reader.GetFieldValue<byte[]>(ordinal);
 
-    public void Take(object[] values, int ordinal) =>
-        _value = values[ordinal] is DBNull ? null : (byte[])values[ordinal];
+    public void Take(object[] values, int ordinal) => _value = (byte[])values[ordinal];
 
-    public readonly uint Fold(uint h) => h * 31 + (_value is { } value ? Checksum.Of(value) : Checksum.Null);
+    public readonly uint Fold(uint h) => h * 31 + Checksum.Of(_value);
+
+    public readonly void Write(Digest digest) => digest.Blob(_value);
+}
+
+/// <summary>A column that can be NULL, which the driver has to be asked first.</summary>
+internal struct NullableField<TField> : IFields
+    where TField : struct, IFields
+{
+    private TField _field;
+    private bool _isNull;
+
+    public static int Width => 1;
+
+    public void Read(SqliteDataReader reader, int ordinal)
+    {
+        _isNull = reader.IsDBNull(ordinal);
+        if (!_isNull)
+        {
+            _field.Read(reader, ordinal);
+        }
+    }
+
+    public void Take(object[] values, int ordinal)
+    {
+        _isNull = values[ordinal] is DBNull;
+        if (!_isNull)
+        {
+            _field.Take(values, ordinal);
+        }
+    }
+
+    public readonly uint Fold(uint h) => _isNull ? h * 31 + Checksum.Null : _field.Fold(h);
 
     public readonly void Write(Digest digest)
     {
-        if (_value is { } value)
+        if (_isNull)
         {
-            digest.Blob(value);
+            digest.Null();
         }
         else
         {
-            digest.Null();
+            _field.Write(digest);
         }
     }
 }
@@ -170,13 +166,14 @@ internal static class FieldTypes
     {
         if (columns.Length == 1)
         {
-            return columns[0].Type switch
+            var field = columns[0].Type switch
             {
                 ColumnType.Integer => typeof(IntegerField),
                 ColumnType.Real => typeof(RealField),
                 ColumnType.Text => typeof(TextField),
                 _ => typeof(BlobField),
             };
+            return columns[0].Nullable ? typeof(NullableField<>).MakeGenericType(field) : field;
         }
 
         var half = columns.Length / 2;

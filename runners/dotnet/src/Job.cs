@@ -12,7 +12,7 @@ internal enum TransactionKind { None, Deferred, Immediate, Read }
 internal enum OpenMode { Readwrite, Readonly }
 internal enum OpenFlag { NoMutex, FullMutex, PrivateCache, SharedCache }
 
-internal sealed record Column(string Name, ColumnType Type);
+internal sealed record Column(string Name, ColumnType Type, bool Nullable);
 
 /// <param name="Rows">Values as SqliteParameter takes them: long, double, string, byte[] or DBNull.</param>
 internal sealed record Parameters(ColumnType[] Types, object[][] Rows)

@@ -48,8 +48,11 @@ internal static class StepReader
 
     private static Column ReadColumn(Node node)
     {
-        node.Object("name", "type");
-        return new Column(node.Required("name").Text(), Pool.ReadType(node.Required("type")));
+        node.Object("name", "type", "nullable");
+        return new Column(
+            node.Required("name").Text(),
+            Pool.ReadType(node.Required("type")),
+            node.Optional("nullable").Flag(absent: false));
     }
 
     private static void CheckColumns(StepSpec step, string path)

@@ -5,8 +5,8 @@ namespace Sqlitmus.Tests;
 public sealed class InvocationTests : IDisposable
 {
     private const string Columns = """
-        "columns": [{"name": "i", "type": "integer"}, {"name": "r", "type": "real"},
-                    {"name": "s", "type": "text"}, {"name": "b", "type": "blob"}]
+        "columns": [{"name": "i", "type": "integer", "nullable": true}, {"name": "r", "type": "real", "nullable": true},
+                    {"name": "s", "type": "text", "nullable": true}, {"name": "b", "type": "blob", "nullable": true}]
         """;
 
     private readonly JobRun _run = new();
@@ -32,6 +32,23 @@ public sealed class InvocationTests : IDisposable
         var expected = values.Concat(values).Aggregate(0u, (h, x) => unchecked((h * 31) + x));
         Assert.Null(result.Error?.Message);
         Assert.Equal(("ok", 2L, 6L, expected), (result.Status, result.Operations, result.Rows, result.Checksum));
+    }
+
+    [Theory]
+    [InlineData("object")]
+    [InlineData("array")]
+    [InlineData("typed")]
+    public void A_null_that_is_not_declared_fails_in_every_shape(string shape)
+    {
+        foreach (var (name, type) in new[] { ("i", "integer"), ("r", "real"), ("s", "text"), ("b", "blob") })
+        {
+            var result = _run.Perform($$"""
+                "steps": [{"operation": "all", "shape": "{{shape}}", "sql": "SELECT {{name}} FROM t",
+                           "columns": [{"name": "{{name}}", "type": "{{type}}"}]}],
+                "measure": {"operations_per_iteration": 1}
+                """);
+            Assert.Equal("failed", result.Status);
+        }
     }
 
     [Fact]

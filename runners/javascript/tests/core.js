@@ -147,7 +147,7 @@ export const coreCases = [
       digest.value("real", 1.5, "r");
       digest.value("text", "aé", "t");
       digest.value("blob", bytes(0, 255), "b");
-      digest.value("text", null, "t");
+      digest.value("text", null, "t", true);
       digest.execution(258);
       const hash = createHash("sha256");
       hash.update("i\x03\0\0\0-12i\x10\0\0\x009007199254740993", "latin1");
@@ -159,6 +159,10 @@ export const coreCases = [
       throws(
         () => digest.value("integer", "1", "n"),
         "column n: declared integer, the driver returned string 1",
+      );
+      throws(
+        () => digest.value("text", null, "n"),
+        "column n: declared text and not nullable, the driver returned NULL",
       );
       throws(() => digest.value("integer", 1.5, "n"), "declared integer");
       throws(() => digest.value("text", undefined, "n"), "returned nothing");

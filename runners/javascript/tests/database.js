@@ -19,10 +19,10 @@ INSERT INTO big VALUES (1, 9007199254740993);`;
 
 export const COLUMNS = [
   { name: "id", type: "integer" },
-  { name: "i", type: "integer" },
-  { name: "r", type: "real" },
-  { name: "s", type: "text" },
-  { name: "b", type: "blob" },
+  { name: "i", type: "integer", nullable: true },
+  { name: "r", type: "real", nullable: true },
+  { name: "s", type: "text", nullable: true },
+  { name: "b", type: "blob", nullable: true },
 ];
 export const SELECT = {
   operation: "all",

@@ -6,6 +6,9 @@ pub const NULL: u32 = 0x9E37_79B9;
 
 /// Takes every value of every row, in order, and what each execution returned.
 pub trait Sink: Clone + Default {
+    /// Whether values are looked at more closely than a user of the driver would.
+    const VERIFIES: bool;
+
     fn integer(&mut self, value: i64);
     fn real(&mut self, value: f64);
     fn text(&mut self, value: &[u8]);
@@ -31,6 +34,8 @@ impl Checksum {
 }
 
 impl Sink for Checksum {
+    const VERIFIES: bool = false;
+
     #[inline(always)]
     fn integer(&mut self, value: i64) {
         self.fold(value as u32);

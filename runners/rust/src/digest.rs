@@ -37,6 +37,8 @@ impl Witness {
 }
 
 impl Sink for Witness {
+    const VERIFIES: bool = true;
+
     fn integer(&mut self, value: i64) {
         self.checksum.integer(value);
         self.value(b'i', value.to_string().as_bytes());

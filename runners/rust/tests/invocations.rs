@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 fn rows(operation: &str, shape: &str) -> Value {
     let columns: Vec<Value> = [("id", "integer"), ("r", "real"), ("s", "text"), ("b", "blob")]
-        .map(|(name, r#type)| json!({"name": name, "type": r#type}))
+        .map(|(name, r#type)| json!({"name": name, "type": r#type, "nullable": name != "id"}))
         .into();
     let sql = "SELECT id, r, s, b FROM t ORDER BY id";
     json!([{"operation": operation, "sql": sql, "columns": columns, "shape": shape}])

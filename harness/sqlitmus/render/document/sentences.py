@@ -1,6 +1,6 @@
 """Headline, notices and noise as sentences; their numbers are written by `format`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.order import capital, leads, ratio
@@ -19,11 +19,10 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
-from sqlitmus.vocabulary.nouns import by_value, counted, listed
+from sqlitmus.vocabulary.nouns import SHOWN, by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import ClaimWord, Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Side
 
-SHOWN = 3
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
 SIDES: tuple[Side, ...] = ("faster", "slower", "equivalent")
 # Of one comparison and of several.
@@ -40,13 +39,6 @@ MEANING: dict[Grade, str] = {
     "B": "differences of a few percent can be believed",
     "C": "small differences are not found",
 }
-
-
-def some(names: Sequence[str]) -> str:
-    """The first few names, and how many there are besides."""
-    if len(names) <= SHOWN:
-        return listed(names)
-    return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN} more"
 
 
 def ended(text: str) -> str:
@@ -254,6 +246,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "oversubscribed": lambda n: (
         f"{listed(n.names)} workers on {counted(n.of, 'core')} are oversubscribed: these cases "
         "measure scheduling as well."
+    ),
+    "not warm": lambda n: (
+        f"In {counted(n.count, 'cell')} the warm-up ended before the pilot saw a steady state, so "
+        f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
+        "warm-up gives it more time."
     ),
     "governor": lambda n: (
         f"The CPU governor is {n.names[0]}, not performance: the clock rate may follow the load."

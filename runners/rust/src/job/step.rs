@@ -29,13 +29,6 @@ pub struct Step {
     pub pool: Pool,
 }
 
-impl Step {
-    /// The declared types of the result's columns.
-    pub fn types(&self) -> Vec<Type> {
-        self.columns.iter().map(|column| column.r#type).collect()
-    }
-}
-
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -89,4 +82,7 @@ pub enum Type {
 pub struct Column {
     pub name: String,
     pub r#type: Type,
+    /// Whether a value can be NULL; where it cannot, nothing asks.
+    #[serde(default)]
+    pub nullable: bool,
 }

@@ -1,5 +1,5 @@
-//! Reading the columns of a row in place, specialised by their types three at a time: a branch per
-//! column would cost the floor several per cent.
+//! Reading the columns of a row in place, specialised three at a time by their types and by whether
+//! they are nullable: a branch per column would cost the floor several per cent.
 
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -8,7 +8,8 @@ use libsqlite3_sys as ffi;
 
 use super::handles::Statement;
 use crate::checksum::Sink;
-use crate::job::Type;
+use crate::failure::Failure;
+use crate::job::{Column as Declared, Type};
 
 /// Reads neighbouring columns from the one with this number on.
 ///
@@ -16,23 +17,34 @@ use crate::job::Type;
 type Reader<S> = unsafe fn(*mut ffi::sqlite3_stmt, c_int, S) -> S;
 
 /// The readers of a row: of its first columns, and of those after them.
-pub struct Columns<S> {
+pub struct Columns<'c, S> {
+    declared: &'c [Declared],
     first: Reader<S>,
     others: Box<[(c_int, Reader<S>)]>,
 }
 
-impl<S: Sink> Columns<S> {
-    pub fn new(types: &[Type]) -> Self {
-        let (first, others) = types.split_at(types.len().min(WIDEST));
-        let others = others.chunks(WIDEST).zip(1..);
-        let others = others.map(|(chunk, n)| ((n * WIDEST) as c_int, reader(chunk)));
-        Columns { first: reader(first), others: others.collect() }
+impl<'c, S: Sink> Columns<'c, S> {
+    pub fn new(declared: &'c [Declared]) -> Self {
+        let alike = declared.chunk_by(|one, next| one.nullable == next.nullable);
+        let mut number = 0;
+        let mut readers = alike.flat_map(|columns| columns.chunks(WIDEST)).map(|columns| {
+            let first = number;
+            number += columns.len() as c_int;
+            (first, reader(columns))
+        });
+        let first = readers.next().map_or(none as Reader<S>, |(_, reader)| reader);
+        let others = readers.collect();
+        Columns { declared, first, others }
     }
 
-    /// Reads every column of the row that the statement stands on.
+    /// Reads every column of the row that the statement stands on. Only verifying looks for NULL
+    /// in a column that is not nullable.
     #[inline(always)]
-    pub fn read(&self, statement: &Statement<'_>, sink: &mut S) {
-        // SAFETY: `check_counts` has made sure that there are as many columns as types.
+    pub fn read(&self, statement: &Statement<'_>, sink: &mut S) -> Result<(), Failure> {
+        if S::VERIFIES {
+            self.refuse_null(statement)?;
+        }
+        // SAFETY: `check_counts` has made sure that there are as many columns as declared.
         unsafe {
             let mut handed = (self.first)(statement.raw(), 0, std::mem::take(sink));
             for (number, reader) in &self.others {
@@ -40,16 +52,38 @@ impl<S: Sink> Columns<S> {
             }
             *sink = handed;
         }
+        Ok(())
+    }
+
+    fn refuse_null(&self, statement: &Statement<'_>) -> Result<(), Failure> {
+        for (column, number) in self.declared.iter().zip(0..) {
+            // SAFETY: as in `read`.
+            let kind = unsafe { ffi::sqlite3_column_type(statement.raw(), number) };
+            if kind == ffi::SQLITE_NULL && !column.nullable {
+                let name = &column.name;
+                return Err(Failure::new(format!("column {name} is not nullable, got NULL")));
+            }
+        }
+        Ok(())
     }
 }
 
 const WIDEST: usize = 3;
 
-fn reader<S: Sink>(types: &[Type]) -> Reader<S> {
+/// The reader of up to `WIDEST` columns that are all nullable or all not.
+fn reader<S: Sink>(columns: &[Declared]) -> Reader<S> {
+    if columns.iter().any(|column| column.nullable) {
+        typed::<true, S>(columns)
+    } else {
+        typed::<false, S>(columns)
+    }
+}
+
+fn typed<const NULLABLE: bool, S: Sink>(columns: &[Declared]) -> Reader<S> {
     /// Evaluates an expression with the type parameter that stands for a column type.
     macro_rules! with {
         ($declared:ident as $T:ident: $body:expr) => {
-            match $declared {
+            match $declared.r#type {
                 Type::Integer => {
                     type $T = Integer;
                     $body
@@ -69,11 +103,13 @@ fn reader<S: Sink>(types: &[Type]) -> Reader<S> {
             }
         };
     }
-    match types {
+    match columns {
         [] => none,
-        [a] => with!(a as A: one::<A, S>),
-        [a, b] => with!(a as A: with!(b as B: two::<A, B, S>)),
-        [a, b, c] => with!(a as A: with!(b as B: with!(c as C: three::<A, B, C, S>))),
+        [a] => with!(a as A: one::<NULLABLE, A, S>),
+        [a, b] => with!(a as A: with!(b as B: two::<NULLABLE, A, B, S>)),
+        [a, b, c] => {
+            with!(a as A: with!(b as B: with!(c as C: three::<NULLABLE, A, B, C, S>)))
+        }
         _ => unreachable!("chunks have at most {WIDEST} columns"),
     }
 }
@@ -84,7 +120,7 @@ fn reader<S: Sink>(types: &[Type]) -> Reader<S> {
 trait Column {
     /// # Safety
     /// The value must be a column's, and no call may have been made on its statement since.
-    unsafe fn read<S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S);
+    unsafe fn read<const NULLABLE: bool, S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S);
 }
 
 struct Integer;
@@ -98,20 +134,24 @@ unsafe fn is_null(value: *mut ffi::sqlite3_value) -> bool {
     unsafe { ffi::sqlite3_value_type(value) == ffi::SQLITE_NULL }
 }
 
-/// The bytes at `start`, which a conversion of `value` has returned.
+/// The bytes at `start`, which a conversion of `value` has returned: null for an empty blob, for
+/// NULL, and if there is no memory.
 #[inline(always)]
 unsafe fn bytes<'v>(value: *mut ffi::sqlite3_value, start: *const c_void) -> &'v [u8] {
+    if start.is_null() {
+        return &[];
+    }
     // SAFETY: the caller's.
     unsafe { slice::from_raw_parts(start.cast(), ffi::sqlite3_value_bytes(value) as usize) }
 }
 
 impl Column for Integer {
     #[inline(always)]
-    unsafe fn read<S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
+    unsafe fn read<const NULLABLE: bool, S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
         // SAFETY: the caller's.
         unsafe {
             match ffi::sqlite3_value_int64(value) {
-                0 if is_null(value) => sink.null(),
+                0 if NULLABLE && is_null(value) => sink.null(),
                 number => sink.integer(number),
             }
         }
@@ -120,11 +160,11 @@ impl Column for Integer {
 
 impl Column for Real {
     #[inline(always)]
-    unsafe fn read<S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
+    unsafe fn read<const NULLABLE: bool, S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
         // SAFETY: the caller's.
         unsafe {
             match ffi::sqlite3_value_double(value) {
-                0.0 if is_null(value) => sink.null(),
+                0.0 if NULLABLE && is_null(value) => sink.null(),
                 number => sink.real(number),
             }
         }
@@ -133,28 +173,29 @@ impl Column for Real {
 
 impl Column for Text {
     #[inline(always)]
-    unsafe fn read<S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
+    unsafe fn read<const NULLABLE: bool, S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
         // SAFETY: the caller's.
         unsafe {
             let start = ffi::sqlite3_value_text(value);
-            if start.is_null() { sink.null() } else { sink.text(bytes(value, start.cast())) }
+            if NULLABLE && start.is_null() {
+                sink.null();
+            } else {
+                sink.text(bytes(value, start.cast()));
+            }
         }
     }
 }
 
 impl Column for Blob {
     #[inline(always)]
-    unsafe fn read<S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
+    unsafe fn read<const NULLABLE: bool, S: Sink>(value: *mut ffi::sqlite3_value, sink: &mut S) {
         // SAFETY: the caller's.
         unsafe {
             let start = ffi::sqlite3_value_blob(value);
-            if !start.is_null() {
-                sink.blob(bytes(value, start));
-            } else if is_null(value) {
+            if NULLABLE && start.is_null() && is_null(value) {
                 sink.null();
             } else {
-                // An empty blob has no address.
-                sink.blob(&[]);
+                sink.blob(bytes(value, start));
             }
         }
     }
@@ -164,35 +205,39 @@ unsafe fn none<S>(_: *mut ffi::sqlite3_stmt, _: c_int, sink: S) -> S {
     sink
 }
 
-unsafe fn one<A: Column, S: Sink>(raw: *mut ffi::sqlite3_stmt, first: c_int, mut sink: S) -> S {
+unsafe fn one<const NULLABLE: bool, A: Column, S: Sink>(
+    raw: *mut ffi::sqlite3_stmt,
+    first: c_int,
+    mut sink: S,
+) -> S {
     // SAFETY: the caller's.
-    unsafe { A::read(ffi::sqlite3_column_value(raw, first), &mut sink) };
+    unsafe { A::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first), &mut sink) };
     sink
 }
 
-unsafe fn two<A: Column, B: Column, S: Sink>(
+unsafe fn two<const NULLABLE: bool, A: Column, B: Column, S: Sink>(
     raw: *mut ffi::sqlite3_stmt,
     first: c_int,
     mut sink: S,
 ) -> S {
     // SAFETY: the caller's.
     unsafe {
-        A::read(ffi::sqlite3_column_value(raw, first), &mut sink);
-        B::read(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
+        A::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first), &mut sink);
+        B::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
     }
     sink
 }
 
-unsafe fn three<A: Column, B: Column, C: Column, S: Sink>(
+unsafe fn three<const NULLABLE: bool, A: Column, B: Column, C: Column, S: Sink>(
     raw: *mut ffi::sqlite3_stmt,
     first: c_int,
     mut sink: S,
 ) -> S {
     // SAFETY: the caller's.
     unsafe {
-        A::read(ffi::sqlite3_column_value(raw, first), &mut sink);
-        B::read(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
-        C::read(ffi::sqlite3_column_value(raw, first + 2), &mut sink);
+        A::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first), &mut sink);
+        B::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first + 1), &mut sink);
+        C::read::<NULLABLE, S>(ffi::sqlite3_column_value(raw, first + 2), &mut sink);
     }
     sink
 }

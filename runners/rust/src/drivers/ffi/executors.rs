@@ -18,7 +18,7 @@ use crate::job::Step;
 pub struct Rows<'c, Q, R, S> {
     pub source: Q,
     pub step: &'c Step,
-    pub columns: Columns<S>,
+    pub columns: Columns<'c, S>,
     pub reading: R,
 }
 
@@ -28,7 +28,7 @@ pub trait Reading {
     fn execute<S: Sink>(
         &self,
         statement: &Statement<'_>,
-        columns: &Columns<S>,
+        columns: &Columns<'_, S>,
         sink: &mut S,
     ) -> Result<u64, Failure>;
 }
@@ -40,13 +40,13 @@ impl Reading for Get {
     fn execute<S: Sink>(
         &self,
         statement: &Statement<'_>,
-        columns: &Columns<S>,
+        columns: &Columns<'_, S>,
         sink: &mut S,
     ) -> Result<u64, Failure> {
         if !statement.step()? {
             return Ok(0);
         }
-        columns.read(statement, sink);
+        columns.read(statement, sink)?;
         Ok(1)
     }
 }
@@ -58,12 +58,12 @@ impl Reading for All {
     fn execute<S: Sink>(
         &self,
         statement: &Statement<'_>,
-        columns: &Columns<S>,
+        columns: &Columns<'_, S>,
         sink: &mut S,
     ) -> Result<u64, Failure> {
         let mut count = 0;
         while statement.step()? {
-            columns.read(statement, sink);
+            columns.read(statement, sink)?;
             count += 1;
         }
         Ok(count)
@@ -180,7 +180,7 @@ pub struct Open<'c> {
 
 impl<S: Sink> Executor<S> for Open<'_> {
     fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        let columns = Columns::new(&self.step.types());
+        let columns = Columns::new(&self.step.columns);
         for execution in executions {
             let connection = Database::open(self.access)?;
             let statement = connection.prepare(&self.step.sql)?;

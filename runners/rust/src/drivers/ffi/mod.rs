@@ -87,7 +87,7 @@ fn specialise<'c, S: Sink + 'c>(
     source: impl Source + 'c,
     step: &'c Step,
 ) -> Box<dyn Executor<S> + 'c> {
-    let columns = Columns::new(&step.types());
+    let columns = Columns::new(&step.columns);
     match step.operation {
         _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         Operation::Run => Box::new(Run { connection, source, step }),

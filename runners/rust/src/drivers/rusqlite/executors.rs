@@ -264,7 +264,7 @@ impl<S: Sink> Executor<S> for Open<'_> {
         executions: Range<u64>,
         tally: &mut Tally<S>,
     ) -> std::result::Result<(), Failure> {
-        let shape = Object::new(self.step.types());
+        let shape = Object::new(&self.step.columns);
         for execution in executions {
             let outcome = self.once(&shape, execution, &mut tally.sink);
             let count = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
@@ -276,7 +276,7 @@ impl<S: Sink> Executor<S> for Open<'_> {
 }
 
 impl Open<'_> {
-    fn once<S: Sink>(&self, shape: &Object, execution: u64, sink: &mut S) -> Result<u64> {
+    fn once<S: Sink>(&self, shape: &Object<'_>, execution: u64, sink: &mut S) -> Result<u64> {
         let connection = super::open(self.access)?;
         let parameters = self.step.pool.row(execution);
         let mut statement = connection.prepare(&self.step.sql)?;

@@ -117,7 +117,7 @@ fn with_source<'c, S: Sink + 'c>(
     source: impl Source + 'c,
     step: &'c Step,
 ) -> Box<dyn Executor<S> + 'c> {
-    let columns = step.types();
+    let columns = &step.columns;
     match step.shape {
         _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         _ if step.operation == Operation::Run => Box::new(Run { source, step }),

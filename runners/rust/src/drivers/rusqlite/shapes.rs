@@ -4,7 +4,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Error, Result, Row};
 
 use crate::checksum::Sink;
-use crate::job::Type;
+use crate::job::{Column, Type};
 
 pub trait Shape {
     /// A collection of rows.
@@ -17,9 +17,10 @@ pub trait Shape {
     fn read<S: Sink>(&self, rows: &mut Self::Rows, sink: &mut S);
 }
 
-/// Owned values of the declared types. Records stand end to end in one vector, as those of a
+/// Owned values of the declared types; NULL where a column is not nullable is an error, as it is
+/// for `row.get::<_, i64>`. Records stand end to end in one vector, as those of a
 /// `Vec<User>` would: no allocation per row other than its texts and blobs.
-pub struct Object(Vec<Type>);
+pub struct Object<'c>(&'c [Column]);
 
 pub enum Field {
     Null,
@@ -30,26 +31,26 @@ pub enum Field {
     Blob(Box<[u8]>),
 }
 
-impl Object {
-    pub fn new(columns: Vec<Type>) -> Self {
+impl<'c> Object<'c> {
+    pub fn new(columns: &'c [Column]) -> Self {
         Object(columns)
     }
 }
 
-impl Shape for Object {
+impl Shape for Object<'_> {
     type Rows = Vec<Field>;
 
     #[inline(always)]
     fn push<S: Sink>(&self, row: &Row<'_>, rows: &mut Vec<Field>, _sink: &mut S) -> Result<()> {
-        for (column, declared) in self.0.iter().enumerate() {
-            rows.push(match (declared, row.get_ref(column)?) {
-                (_, ValueRef::Null) => Field::Null,
+        for (number, column) in self.0.iter().enumerate() {
+            rows.push(match (column.r#type, row.get_ref(number)?) {
                 (Type::Integer, ValueRef::Integer(value)) => Field::Integer(value),
                 (Type::Real, ValueRef::Real(value)) => Field::Real(value),
                 (Type::Real, ValueRef::Integer(value)) => Field::Real(value as f64),
                 (Type::Text, ValueRef::Text(value)) => Field::Text(str::from_utf8(value)?.into()),
                 (Type::Blob, ValueRef::Blob(value)) => Field::Blob(value.into()),
-                (_, value) => return Err(mistyped(row, column, value)),
+                (_, ValueRef::Null) if column.nullable => Field::Null,
+                (_, value) => return Err(mistyped(row, number, value)),
             });
         }
         Ok(())
@@ -71,22 +72,26 @@ impl Shape for Object {
 }
 
 /// A `Vec<Value>` per row.
-pub struct Array(Vec<Type>);
+pub struct Array<'c>(&'c [Column]);
 
-impl Array {
-    pub fn new(columns: Vec<Type>) -> Self {
+impl<'c> Array<'c> {
+    pub fn new(columns: &'c [Column]) -> Self {
         Array(columns)
     }
 }
 
-impl Shape for Array {
+impl Shape for Array<'_> {
     type Rows = Vec<Vec<Value>>;
 
     #[inline(always)]
     fn push<S: Sink>(&self, row: &Row<'_>, rows: &mut Self::Rows, _sink: &mut S) -> Result<()> {
         let mut values = Vec::with_capacity(self.0.len());
-        for column in 0..self.0.len() {
-            values.push(row.get(column)?);
+        for (number, column) in self.0.iter().enumerate() {
+            let value = row.get(number)?;
+            if S::VERIFIES && value == Value::Null && !column.nullable {
+                return Err(mistyped(row, number, ValueRef::Null));
+            }
+            values.push(value);
         }
         rows.push(values);
         Ok(())
@@ -95,11 +100,13 @@ impl Shape for Array {
     #[inline(always)]
     fn read<S: Sink>(&self, rows: &mut Self::Rows, sink: &mut S) {
         for row in rows.drain(..) {
-            for (value, declared) in row.iter().zip(&self.0) {
+            for (value, column) in row.iter().zip(self.0) {
                 match value {
                     Value::Null => sink.null(),
                     // A column of reals may hold whole numbers as integers.
-                    Value::Integer(value) if *declared == Type::Real => sink.real(*value as f64),
+                    Value::Integer(value) if column.r#type == Type::Real => {
+                        sink.real(*value as f64);
+                    }
                     Value::Integer(value) => sink.integer(*value),
                     Value::Real(value) => sink.real(*value),
                     Value::Text(value) => sink.text(value.as_bytes()),
@@ -120,28 +127,28 @@ fn mistyped(row: &Row<'_>, column: usize, value: ValueRef<'_>) -> Error {
 }
 
 /// Values read in place through `get_ref`; nothing is materialised.
-pub struct Typed(Vec<Type>);
+pub struct Typed<'c>(&'c [Column]);
 
-impl Typed {
-    pub fn new(columns: Vec<Type>) -> Self {
+impl<'c> Typed<'c> {
+    pub fn new(columns: &'c [Column]) -> Self {
         Typed(columns)
     }
 }
 
-impl Shape for Typed {
+impl Shape for Typed<'_> {
     type Rows = ();
 
     #[inline(always)]
     fn push<S: Sink>(&self, row: &Row<'_>, _rows: &mut (), sink: &mut S) -> Result<()> {
-        for (column, declared) in self.0.iter().enumerate() {
-            match (declared, row.get_ref(column)?) {
-                (_, ValueRef::Null) => sink.null(),
+        for (number, column) in self.0.iter().enumerate() {
+            match (column.r#type, row.get_ref(number)?) {
                 (Type::Integer, ValueRef::Integer(value)) => sink.integer(value),
                 (Type::Real, ValueRef::Real(value)) => sink.real(value),
                 (Type::Real, ValueRef::Integer(value)) => sink.real(value as f64),
                 (Type::Text, ValueRef::Text(value)) => sink.text(str::from_utf8(value)?.as_bytes()),
                 (Type::Blob, ValueRef::Blob(value)) => sink.blob(value),
-                (_, value) => return Err(mistyped(row, column, value)),
+                (_, ValueRef::Null) if column.nullable => sink.null(),
+                (_, value) => return Err(mistyped(row, number, value)),
             }
         }
         Ok(())
