@@ -83,13 +83,13 @@ MACHINES = [
 
 def build(report: MergedReport) -> Document:
     """The document of a merged report."""
-    there, expected = len(report.machines), len(report.machines) + len(report.expected)
-    refused = [f"Not taken: {one.path}: {one.reason}" for one in report.refused]
+    arrived, expected = len(report.machines), len(report.machines) + len(report.expected)
+    refused = [f"Not taken: {run.path}: {run.reason}" for run in report.refused]
     return Document(
         title=report.title,
         headline=list(map(sentences.statement, report.headline)),
         facts=[
-            ("", f"{there} of {counted(expected, 'machine')}"),
+            ("", f"{arrived} of {counted(expected, 'machine')}"),
             ("", counted(len(report.rows), "comparison")),
             ("reference", report.reference),
         ],

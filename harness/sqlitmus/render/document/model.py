@@ -122,7 +122,7 @@ class Table:
 
     def cell(self, row: Row, column: str) -> Cell:
         """The row's cell in the column of that id; an empty one for a row that ends before it."""
-        place = [one.id for one in self.columns].index(column)
+        place = [head.id for head in self.columns].index(column)
         return row.cells[place] if place < len(row.cells) else Cell()
 
     @property

@@ -76,7 +76,7 @@ def _page(report: MergedReport, packed: Sequence[Packed], document: Document, le
                     "kind": "merged",
                     "words": list(WORDS),
                     "machines": [
-                        {"name": one.machine.name, "here": bool(one.page)} for one in packed
+                        {"name": each.machine.name, "here": bool(each.page)} for each in packed
                     ],
                 }
             ),
