@@ -23,6 +23,12 @@ class Speedup:
     high: float | None
 
 
+def speedup(ratio: Interval) -> Speedup:
+    """The speed-up that a ratio of times (new over base) says."""
+    low, high = (None if end is None else 1 / end for end in (ratio.high, ratio.low))
+    return Speedup(1 / ratio.value, low, high)
+
+
 @dataclass(frozen=True, slots=True)
 class RateTest:
     """The new runner's rate over the base's: its speed-up with 95, 99 and 99.9 % intervals, p of no
