@@ -114,9 +114,11 @@ version:
 test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
+# (byte code is kept even where the environment forbids it: without, each worker and each program that a test
+# starts compiles everything again)
 # The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
 test-fast *ARGS:
-    @python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast --cov --cov-report= "$@"
+    @PYTHONDONTWRITEBYTECODE= python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast --cov --cov-report= "$@"
     @echo "Percent of harness/sqlitmus covered by these tests (file by file with --cov-report term):"
     @python -m coverage report --format=total
 

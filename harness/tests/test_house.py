@@ -71,10 +71,8 @@ VAGUE_AT_MOST = {
     "cli": 1,
     "compare": 8,
     "export": 2,
-    "machines": 12,
-    "render": 30,
+    "render": 4,
     "results": 2,
-    "run": 12,
     "stats": 1,
 }
 

@@ -18,11 +18,12 @@ from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import Shard
 from sqlitmus.results.report import SelfTest
+from sqlitmus.run.judge import Verified
 from sqlitmus.run.store import Block
 from sqlitmus.vocabulary.contract import Identity, Sqlite
 from sqlitmus.vocabulary.detail import Detail
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import CaseMetric, Correction, Outcome, Role, RunKind, Steadiness
+from sqlitmus.vocabulary.terms import CaseMetric, Correction, Role, RunKind, Steadiness
 
 
 class RunDataError(UsageError):
@@ -173,30 +174,8 @@ class Plan(Record):
         return self
 
 
-class Proof(Record):
-    """Rows and checksum of the read-back queries."""
-
-    rows: int
-    checksum: int
-
-
-class Check(Record):
+class Check(Verified, extra="ignore"):
     """One cell against the oracle, before any timing."""
-
-    case: str
-    runner: str
-    outcome: Outcome
-    reason: str | None = None
-    rows: int | None = None
-    affected: int | None = None
-    checksum: int | None = None
-    readback: Proof | None = None
-    digest: str | None = None
-    plans: list[list[str]] = []
-    pragmas: dict[str, str | int | float | None] = {}
-    engine: dict[str, str | int] = {}
-    log: str | None = None
-    command: str = ""
 
 
 class Gated(Record):

@@ -89,8 +89,8 @@ def _plan(plans: Sequence[Plan]) -> Plan:
     runners: dict[str, PlannedRunner] = {}
     for plan in plans:
         for runner in plan.runners:
-            known = runners.get(runner.name)
-            if known is None or (known.missing is not None and runner.missing is None):
+            earlier = runners.get(runner.name)
+            if earlier is None or (earlier.missing is not None and runner.missing is None):
                 runners[runner.name] = runner
     first = plans[0]
     length = max(plan.blocks // plan.sessions for plan in plans)
@@ -108,10 +108,10 @@ def _plan(plans: Sequence[Plan]) -> Plan:
 
 def _cells(plan: Plan) -> dict[str, list[str]]:
     """The runners that had to do each case; what was not there is told apart by `differences`."""
-    there = [runner.name for runner in plan.runners if runner.missing is None]
-    wanted = plan.cells or {}
+    present = [runner.name for runner in plan.runners if runner.missing is None]
+    cells = plan.cells or {}
     return {
-        case.id: [name for name in there if plan.cells is None or name in wanted.get(case.id, ())]
+        case.id: [name for name in present if plan.cells is None or name in cells.get(case.id, ())]
         for case in plan.cases
     }
 
@@ -125,17 +125,17 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
 
     def laid(columns: list[NDArray[T]], empty: float) -> NDArray[T]:
         whole = np.full(shape, empty, dtype=columns[0].dtype)
-        for column, start, (own, there), blocks in zip(
+        for column, start, (sources, targets), blocks in zip(
             columns, starts, series, spread, strict=True
         ):
             rows = list(range(start, start + len(column)))
-            whole[np.ix_(rows, there, blocks)] = column[:, own]
+            whole[np.ix_(rows, targets, blocks)] = column[:, sources]
         return whole
 
     parts = [run.samples for run in runs]
     reasons: dict[tuple[int, int, int], str] = {}
-    for part, start, (own, there), blocks in zip(parts, starts, series, spread, strict=True):
-        place = dict(zip(own, there, strict=True))
+    for part, start, (sources, targets), blocks in zip(parts, starts, series, spread, strict=True):
+        place = dict(zip(sources, targets, strict=True))
         for (case, who, block), reason in part.reasons.items():
             if who in place:
                 reasons[start + case, place[who], blocks[block]] = reason
@@ -155,24 +155,24 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
 
 def _series(plan: Plan, names: list[str], canary: str | None) -> tuple[list[int], list[int]]:
     """The series of a run and where they go; a canary of another runner stays out."""
-    own = list(range(len(plan.runners)))
-    there = [names.index(runner.name) for runner in plan.runners]
+    sources = list(range(len(plan.runners)))
+    targets = [names.index(runner.name) for runner in plan.runners]
     if plan.canary is not None and plan.canary == canary:
-        return [*own, len(own)], [*there, len(names)]
-    return own, there
+        return [*sources, len(sources)], [*targets, len(names)]
+    return sources, targets
 
 
 def _spread(plan: Plan, whole: Plan) -> list[int]:
     """Where each block of a run stands in the whole: its session's blocks first, then the gap."""
-    own, length = plan.blocks // plan.sessions, whole.blocks // whole.sessions
-    return [s * length + b for s in range(plan.sessions) for b in range(own)]
+    blocks, length = plan.blocks // plan.sessions, whole.blocks // whole.sessions
+    return [s * length + b for s in range(plan.sessions) for b in range(blocks)]
 
 
 def _machine(runs: Sequence[RunData]) -> dict[str, str]:
     """Facts; where runs differ, each value with the runs that have it."""
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for name in dict.fromkeys(name for run in runs for name in run.machine):
         values = {_named(run): run.machine.get(name, "unknown") for run in runs}
         same = len(set(values.values())) == 1
-        found[name] = next(iter(values.values())) if same else by_value(values)
-    return found
+        facts[name] = next(iter(values.values())) if same else by_value(values)
+    return facts

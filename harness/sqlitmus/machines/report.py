@@ -25,17 +25,17 @@ def merged_report(
     merged: merging.Merged, surveys: Sequence[Survey[T]], reference: str
 ) -> MergedReport:
     """All that the machines say of each comparison with `reference`, by case and runner."""
-    there = [one for one in surveys if one.machine is not None]
-    machines = [one.machine for one in there if one.machine is not None]
+    readable = [survey for survey in surveys if survey.machine is not None]
+    machines = [survey.machine for survey in readable if survey.machine is not None]
     cases: dict[str, About] = {}
-    for one in there:
-        for name, about in one.cases.items():
+    for survey in readable:
+        for name, about in survey.cases.items():
             cases.setdefault(name, about)
     groups = list(dict.fromkeys(about.group for about in cases.values()))
-    places = _places(there, cases)
-    rows = _rows(places, cases, there, [machine.name for machine in machines])
-    refused = [mergedmodel.Refused(one.path, one.reason) for one in merged.refused]
-    refused += [one for survey in surveys for one in survey.refused]
+    places = _places(readable, cases)
+    rows = _rows(places, cases, readable, [machine.name for machine in machines])
+    refused = [mergedmodel.Refused(run.path, run.reason) for run in merged.refused]
+    refused += [run for survey in surveys for run in survey.refused]
     return MergedReport(
         version=VERSION,
         title=f"SQLite across runtimes on {counted(len(machines), 'machine')}",
@@ -43,7 +43,7 @@ def merged_report(
         created=merged.created,
         sqlitmus_version=merged.sqlitmus,
         reference=reference,
-        headline=headline([row for row in rows if _choosable(row, there)], groups, reference),
+        headline=headline([row for row in rows if _choosable(row, readable)], groups, reference),
         machines=machines,
         refused=refused,
         expected=merged.expected,
@@ -55,8 +55,8 @@ def merged_report(
 def _places(surveys: Sequence[Survey[T]], cases: dict[str, About]) -> list[Place]:
     """Every pair that any machine was asked, by case, in the order in which they first occur."""
     by_case: dict[str, dict[str, None]] = {name: {} for name in cases}
-    for one in surveys:
-        for case, runner in one.answers:
+    for survey in surveys:
+        for case, runner in survey.answers:
             by_case[case][runner] = None
     return [(case, runner) for case, runners in by_case.items() for runner in runners]
 
@@ -64,14 +64,14 @@ def _places(surveys: Sequence[Survey[T]], cases: dict[str, About]) -> list[Place
 def _rows(
     places: list[Place], cases: dict[str, About], surveys: Sequence[Survey[T]], names: list[str]
 ) -> list[Row]:
-    kinds = [one.machine.kind for one in surveys if one.machine is not None]
-    pooled = _pooled(places, [one.estimates for one in surveys], kinds)
+    kinds = [survey.machine.kind for survey in surveys if survey.machine is not None]
+    pooled = _pooled(places, [survey.estimates for survey in surveys], kinds)
     rows: list[Row] = []
     for place, means in zip(places, pooled, strict=True):
         case, runner = place
         about = cases[case]
-        answers = [one.answers.get(place, ABSENT) for one in surveys]
-        found = judge(answers, names)
+        answers = [survey.answers.get(place, ABSENT) for survey in surveys]
+        judged = judge(answers, names)
         rows.append(
             Row(
                 case,
@@ -80,10 +80,10 @@ def _rows(
                 about.group,
                 about.axes,
                 runner,
-                found.word,
-                found.verdict,
-                found.text,
-                found.beside,
+                judged.word,
+                judged.verdict,
+                judged.text,
+                judged.beside,
                 answers,
                 means,
             )
@@ -99,7 +99,10 @@ def _pooled(
     none = (np.nan, np.nan, 0.0)
     values = np.array(
         [
-            [(e.mean, e.error, e.freedom) if (e := one.get(place)) else none for one in estimates]
+            [
+                (e.mean, e.error, e.freedom) if (e := by_place.get(place)) else none
+                for by_place in estimates
+            ]
             for place in places
         ],
         dtype=np.float64,
@@ -109,7 +112,7 @@ def _pooled(
 
 def _choosable(row: Row, surveys: Sequence[Survey[T]]) -> bool:
     """Whether a row is of use to choose a runtime by: neither a control nor a yardstick."""
-    return row.group != _CONTROLS and any(row.runner in one.choices for one in surveys)
+    return row.group != _CONTROLS and any(row.runner in survey.choices for survey in surveys)
 
 
 def headline(rows: Sequence[Row], groups: Sequence[str], reference: str) -> list[Statement]:

@@ -35,12 +35,6 @@ def speedup(ratio: Interval) -> Speedup:
     return Speedup(1 / ratio.value, low, high)
 
 
-def time_ratio(faster: Speedup) -> Interval:
-    """The ratio of times (new over base) that a speed-up says."""
-    low, high = (None if end is None else 1 / end for end in (faster.high, faster.low))
-    return Interval(1 / faster.value, low, high)
-
-
 @dataclass(frozen=True, slots=True)
 class RateTest:
     """What Node's benchmark/compare.R says of two subjects' rates (1 / time), all as shares of the

@@ -173,21 +173,6 @@ class Cell:
     command: str = ""
     log: str | None = None
 
-    @property
-    def cold(self) -> Measure | None:
-        """Wall ns of the process, where that is not the primary time."""
-        return self.figures.get("cold")
-
-    @property
-    def cpu(self) -> Measure | None:
-        """CPU ns per unit of work."""
-        return self.figures.get("cpu")
-
-    @property
-    def memory(self) -> Measure | None:
-        """Peak memory in bytes."""
-        return self.figures.get("peak_rss")
-
 
 @dataclass(frozen=True, slots=True)
 class Case:

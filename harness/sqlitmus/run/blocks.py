@@ -64,11 +64,11 @@ class Measuring:
 
     def until(self, blocks: int) -> bool:
         """Go on until `blocks` are whole; False if the user asked to stop before that."""
-        wanted = [slot for slot in self._slots if slot.block < blocks]
-        open_ = [slot for slot in wanted if (slot.position, 0) not in self._done]
+        planned = [slot for slot in self._slots if slot.block < blocks]
+        open_ = [slot for slot in planned if (slot.position, 0) not in self._done]
         pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
         remaining = Remaining(sum(map(self._seconds, open_)) + pauses * self._plan.pause_s)
-        for block, slots in groupby(wanted, key=lambda slot: slot.block):
+        for block, slots in groupby(planned, key=lambda slot: slot.block):
             if self._begins_session(block) and not self._rest(block, remaining):
                 return False
             if not self._block(block, list(slots), remaining):
@@ -122,10 +122,10 @@ class Measuring:
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
         """One block, done again if the machine was disturbed and a repeat is left."""
         for take in range(2):
-            known = next((b for b in self._blocks if (b.block, b.take) == (block, take)), None)
-            if known and known.repeated:
+            earlier = next((b for b in self._blocks if (b.block, b.take) == (block, take)), None)
+            if earlier and earlier.repeated:
                 continue
-            if known:
+            if earlier:
                 return True
             before = self._look()
             for number, slot in enumerate(self._to_do(slots, take)):
@@ -186,11 +186,11 @@ class Measuring:
         if self._context.stop.requested > 1:
             return False
         sample, iterations = to_sample(slot, take, attempt)
-        told = None
+        details = None
         # Only claims show them; another run would pay for a line per invocation that none reads.
         if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
-            told = detail(slot.position, take, attempt.invocation.result, attempt.launch)
-        self._save(sample, iterations, told)
+            details = detail(slot.position, take, attempt.invocation.result, attempt.launch)
+        self._save(sample, iterations, details)
         self._done.add((slot.position, take))
         self._performed += 1
         self._note(sample)
@@ -221,9 +221,9 @@ class Measuring:
             milestone=milestone,
         )
 
-    def _save(self, sample: Sample, iterations: Iterations | None, told: Detail | None) -> None:
-        if told:
-            self._directory.add_detail(told)
+    def _save(self, sample: Sample, iterations: Iterations | None, details: Detail | None) -> None:
+        if details:
+            self._directory.add_detail(details)
         self._directory.add_sample(sample, iterations)
 
 
@@ -274,10 +274,10 @@ def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iteratio
     if not iterations:
         return sample.model_copy(update=measured), None
     measured["steady_ns"] = statistics.median(iterations)
-    kept = Iterations(
+    series = Iterations(
         position=slot.position,
         take=take,
         warmup_ns=result.warmup_ns,
         iterations_ns=iterations,
     )
-    return sample.model_copy(update=measured), kept
+    return sample.model_copy(update=measured), series

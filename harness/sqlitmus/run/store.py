@@ -40,13 +40,13 @@ class Sample(Model):
     def row(self) -> list[Any]:
         """The sample as a line of `samples.jsonl`, in the order of `columns`."""
         fixed = self.model_dump(mode="json", include=set(_FIXED))
-        return [*fixed.values(), *(self.figures.get(one.name) for one in figures.FIGURES)]
+        return [*fixed.values(), *(self.figures.get(figure.name) for figure in figures.FIGURES)]
 
     @classmethod
     def from_row(cls, row: list[Any]) -> "Sample":
         """The sample of such a line; raises ValueError for one of another length."""
         values = dict(zip(columns(), row, strict=True))
-        measured = {one.name: values.pop(one.sampled) for one in figures.FIGURES}
+        measured = {figure.name: values.pop(figure.sampled) for figure in figures.FIGURES}
         return cls.model_validate({**values, "figures": measured})
 
 
@@ -55,7 +55,7 @@ _FIXED = [name for name in Sample.model_fields if name != "figures"]
 
 def columns() -> list[str]:
     """The columns of `samples.jsonl`: what every invocation has, then the figures."""
-    return [*_FIXED, *(one.sampled for one in figures.FIGURES)]
+    return [*_FIXED, *(figure.sampled for figure in figures.FIGURES)]
 
 
 class Block(Model):

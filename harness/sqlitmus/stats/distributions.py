@@ -65,11 +65,12 @@ def _beta_fraction(x: Array, a: Array, b: Array, which: NDArray[np.intp]) -> Arr
         return x
     largest = np.nanmax(a + b, initial=0.5) * 2
     depth = int(min(100, 16 + 6 * np.sqrt(largest)))
+    k = np.arange(depth, 0, -1.0)[:, np.newaxis]
+    m = k // 2
+    factors = np.where(k % 2, -(a + m) * (a + b + m), m * (b - m)) / ((a + k - 1) * (a + k))
     value = np.ones_like(x)
-    for k in range(depth, 0, -1):
-        m = k // 2
-        factor = -(a + m) * (a + b + m) if k % 2 else m * (b - m)
-        value = 1 + (factor / ((a + k - 1) * (a + k)))[which] * x / value
+    for factor in factors:
+        value = 1 + factor[which] * x / value
     return 1 / value
 
 

@@ -13,7 +13,6 @@ from sqlitmus.vocabulary.verdicts import Verdict
 MIN_BLOCKS = 10
 ALPHA = 0.05
 _VERDICTS = np.array(list(Verdict), dtype=np.object_)
-_MIRROR = np.array([verdict.opposite.code for verdict in Verdict], dtype=np.int8)
 
 Codes = NDArray[np.int8]
 
@@ -23,10 +22,6 @@ class Verdicts:
     """Per row the code of a `Verdict`."""
 
     code: Codes
-
-    def mirrored(self) -> "Verdicts":
-        """The verdicts of the same pairs with runner and reference exchanged."""
-        return Verdicts(_MIRROR[self.code])
 
     def are(self, *verdicts: Verdict) -> NDArray[np.bool_]:
         """Which rows have one of `verdicts`."""

@@ -1,15 +1,13 @@
 """`sqlitmus merge` from end to end: what it says, where, and with which exit code."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.machines import manifest as model
 from sqlitmus.vocabulary import paths
+from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 from tests.machines.folders import shard, write
 
@@ -17,26 +15,19 @@ from tests.machines.folders import shard, write
 class Call:
     """The command line in a folder of its own; stamps and the folder are replaced by words."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.root = root
+        self.capsys = capsys
+        self.monkeypatch = monkeypatch
+        monkeypatch.setattr(paths, "RESULTS", root / "results")
+        monkeypatch.setenv("SQLITMUS_CALLED_FROM", str(root))
 
     def __call__(self, *arguments: str) -> Done:
         """Merge."""
-        done = subprocess.run(
-            [sys.executable, "-m", "sqlitmus", "merge", *arguments],
-            env={
-                **os.environ,
-                "PYTHONPATH": str(paths.ROOT / "harness"),
-                "SQLITMUS_ROOT": str(self.root),
-                "SQLITMUS_CALLED_FROM": str(self.root),
-                "COLUMNS": "100",
-            },
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, self.plain(done.stdout), self.plain(done.stderr))
+        done = sqlitmus(self.capsys, self.monkeypatch, "merge", *arguments)
+        return Done(done.code, self.plain(done.out), self.plain(done.err))
 
     def plain(self, text: str) -> str:
         """Without what differs from run to run."""
@@ -44,8 +35,10 @@ class Call:
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> Call:
-    return Call(tmp_path)
+def call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Call:
+    return Call(tmp_path, capsys, monkeypatch)
 
 
 def test_shards_of_two_machines_and_what_did_not_come(call: Call) -> None:

@@ -20,6 +20,8 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     head, _, _ = text.partition("cases = ")
     suites.write_text(f"{head}cases = {cases}\n", "utf-8")
     made = Desk.make(catalogue, monkeypatch)
+    # no processes for machines as small as these
+    monkeypatch.setattr("sqlitmus.machine.affinity.usable", lambda: 1)
     made.instant.paces["a"] = even(1000, "a")
     made.instant.paces["b"] = even(500, "b")
     return made

@@ -36,7 +36,7 @@ indexes = []
 rows = "size"
 id = { generator = "sequence" }
 big = { generator = "sequence", offset = 9_007_199_254_740_992 }
-word = { generator = "text", min = 2, max = 9 }
+word = { generator = "pattern", pattern = "word {}" }
 """
 
 SCENARIOS = """

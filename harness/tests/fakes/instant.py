@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
+from sqlitmus.machine.conditions import Conditions
 from sqlitmus.run import blocks, context, pace, pilot, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
@@ -150,6 +152,18 @@ def oracle() -> Description:
 
 
 start_and_describe = runners.describe
+read_facts = machine.facts
+
+
+@cache
+def facts() -> dict[str, str]:
+    """What this machine is, which no test changes: reading it starts programs."""
+    return read_facts(paths.ROOT)
+
+
+def same_facts(_folder: Path) -> dict[str, str]:
+    """The facts again, for each run its own."""
+    return dict(facts())
 
 
 def describe(command: list[str], environment: dict[str, str], fingerprint: str) -> Description:
@@ -185,7 +199,13 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+
+        def look(probe_ns: int) -> Conditions:
+            return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)
+
         monkeypatch.setattr(runners, "describe", describe)
+        monkeypatch.setattr(machine, "facts", same_facts)
+        monkeypatch.setattr(blocks, "conditions", SimpleNamespace(read=look))
         monkeypatch.setattr(os, "fsync", id)  # syncs of hundreds of lines take seconds
         monkeypatch.setattr(blocks, "probe", lambda: PROBE_NS)
         monkeypatch.setattr(pace, "probe", lambda: PROBE_NS)

@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.machine import kernel
+from sqlitmus.machine import conditions, kernel
 from sqlitmus.results.report import Cell
+from sqlitmus.run import blocks
 from sqlitmus.run.store import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
@@ -206,6 +207,7 @@ def test_a_machine_that_tells_nothing_of_itself_is_measured_all_the_same(
         monkeypatch.setattr(kernel, name, silent)
     monkeypatch.setattr(os, "getloadavg", refuse)
     monkeypatch.setattr(psutil, "sensors_battery", refuse)
+    monkeypatch.setattr(blocks, "conditions", conditions)
     assert desk.run(blocks=2).exit == 0
     run = desk.clone.latest()
     told = json.loads((run.path / "blocks.jsonl").read_text().splitlines()[0])

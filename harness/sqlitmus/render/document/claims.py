@@ -167,15 +167,6 @@ def _cells(
     )
 
 
-def folds(group: Group) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of a group by runner, if there are many; else all under an empty name."""
-    if len(group.rows) <= FOLD:
-        yield "", group.rows
-        return
-    for runner in dict.fromkeys(row.runner for row in group.rows):
-        yield runner, [row for row in group.rows if row.runner == runner]
-
-
 def tally(rows: Sequence[Row]) -> str:
     """`41 rows: 38 reproduced, 3 not resolved`."""
     counts = Counter(row.verdict for row in rows if row.verdict)

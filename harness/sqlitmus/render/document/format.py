@@ -30,11 +30,11 @@ def decimals(value: float, low: float | None, high: float | None) -> int:
     except (ValueError, OverflowError):  # of 0 and of what is not finite
         return 0
     if low is None or high is None or not high > low:
-        wanted = PLAIN_DIGITS - 1 - lead
+        places = PLAIN_DIGITS - 1 - lead
     else:
-        wanted = -floor(log10((high - low) / 2))
-        wanted = max(min(wanted, MAX_DIGITS - 1 - lead), MIN_DIGITS - 1 - lead)
-    return max(0, wanted)
+        places = -floor(log10((high - low) / 2))
+        places = max(min(places, MAX_DIGITS - 1 - lead), MIN_DIGITS - 1 - lead)
+    return max(0, places)
 
 
 def fixed(value: float, places: int) -> str:
@@ -118,7 +118,7 @@ def change(ratio: Interval) -> tuple[str, str]:
     """A ratio as the difference in percent that it is, `("+4.2 %", "[+3.1, +5.3]")`, with no more
     digits than its interval supports."""
     value, low, high = (
-        None if one is None else (one - 1) * 100 for one in (ratio.value, ratio.low, ratio.high)
+        None if end is None else (end - 1) * 100 for end in (ratio.value, ratio.low, ratio.high)
     )
     assert value is not None
     if low is None or high is None:

@@ -1,6 +1,6 @@
 """Several machines as a document: what holds on which of them, and what they are."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlitmus.render.document import cells, sentences
@@ -83,13 +83,13 @@ MACHINES = [
 
 def build(report: MergedReport) -> Document:
     """The document of a merged report."""
-    there, expected = len(report.machines), len(report.machines) + len(report.expected)
-    refused = [f"Not taken: {one.path}: {one.reason}" for one in report.refused]
+    arrived, expected = len(report.machines), len(report.machines) + len(report.expected)
+    refused = [f"Not taken: {run.path}: {run.reason}" for run in report.refused]
     return Document(
         title=report.title,
         headline=list(map(sentences.statement, report.headline)),
         facts=[
-            ("", f"{there} of {counted(expected, 'machine')}"),
+            ("", f"{arrived} of {counted(expected, 'machine')}"),
             ("", counted(len(report.rows), "comparison")),
             ("reference", report.reference),
         ],
@@ -223,32 +223,6 @@ def count(rows: Iterable[Row]) -> str:
     """`12 not resolved, 3 no answer`: the words that occur."""
     kinds = [row.word for row in rows]
     return ", ".join(f"{kinds.count(word)} {word}" for word in WORDS if word in kinds)
-
-
-def chosen(
-    rows: Sequence[Row], room: int, size: Callable[[Row], int]
-) -> tuple[list[Row], list[Row]]:
-    """The rows that fit into `room`, decided ones first, in report order; and those that do not."""
-    order = list(WORDS)
-    ranked = sorted(range(len(rows)), key=lambda place: order.index(rows[place].word))
-    kept: set[int] = set()
-    for place in ranked:
-        room -= size(rows[place])
-        if room < 0:
-            break
-        kept.add(place)
-    inside = [row for place, row in enumerate(rows) if place in kept]
-    return inside, [row for place, row in enumerate(rows) if place not in kept]
-
-
-def left_out(rows: Sequence[Row], report: MergedReport) -> str:
-    """What became of rows without room; empty when all have it."""
-    if not rows:
-        return ""
-    return (
-        f"Left out for length: {counted(len(rows), 'comparison')} ({count(rows)}). "
-        f"`./just report results/{report.run} --format json` has all of them."
-    )
 
 
 def blocks(machine: Machine) -> str:

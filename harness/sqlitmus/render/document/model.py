@@ -8,30 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.claims import Claim, Group, Histograms, Ranking, Threads
+from sqlitmus.results.claims import Group, Histograms, Ranking, Threads
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport
-from sqlitmus.results.report import Case, Report, Scaling
+from sqlitmus.results.report import Report
 
 # An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.
 ColumnKind = Literal["id", "text", "number"]
 # `strong` is a decided value, `aside` stands where there is no value and says why.
 Emphasis = Literal["", "strong", "aside"]
-ChartKind = Literal[
-    "forest",
-    "matrix",
-    "summary",
-    "ecdf",
-    "drift",
-    "scaling",
-    "overhead",
-    "threads",
-    "histogram",
-    "ranking",
-    "noise",
-    "machines",
-]
-ChartData = Report | MergedReport | Case | Scaling | Claim | Group | Ranking | Threads | Histograms
+ChartKind = Literal["forest", "matrix", "summary", "threads", "histogram", "ranking", "machines"]
+ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +122,7 @@ class Table:
 
     def cell(self, row: Row, column: str) -> Cell:
         """The row's cell in the column of that id; an empty one for a row that ends before it."""
-        place = [one.id for one in self.columns].index(column)
+        place = [head.id for head in self.columns].index(column)
         return row.cells[place] if place < len(row.cells) else Cell()
 
     @property
@@ -197,7 +184,6 @@ class Code:
 
     text: str
     label: str = ""
-    language: Literal["sql", "sh", ""] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def document(
         sections=[*sections, *_problems(report), *_provenance(report)],
         foot=[
             *reading,
-            Code(report.rerun, "Run again", "sh"),
+            Code(report.rerun, "Run again"),
             Paragraph(" ".join(symbols.selftest(report)), "dim"),
             Paragraph(
                 f"sqlitmus {report.sqlitmus_version} · run {report.run} · seed {report.seed}", "dim"

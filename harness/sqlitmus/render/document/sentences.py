@@ -19,7 +19,7 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
-from sqlitmus.vocabulary.nouns import SHOWN, by_value, counted, listed, some
+from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import ClaimWord, Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Side
 

@@ -115,11 +115,11 @@ def correction(report: Report) -> str:
 
 def selftest(report: Report) -> list[str]:
     """The last self-test on this machine, in lines."""
-    found = report.selftest
-    if found is None:
+    last = report.selftest
+    if last is None:
         return ["No self-test on this machine yet: `./just selftest`."]
-    result = "passed" if found.passed else "FAILED"
+    result = "passed" if last.passed else "FAILED"
     return [
-        f"Self-test of {found.created.replace('T', ' ').replace('Z', ' UTC')}: {result}.",
-        *found.lines,
+        f"Self-test of {last.created.replace('T', ' ').replace('Z', ' UTC')}: {result}.",
+        *last.lines,
     ]

@@ -116,9 +116,9 @@ def log_ticks(low: float, high: float) -> list[float]:
     return decades if len(inside) > 10 and len(decades) > 1 else inside
 
 
-def linear_ticks(low: float, high: float, wanted: int = 4) -> list[float]:
-    """About `wanted` multiples of 1, 2, 2.5 or 5 times a power of ten within [low, high]."""
-    raw = (high - low) / wanted
+def linear_ticks(low: float, high: float, count: int = 4) -> list[float]:
+    """About `count` multiples of 1, 2, 2.5 or 5 times a power of ten within [low, high]."""
+    raw = (high - low) / count
     scale = 10.0 ** floor(log10(raw))
     step = next(m * scale for m in (1, 2, 2.5, 5, 10) if m * scale >= raw)
     first, last = ceil(low / step), floor(high / step)

@@ -13,16 +13,18 @@ def fitted(document: Document, room: int) -> tuple[Document, str]:
     """The document with the rows that fit into `room` bytes, and a sentence on those that do not;
     "" for none."""
     rows = [row for table in document.tables() for row in table.every_row]
-    kept: set[int] = set()
+    fitting: set[int] = set()
     for row in sorted(rows, key=lambda row: row.rank):
         room -= size(row)
         if room < 0:
             break
-        kept.add(id(row))
-    if len(kept) == len(rows):
+        fitting.add(id(row))
+    if len(fitting) == len(rows):
         return document, ""
-    shorter = replace(document, sections=[_section(one, kept) for one in document.sections])
-    note = f"Left out for length: {counted(len(rows) - len(kept), 'row')}. {document.whole}"
+    shorter = replace(
+        document, sections=[_section(section, fitting) for section in document.sections]
+    )
+    note = f"Left out for length: {counted(len(rows) - len(fitting), 'row')}. {document.whole}"
     return shorter, note
 
 
@@ -32,19 +34,19 @@ def size(row: Row) -> int:
     return ROW + CELL * len(row.cells) + texts
 
 
-def _section(section: Section, kept: set[int]) -> Section:
+def _section(section: Section, fitting: set[int]) -> Section:
     return replace(
         section,
-        blocks=[_block(block, kept) for block in section.blocks],
-        sections=[_section(one, kept) for one in section.sections],
+        blocks=[_block(block, fitting) for block in section.blocks],
+        sections=[_section(below, fitting) for below in section.sections],
     )
 
 
-def _block(block: Block, kept: set[int]) -> Block:
+def _block(block: Block, fitting: set[int]) -> Block:
     if not isinstance(block, Table):
         return block
     folded = block.folded
     if folded is not None:
-        rows = [row for row in folded.rows if id(row) in kept]
+        rows = [row for row in folded.rows if id(row) in fitting]
         folded = replace(folded, rows=rows) if rows else None
-    return replace(block, rows=[row for row in block.rows if id(row) in kept], folded=folded)
+    return replace(block, rows=[row for row in block.rows if id(row) in fitting], folded=folded)

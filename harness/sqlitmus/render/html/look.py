@@ -20,13 +20,13 @@ class Look:
 
 def looks(runners: list[Runner]) -> dict[str, Look]:
     """A look per runner name; it depends on the runtimes and drivers, never on who is fast."""
-    found: dict[str, Look] = {}
+    by_name: dict[str, Look] = {}
     seen: dict[str, int] = {}
     for runner in runners:
         key = runner.runtime.lower()
         shape = seen.get(key, 0)
         seen[key] = shape + 1
-        known = ALIASES.get(key, key)
-        hue = known if known in RUNTIMES else "other"
-        found[runner.name] = Look(f"k-{hue}", shape % SHAPES)
-    return found
+        runtime = ALIASES.get(key, key)
+        hue = runtime if runtime in RUNTIMES else "other"
+        by_name[runner.name] = Look(f"k-{hue}", shape % SHAPES)
+    return by_name

@@ -72,20 +72,20 @@ def noise(report: Report) -> NoiseView:
 
 def strip(fact: Fact, values: Sequence[float | None]) -> Strip:
     """Bars of one fact and its range."""
-    known = [value for value in values if value is not None]
-    if not known:
+    read = [value for value in values if value is not None]
+    if not read:
         return Strip(fact.title, "", UNREADABLE)
     bars = "".join(
         f"M{place * WIDTH + 1} {HEIGHT}v{-(HEIGHT - MARK) * height:.4g}h{WIDTH - 2}V{HEIGHT}"
         for place, height in enumerate(fact.heights(values))
         if height
     )
-    low, high = fact.written(min(known)), fact.written(max(known))
-    said = low if low == high else f"{low} to {high}"
-    unread = len(values) - len(known)
+    low, high = fact.written(min(read)), fact.written(max(read))
+    span = low if low == high else f"{low} to {high}"
+    unread = len(values) - len(read)
     if unread:
-        said += f"; {UNREADABLE} in {counted(unread, 'block')}"
-    return Strip(fact.title, bars or f"M0 {HEIGHT}", said)
+        span += f"; {UNREADABLE} in {counted(unread, 'block')}"
+    return Strip(fact.title, bars or f"M0 {HEIGHT}", span)
 
 
 def repeated(again: list[int], blocks: Sequence[Block]) -> str:
@@ -103,9 +103,9 @@ def repeated(again: list[int], blocks: Sequence[Block]) -> str:
 
 def over_fastest(values: Sequence[float | None]) -> list[float | None]:
     """Height by how much longer than the fastest, so that a drift of a few percent can be seen."""
-    known = [value for value in values if value is not None]
-    least = min(known)
-    top = max(max(known) / least - 1, LEAST_PROBE)
+    read = [value for value in values if value is not None]
+    least = min(read)
+    top = max(max(read) / least - 1, LEAST_PROBE)
     return [None if value is None else (value / least - 1) / top for value in values]
 
 

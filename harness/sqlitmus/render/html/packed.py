@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import WORDS
+from sqlitmus.render.document.model import Document
 from sqlitmus.render.html import assets, fitting
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Machine, MergedReport
@@ -42,8 +43,9 @@ def pack(report: Report) -> bytes:
 def render(report: MergedReport, pages: Sequence[bytes]) -> str:
     """The page; `pages` are the packed ones of `report.machines`; those stay out that would
     make the file too large."""
+    document, left_out = fitting.fitted(build(report), ROOM)
     empty = [Packed(machine, "") for machine in report.machines]
-    room = LIMIT - RESERVE - len(_page(report, empty).encode())
+    room = LIMIT - RESERVE - len(_page(report, empty, document, left_out).encode())
     packed: list[Packed] = []
     for machine, page in zip(report.machines, pages, strict=True):
         text = b64encode(page).decode()
@@ -51,13 +53,12 @@ def render(report: MergedReport, pages: Sequence[bytes]) -> str:
             text = ""
         room -= len(text)
         packed.append(Packed(machine, text))
-    return _page(report, packed)
+    return _page(report, packed, document, left_out)
 
 
-def _page(report: MergedReport, packed: Sequence[Packed]) -> str:
+def _page(report: MergedReport, packed: Sequence[Packed], document: Document, left_out: str) -> str:
     first, inner = assets.script("theme"), assets.bundle()
     main = assets.own(assets.lean(assets.asset("merged.js")))
-    document, left_out = fitting.fitted(build(report), ROOM)
     return (
         assets.environment()
         .get_template("merged.html.j2")
@@ -75,7 +76,7 @@ def _page(report: MergedReport, packed: Sequence[Packed]) -> str:
                     "kind": "merged",
                     "words": list(WORDS),
                     "machines": [
-                        {"name": one.machine.name, "here": bool(one.page)} for one in packed
+                        {"name": each.machine.name, "here": bool(each.page)} for each in packed
                     ],
                 }
             ),

@@ -53,13 +53,13 @@ def forest(table: Table, rows: list[Row]) -> Pictures:
     if after is None:
         return Pictures()
     ratios = [ratio(table, row, after) for row in table.every_row]
-    told = [published(table, row) for row in table.every_row]
-    intervals = [one for one in ratios if one] + [Interval(v, None, None) for v in told if v]
+    claimed = [published(table, row) for row in table.every_row]
+    intervals = [*filter(None, ratios), *(Interval(v, None, None) for v in claimed if v)]
     axis = charts.ratio_axis(intervals, WIDTH, charts.FOREST_PAD)
     drawn: list[Picture] = []
     for row in rows:
-        own = ratio(table, row, after)
-        drawn.append(Picture(axis.mark(own) if own else None, published(table, row)))
+        mine = ratio(table, row, after)
+        drawn.append(Picture(axis.mark(mine) if mine else None, published(table, row)))
     return Pictures(after, axis, drawn, banded=after == RATIOS[0])
 
 
@@ -90,7 +90,7 @@ def of_machines(table: Table, rows: list[Row], report: MergedReport) -> Pictures
         return Pictures()
     axis = machines.axis([comparison(row) for row in table.every_row])
     drawn = [
-        Picture(drawing=machines.drawing(found.answers, found.pooled, axis))
-        for found in map(comparison, rows)
+        Picture(drawing=machines.drawing(compared.answers, compared.pooled, axis))
+        for compared in map(comparison, rows)
     ]
     return Pictures(MACHINES, axis, drawn)

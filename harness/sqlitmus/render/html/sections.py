@@ -174,10 +174,10 @@ def overhead(report: Report) -> tuple[list[str], list[tuple[str, list[OverheadRo
     for index, case in enumerate(report.cases):
         cells = {cell.runner: cell for cell in case.cells}
         base = cells.get(report.floor or "")
-        known = [cells[name].overhead for name in runners if name in cells]
-        if base is None or base.time is None or not any(known):
+        overheads = [cells[name].overhead for name in runners if name in cells]
+        if base is None or base.time is None or not any(overheads):
             continue
-        top = max(max(o.value, o.high or o.value) for o in known if o)
+        top = max(max(o.value, o.high or o.value) for o in overheads if o)
         axes = [(n, case.axes[n]) for n in varying[case.scenario] if n in case.axes]
         row = [overhead_cell(cells.get(name), top, style[name].hue) for name in runners]
         view = OverheadRow(index, case, axes, fmt.time(base.time)[0], row)

@@ -162,9 +162,9 @@ def entry(
     beside = tuple(judged(figure, cell) for figure in columns)
     over = over_floor(cell) if report.floor else None
     if compared is None:
-        own = name == report.reference
-        style, text = ("base", "reference") if own else ("un", "not compared")
-        mark = axis.mark(UNITY) if own else None
+        is_base = name == report.reference
+        style, text = ("base", "reference") if is_base else ("un", "not compared")
+        mark = axis.mark(UNITY) if is_base else None
         return Entry(
             place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
         )
@@ -229,8 +229,8 @@ def over_floor(cell: Cell) -> Judged:
         return Judged("over", DASH)
     text, bounds = fmt.signed_time(cell.overhead)
     verdict = cell.overhead_verdict
-    told = bounds if verdict is None else f"{bounds} against the floor: {verdict}"
-    return Judged("over", text, verdict, words=told)
+    words = bounds if verdict is None else f"{bounds} against the floor: {verdict}"
+    return Judged("over", text, verdict, words=words)
 
 
 def tally(comparisons: list[Comparison]) -> str:

@@ -34,9 +34,9 @@ def render(document: Document, *, all_rows: bool = False) -> str:
     if len(page.encode()) <= LIMIT:
         return page
     room = LIMIT - RESERVE - len(_page(document, set(), all_rows=all_rows).encode())
-    kept = _fitting(document, room, all_rows=all_rows)
-    note = f"Left out for length: {counted(len(whole) - len(kept), 'row')}. {document.whole}"
-    return f"{_page(document, kept, all_rows=all_rows)}\n{text(note)}\n"
+    fitting = _fitting(document, room, all_rows=all_rows)
+    note = f"Left out for length: {counted(len(whole) - len(fitting), 'row')}. {document.whole}"
+    return f"{_page(document, fitting, all_rows=all_rows)}\n{text(note)}\n"
 
 
 def _fitting(document: Document, room: int, *, all_rows: bool) -> set[int]:
@@ -45,7 +45,7 @@ def _fitting(document: Document, room: int, *, all_rows: bool) -> set[int]:
         ((row, table) for table in document.tables() for row in _rows(table, all_rows=all_rows)),
         key=lambda pair: pair[0].rank,
     )
-    kept: set[int] = set()
+    fitting: set[int] = set()
     headed: set[int] = set()
     for line, table in ranked:
         room -= len(_line(table, line).encode()) + 1
@@ -54,8 +54,8 @@ def _fitting(document: Document, room: int, *, all_rows: bool) -> set[int]:
             room -= len(grid(table, []).encode()) + len("<details>") * 8
         if room < 0:
             break
-        kept.add(id(line))
-    return kept
+        fitting.add(id(line))
+    return fitting
 
 
 def _rows(table: Table, *, all_rows: bool) -> list[Row]:
@@ -64,7 +64,7 @@ def _rows(table: Table, *, all_rows: bool) -> list[Row]:
     return table.rows if brief and not all_rows else table.every_row
 
 
-def _page(document: Document, kept: Collection[int], *, all_rows: bool) -> str:
+def _page(document: Document, fitting: Collection[int], *, all_rows: bool) -> str:
     parts = [f"# {text(document.title)}", *map(text, document.headline)]
     parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))
     parts.append(
@@ -73,30 +73,32 @@ def _page(document: Document, kept: Collection[int], *, all_rows: bool) -> str:
     )  # fmt: skip
     parts.append(" ".join(map(text, document.trust)))
     for section in document.sections:
-        parts += _section(section, 2, kept, all_rows=all_rows)
+        parts += _section(section, 2, fitting, all_rows=all_rows)
     for block in document.foot:
-        parts += _block(block, kept, all_rows=all_rows)
+        parts += _block(block, fitting, all_rows=all_rows)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _section(section: Section, level: int, kept: Collection[int], *, all_rows: bool) -> list[str]:
+def _section(
+    section: Section, level: int, fitting: Collection[int], *, all_rows: bool
+) -> list[str]:
     """Heading, lead, blocks, and the sections below; nothing of one that is all detail."""
     if section.detail:
         return []
     body = [*map(text, section.lead)]
     for block in section.blocks:
-        body += _block(block, kept, all_rows=all_rows)
+        body += _block(block, fitting, all_rows=all_rows)
     for below in section.sections:
-        body += _section(below, level + 1, kept, all_rows=all_rows)
+        body += _section(below, level + 1, fitting, all_rows=all_rows)
     if section.folded:
         return [_details(section.title, "\n\n".join(body))] if body else []
     return [f"{'#' * level} {text(section.title)}", *body]
 
 
-def _block(block: Block, kept: Collection[int], *, all_rows: bool) -> list[str]:
+def _block(block: Block, fitting: Collection[int], *, all_rows: bool) -> list[str]:
     match block:
         case Table():
-            return _table(block, kept, all_rows=all_rows)
+            return _table(block, fitting, all_rows=all_rows)
         case Chart():
             return []
         case _:
@@ -117,18 +119,18 @@ def _words(block: Legend | Definitions | Items | Paragraph | Code) -> str:
             return f"{text(block.label)}: {code(block.text)}" if block.label else code(block.text)
 
 
-def _table(table: Table, kept: Collection[int], *, all_rows: bool) -> list[str]:
-    rows = [row for row in table.rows if id(row) in kept]
+def _table(table: Table, fitting: Collection[int], *, all_rows: bool) -> list[str]:
+    rows = [row for row in table.rows if id(row) in fitting]
     folded = table.folded
     if folded is None:
         return [grid(table, rows)] if rows else []
     if all_rows:
-        rows += [row for row in folded.rows if id(row) in kept]
+        rows += [row for row in folded.rows if id(row) in fitting]
     parts = [grid(table, rows)] if rows else []
     if all_rows:
         return parts
     if folded.brief == "rows":
-        body = grid(table, [row for row in folded.rows if id(row) in kept])
+        body = grid(table, [row for row in folded.rows if id(row) in fitting])
         return [*parts, _details(folded.count, body)]
     if folded.brief == "names":
         names = ", ".join(code(row.head.text) for row in folded.rows)

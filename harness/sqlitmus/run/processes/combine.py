@@ -38,8 +38,8 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
         readback=_last_readback(results),
         warmup_ns=[max(times) for times in zip(*(r.warmup_ns for r in results), strict=True)],
         iterations_ns=[
-            round((max(end for _, end in one) - min(start for start, _ in one)) * 1000)
-            for one in spans
+            round((max(end for _, end in span) - min(start for start, _ in span)) * 1000)
+            for span in spans
         ],
         workers=workers,
         **_figures(results),
@@ -49,7 +49,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
 def start_spread_us(result: Result) -> list[float]:
     """Microseconds from the first to the last worker's start, per measured iteration."""
     starts = zip(*([start for start, _ in w.spans_us] for w in result.workers), strict=True)
-    return [max(one) - min(one) for one in starts]
+    return [max(times) - min(times) for times in starts]
 
 
 def _check(number: int, result: Result, first: Result, measure: Measure) -> None:
@@ -59,13 +59,13 @@ def _check(number: int, result: Result, first: Result, measure: Measure) -> None
                 f"process {number} differs from process 0 in `{name}`: "
                 f"{_difference(getattr(result, name), getattr(first, name))}"
             )
-    for what, got, asked in (
+    for what, got, planned in (
         ("workers", len(result.workers), measure.workers),
         ("warm-up iterations", len(result.warmup_ns), measure.warmup_iterations),
         ("timed iterations", len(result.iterations_ns), measure.iterations),
     ):
-        if got != asked:
-            raise Unlike(f"process {number} reports {got} {what}; {asked} were asked for")
+        if got != planned:
+            raise Unlike(f"process {number} reports {got} {what}; {planned} were asked for")
     for place, worker in enumerate(result.workers):
         if len(worker.spans_us) != measure.iterations:
             raise Unlike(
@@ -76,10 +76,10 @@ def _check(number: int, result: Result, first: Result, measure: Measure) -> None
 
 def _difference(got: object, first: object) -> str:
     """What differs, down to the key where both are models or mappings."""
-    here, there = (one.model_dump() if isinstance(one, Model) else one for one in (got, first))
-    if not (isinstance(here, dict) and isinstance(there, dict)):
+    fields = [of.model_dump() if isinstance(of, Model) else of for of in (got, first)]
+    if not all(isinstance(values, dict) for values in fields):
         return f"{got} and {first}"
-    mine, theirs = cast("dict[str, object]", here), cast("dict[str, object]", there)
+    mine, theirs = cast("list[dict[str, object]]", fields)
     names = [name for name in {**theirs, **mine} if mine.get(name) != theirs.get(name)]
     return ", ".join(f"{n}: {_difference(mine.get(n), theirs.get(n))}" for n in names)
 
