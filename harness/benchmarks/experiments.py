@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlitmus.stats.estimate import Array
 
@@ -48,18 +49,18 @@ def runs(noise: Noise, shape: Shape, count: int, seed: int) -> Iterator[Array]:
         yield values[places(rng, shape)]
 
 
-def places(rng: np.random.Generator, shape: Shape) -> np.ndarray[tuple[int, int, int], np.dtype]:
+def places(rng: np.random.Generator, shape: Shape) -> NDArray[np.int64]:
     """The position in time of each case, label and block."""
     width = shape.runners + 1
     each = shape.cases * width
     where = np.empty((shape.cases, width, shape.blocks), dtype=np.int64)
+    place = np.empty((shape.cases, width), dtype=np.int64)
     for block in range(shape.blocks):
         if block % 2 == 0:
             order = rng.permutation(shape.cases)
-            place = np.empty((shape.cases, width), dtype=np.int64)
             for turn, case in enumerate(order):
                 place[case] = turn * width + rng.permutation(width)
         else:
-            place = each - 1 - place
+            place = each - 1 - place  # the mirror
         where[:, :, block] = block * each + place
     return where

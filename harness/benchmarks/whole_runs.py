@@ -135,13 +135,13 @@ def settled(source: Noise, setting: Setting, most: int, count: int, seed: int = 
         rows = np.flatnonzero((asked > 0) & (asked <= most))
         if not len(rows):
             continue
-        row = int(rng.choice(rows))
+        row = int(rows[rng.integers(len(rows))])
         longer = Setting(
             Shape(setting.shape.cases, setting.shape.runners, int(asked[row])), setting.correction
         )
         (again,) = runs(source, longer.shape, 1, int(rng.integers(2**31)))
         open_ = judged(again + truth, longer).verdicts.are(Verdict.NOT_RESOLVED)
-        outcomes.append(not open_[row])
+        outcomes.append(not open_.tolist()[row])
     return outcomes
 
 

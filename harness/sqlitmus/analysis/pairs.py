@@ -103,8 +103,11 @@ def concluded(
     indices = _indices(names)
     verdicts = _decided(means, question, guard, len(indices))
     testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
+    open_ = verdicts.are(Verdict.NOT_RESOLVED)
+    if guard is not None:  # no number of blocks gets over an infinite guard
+        open_ &= np.repeat(np.isfinite(guard), len(indices))
     needed = np.where(
-        verdicts.are(Verdict.NOT_RESOLVED),
+        open_,
         blocks_to_resolve(means, question.margin, *divisors(verdicts, question), question.sessions),
         0,
     )

@@ -16,7 +16,7 @@ LEVEL = 0.95
 # The share of Yuen's h - 1 degrees of freedom that normal noise leaves of 10 to 90 blocks, and that
 # which it leaves of the mean over many independent rows.
 FREEDOM = 0.85
-FREEDOM_OF_MANY = 1.5
+FREEDOM_OF_MANY = 1.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,7 @@ def freedom_of(left: Counts | int, rows: int = 1) -> Array:
     and within 1 % from 15 on. Below two values 0.
 
     The mean over `rows` that are trimmed one by one averages what winsorising does to each, and has
-    (1.5 - 0.65 / rows) (h - 1): no quantile of 2 to 10 independent normal rows lies beyond t's.
+    (1.4 - 0.55 / rows) (h - 1): no quantile of 2 to 10 independent normal rows lies beyond t's.
     """
     values = np.asarray(left, dtype=np.float64)
     share = FREEDOM_OF_MANY - (FREEDOM_OF_MANY - FREEDOM) / rows

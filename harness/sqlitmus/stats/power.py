@@ -96,6 +96,6 @@ def _repetitions(
 def _reached(level: float, power: float, sessions: bool) -> tuple[Array, Array]:
     """Counts, and by how many deviations a log ratio must differ from 0 there, inverted."""
     grid = np.unique(np.geomspace(2 if sessions else 3, 3000, 120).astype(np.int64))
-    freedom = grid - 1.0 if sessions else freedom_of(kept(grid))
+    freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid))
     reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))
     return grid.astype(np.float64), reached

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sqlitmus.stats.estimate import TRIM, Array, TrimmedMeans, widened
+from sqlitmus.stats.estimate import TRIM, Array, TrimmedMeans, freedom_of
 
 
 def relative_means(
@@ -26,17 +26,17 @@ def relative_means(
         for times, beside in zip(subject, controls, strict=True)
     ]
     mean, error, freedom, count = np.array(rows).reshape(-1, 4).T
-    return TrimmedMeans(mean, error, freedom.astype(np.int64), count.astype(np.int64))
+    return TrimmedMeans(mean, error, freedom, count.astype(np.int64))
 
 
 def _relative(
     times: Array, beside: Array, trim: float, resolution: float
-) -> tuple[float, float, int, int]:
+) -> tuple[float, float, float, int]:
     differences = times - beside if len(beside) else times[None]
     differences = differences[:, ~np.isnan(differences).any(axis=0)]
     count = differences.shape[1]
     if not count:
-        return np.nan, np.nan, 0, 0
+        return np.nan, np.nan, 0.0, 0
     ordered, cut = np.sort(differences, axis=1), int(trim * count)
     left = count - 2 * cut
     mean = float(ordered[:, cut : count - cut].mean())
@@ -44,8 +44,8 @@ def _relative(
     winsorised = np.clip(differences, *ends).mean(axis=0)
     error = np.nan
     if left > 1 and np.ptp(winsorised) > resolution:
-        error = float(np.sqrt(winsorised.var() * count / (left * (left - 1)))) * widened(left)
-    return mean, error, left - 1, count
+        error = float(np.sqrt(winsorised.var() * count / (left * (left - 1))))
+    return mean, error, float(freedom_of(left)), count
 
 
 def plain_means(values: Array, resolution: float = 1e-14) -> TrimmedMeans:

@@ -5,6 +5,7 @@ from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.standings import common_set
 from sqlitmus.results.report import Comparison, Standing
 from sqlitmus.stats.distributions import student_t
+from sqlitmus.stats.estimate import freedom_of
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
@@ -63,7 +64,10 @@ def test_the_intervals_of_all_pairs_in_all_groups_hold_together() -> None:
         assert ratio.high is not None
         widths.append(float(np.log(ratio.high / ratio.value)))
     # 12 blocks leave 8 values; 1, 3 and 6 comparisons
-    expected = [student_t(1 - 0.05 / m, 7) / student_t(0.95, 7) for m in (1, 3, 6)]
+    kept = freedom_of(np.array([8]))
+    expected = [
+        float((student_t(1 - 0.05 / m, kept) / student_t(0.95, kept))[0]) for m in (1, 3, 6)
+    ]
     assert np.array(widths) / widths[0] == pytest.approx(expected, rel=1e-9)
 
 

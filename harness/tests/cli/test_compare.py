@@ -119,7 +119,7 @@ def test_the_form_of_nodes_own_tool(compare: Call) -> None:
 
         By sqlitmus's own method, which compares log times by trimmed means:
             improvement         [95 %]           verdict
-        get     -8.99 % [-9.39, -8.59] materially slower
+        get     -8.99 % [-9.38, -8.60] materially slower
         Verdicts are corrected for 1 comparison by Holm (5 % any false alarm).
     """)
 

@@ -114,13 +114,14 @@ def test_a_slowdown_within_the_canarys_own_noise_is_no_alarm() -> None:
     assert gate(with_canary(1.0), SHARE, 1) == ALARM
     assert gate(with_canary(1.3), SHARE, 1) == OPEN
     assert gate(with_canary(0.8), SHARE, 1) == OPEN
-    assert gate(with_canary(1.0, spread=0.9), SHARE, 1) == OPEN
+    # a canary that is noisy says nothing about the two that are compared
+    assert gate(with_canary(1.0, spread=0.9), SHARE, 1) == ALARM
 
 
-def test_a_case_whose_canary_could_not_be_tested_is_no_alarm() -> None:
+def test_a_case_whose_canary_could_not_be_tested_is_judged_by_its_blocks() -> None:
     of = planned()
     lines = drop(samples(of, noisy({"new": 1.2})), label="canary")
-    assert gate(make(of, lines=lines), SHARE, 1) == OPEN
+    assert gate(make(of, lines=lines), SHARE, 1) == ALARM
 
 
 def test_a_run_without_a_canary_is_judged_by_its_blocks_alone() -> None:

@@ -81,13 +81,17 @@ def estimates(mean: list[float], error: float = 0.01, blocks: int = 30) -> Trimm
     )
 
 
+def t_of(coverage: float, freedom: float) -> float:
+    return float(student_t(coverage, np.array([freedom]))[0])
+
+
 def words(means: TrimmedMeans, guard: float = 0.0) -> list[Verdict]:
     return together(means, 0.02, guard).verdicts.names().tolist()
 
 
 def test_each_interval_is_at_the_level_that_all_need() -> None:
     said = together(estimates([0.0] * 6), 0.02)
-    assert said.high == pytest.approx(0.01 * student_t(1 - 0.05 / 6, 17))
+    assert said.high == pytest.approx(0.01 * t_of(1 - 0.05 / 6, 17))
     assert said.low == pytest.approx(-said.high)
 
 
@@ -98,11 +102,11 @@ def test_rows_that_cannot_be_tested_do_not_count_and_get_no_interval() -> None:
     mixed = estimates([0.0, 0.0, 0.0])
     mixed.error[1] = np.nan
     said = together(mixed, 0.02)
-    assert said.high[0] == pytest.approx(0.01 * student_t(1 - 0.05 / 2, 17))
+    assert said.high[0] == pytest.approx(0.01 * t_of(1 - 0.05 / 2, 17))
 
 
 def test_verdicts_are_read_off_the_intervals() -> None:
-    t = student_t(0.99, 17)  # of five rows
+    t = t_of(0.99, 17)  # of five rows
     means = estimates([0.5, -0.5, t * 0.01 + 0.001, 0.0, 0.019])
     assert words(means)[:3] == [
         Verdict.MATERIALLY_SLOWER,

@@ -159,7 +159,7 @@ def test_more_one_sided_noise_in_one_run_is_no_difference(
 def test_equal_runs_are_covered_as_promised(controls: int, blocks: int) -> None:
     before, after = (logs(number, controls, 0, blocks=blocks) for number in (10, 11))
     low, high = difference(by_control(after), by_control(before)).interval()
-    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.957, abs=0.015)
+    assert ((low <= 0) & (high >= 0)).mean() == pytest.approx(0.953, abs=0.017)
 
 
 def test_more_controls_make_it_more_precise() -> None:

@@ -72,7 +72,7 @@ def _covered(group: Leads) -> set[tuple[str, bool]]:
 
 
 def _having(group: Leads, verdict: Verdict) -> Sequence[str]:
-    return [one.runner for one in group.against if one.verdict is verdict]
+    return [other.runner for other in group.against if other.verdict is verdict]
 
 
 def ratio(value: Interval) -> str:

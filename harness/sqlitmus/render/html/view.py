@@ -205,10 +205,10 @@ def work(case: Case) -> str:
     if case.metric == "cold" or not cells:
         return ""
     operations = {cell.operations for cell in cells}
-    told = {cell.runner: iterated(cell, operations=len(operations) > 1) for cell in cells}
-    if len(set(told.values())) == 1:
-        return f"Each process: {told[cells[0].runner]}."
-    return f"Each process: {by_value(told)}."
+    texts = {cell.runner: iterated(cell, operations=len(operations) > 1) for cell in cells}
+    if len(set(texts.values())) == 1:
+        return f"Each process: {texts[cells[0].runner]}."
+    return f"Each process: {by_value(texts)}."
 
 
 def iterated(cell: Cell, *, operations: bool) -> str:

@@ -43,8 +43,8 @@ def render(report: Report) -> str:
             rated.append((" ".join(filter(None, named(head))), case.rate))
             words = worded(compared.verdict, report)
             judged.append((rated[-1][0], speedup(compared.ratio), words))
-    own = table(OWN_HEADER, map(own_cells, judged))
-    return f"{form(rated)}\n{OWN}\n{own}{correction(report)}\n"
+    below = table(OWN_HEADER, map(own_cells, judged))
+    return f"{form(rated)}\n{OWN}\n{below}{correction(report)}\n"
 
 
 def as_csv(report: Report) -> str:
