@@ -140,8 +140,8 @@ def settled(source: Noise, setting: Setting, most: int, count: int, seed: int = 
             Shape(setting.shape.cases, setting.shape.runners, int(asked[row])), setting.correction
         )
         (again,) = runs(source, longer.shape, 1, int(rng.integers(2**31)))
-        open_ = judged(again + truth, longer).verdicts.are(Verdict.NOT_RESOLVED)
-        outcomes.append(not open_.tolist()[row])
+        code = judged(again + truth, longer).verdicts.code[row]
+        outcomes.append(int(code) != Verdict.NOT_RESOLVED.code)
     return outcomes
 
 
