@@ -25,7 +25,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import sentences
+from benchmarks import sentences, whole_runs
+from benchmarks.experiments import Noise, Shape, replayed
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.probe import disturbed
 from sqlitmus.stats.relabel import rate, selftest
@@ -38,7 +39,11 @@ BLOCKS = (15, 30)
 LABELS = 5
 RECORDED = 1500
 EXPERIMENTS = 4000
-REPORTS = 400
+REPORTS = 200
+RUNS = 60
+PILOTS = 200
+REPEATED = 200
+MOST_BLOCKS = 60
 
 missed: list[str] = []
 
@@ -132,6 +137,57 @@ def print_sentences(recordings: dict[str, Array]) -> None:
                 least = rate(np.array(shares[place]), REPORTS).low
                 what = f"false sentences ({place}), {name}, {runners} runners, {blocks} blocks"
                 target(f"{what}: surely", least, 0, 0.05)
+
+
+def print_whole_runs() -> None:
+    """What runs of the product's own shapes find, promise and settle."""
+    steady3 = np.median(np.log(trace("iterations"))[:, -3:], axis=1)
+    noises: dict[str, Noise] = {
+        "recorded, 3 iterations": replayed(steady3),
+        "recorded, wall": replayed(np.log(trace("sequence")[:, WALL])),
+        "normal, 2 %": lambda rng, count: rng.normal(0, 0.02, count),
+    }
+    print(f"\n{'one runner of nine is slower':<34} run       finds    promise / found     A or B")
+    for name, noise in noises.items():
+        for run, (setting, pilot, most) in {
+            "quick": (whole_runs.QUICK, 1, 0.045),
+            "standard": (whole_runs.STANDARD, 3, 0.02),
+        }.items():
+            finds = whole_runs.found_at(noise, setting, RUNS)
+            made = whole_runs.promises(noise, setting, pilot, PILOTS)
+            ratios = np.array([foretold.half for foretold in made]) / finds
+            low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9]).tolist()
+            letters = whole_runs.letters(noise, setting, RUNS)
+            print(
+                f"{name:<34} {run:<8} {finds:>6.2%}  {middle:>5.2f} [{low:.2f}, {high:.2f}]"
+                f"  {letters['A'] + letters['B']:>9.1%}"
+            )
+            if name == "recorded, 3 iterations":
+                target(f"difference found with 80 % power, {run}", finds, 0, most)
+            target(f"promise over found, {name}, {run}", middle, 1 / 1.3, 1.3)
+    print(f"\n{'rows not resolved, repeated with as many blocks as asked':<57}  of  settled")
+    for name, noise in noises.items():
+        for run, setting in {
+            "5 runners, 10 blocks": whole_runs.Setting(Shape(4, 5, 10), "bh"),
+            "2 runners, 15 blocks": whole_runs.Setting(Shape(10, 2, 15), "holm"),
+        }.items():
+            outcomes = whole_runs.settled(noise, setting, MOST_BLOCKS, REPEATED)
+            share = float(np.mean(outcomes))
+            print(f"{name:<34} {run:<21} {len(outcomes):>4}  {share:>7.1%}")
+            target(f"settled, {name}, {run}", share, 0.7, 0.9)
+
+
+def print_sessions() -> None:
+    """What several sessions find of 3 %, where true ratios differ from session to session."""
+    print(f"\n{'2 % noise, 36 comparisons':<34} differ by  finds 3 %  false alarms")
+    for tau in (0.0, 0.005):
+        for sessions, blocks in ((1, 30), (3, 45), (9, 14)):
+            finds, alarms = whole_runs.over_sessions(sessions, blocks, tau, RUNS)
+            print(
+                f"{f'{sessions} x {blocks} blocks':<34} {tau:>8.1%}  {finds:>9.1%}  {alarms:>11.1%}"
+            )
+            if sessions == 9:
+                target(f"power at 3 %, 9 sessions, differing by {tau:.1%}", finds, 0.9, 1)
 
 
 def unequal_tails(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
@@ -239,6 +295,8 @@ def main() -> int:
     print_rates(every, quiet)
     print_graded(every, quiet)
     print_sentences(every)
+    print_whole_runs()
+    print_sessions()
     print_coverage()
     print_disturbances()
     print_classes()

@@ -1,5 +1,5 @@
 // One case: its forest table for a reference, and its distribution and drift charts, drawn when opened.
-import { comparison, samples, triple } from "./data.js";
+import { comparison, FAR, samples, triple } from "./data.js";
 import { inverse, ratio, signedTime, time } from "./format.js";
 import { absolute, reading } from "./matrix.js";
 import { drawTicks, el, forestMark, logAxis, named, ratioAxis, svg } from "./svg.js";
@@ -59,6 +59,7 @@ function judged({ cls, symbol, found }, state) {
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
   const parts = [el("i", { "aria-hidden": "true" }, symbol), ` ${found.verdict}${needs}`];
   const shown = (triple) => ratio(state.as ? inverse(triple) : triple);
+  if (found.far) parts.push(" ", el("small", { class: "more" }, FAR));
   if (found.cross) {
     const text = `but the median says ${shown(found.cross).join(" ")}`;
     parts.push(" ", el("small", { class: "more" }, text));

@@ -2,6 +2,9 @@
 
 const LOG_UNIT = 1e6;
 
+/** Why a row shows the median. */
+export const FAR = "median: over 15 % of the blocks lie far to one side";
+
 /** One quantity of a cell as `[value, low, high]`, or null. */
 export function triple(columns, runner) {
   return columns[0][runner] == null ? null : columns.map((column) => column[runner]);
@@ -39,6 +42,7 @@ export function comparison(data, item, runner, reference) {
     needs: item.needs[pair] ?? null,
     // A median that tells another story, and where one more session would lie.
     cross: ends(item.cross[pair], turned),
+    far: item.far.includes(pair),
     next: item.next && ends([item.pairs[0][pair], item.next[0][pair], item.next[1][pair]], turned),
   };
 }

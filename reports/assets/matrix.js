@@ -1,5 +1,5 @@
 // The matrix: its cells for a reference and a measure, its order, and the words on hover.
-import { comparison, triple } from "./data.js";
+import { comparison, FAR, triple } from "./data.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { logAxis, svg } from "./svg.js";
 
@@ -92,7 +92,8 @@ export function sentence(data, item, runner, state) {
   const exact = found.ratio.map((x) => (x == null ? "?" : x.toPrecision(5)));
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
   const cross = found.cross ? `\nbut the median says ${ratio(found.cross).join(" ")}` : "";
-  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}${cross}`;
+  const far = found.far ? `\n${FAR}` : "";
+  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}${cross}${far}`;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

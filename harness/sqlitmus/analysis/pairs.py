@@ -19,10 +19,11 @@ from sqlitmus.stats.estimate import (
     student_t_of,
     trimmed_means,
 )
+from sqlitmus.stats.modes import far
 from sqlitmus.stats.multiplicity import adjust, divisor, p_values, pocock
 from sqlitmus.stats.power import blocks_to_resolve
 from sqlitmus.stats.sessions import combine
-from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, decide, disagree
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, confirmed, decide, disagree
 from sqlitmus.vocabulary.terms import Correction
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -54,7 +55,7 @@ class Pairs:
     `logs` and what follows have one row per case and pair, cases outermost: `middle` the medians,
     `needed` the blocks that would resolve it, 0 = does not apply, `p` and `adjusted` of no
     difference, `reach` the prediction interval of one further session, NaN with fewer than
-    three sessions.
+    three sessions, `far` where many blocks lie in a far mode, so that the median is shown.
     """
 
     names: list[str]
@@ -67,6 +68,7 @@ class Pairs:
     p: Array
     adjusted: Array
     reach: tuple[Array, Array]
+    far: NDArray[np.bool_]
 
 
 def compare_all(
@@ -79,7 +81,9 @@ def compare_all(
     """
     rows = log_ratios(times, names)
     means, reach = estimates(rows, question.sessions)
-    return concluded(means, medians(rows), reach, names, len(times), question, guard)
+    # of several sessions, the combination is no mean of blocks
+    modes = far(rows) if question.sessions == 1 else None
+    return concluded(means, medians(rows), reach, names, len(times), question, guard, modes)
 
 
 def log_ratios(times: Array, names: list[str]) -> Array:
@@ -98,10 +102,16 @@ def concluded(
     cases: int,
     question: Question,
     guard: Array | None,
+    modes: NDArray[np.bool_] | None = None,
 ) -> Pairs:
-    """What estimates, one row per case and pair, allow to be said."""
+    """What estimates, one row per case and pair, allow to be said; `modes` are rows that the median
+    must confirm."""
     indices = _indices(names)
+    if modes is None:
+        modes = np.zeros(len(means.mean), dtype=np.bool_)
+    modes &= ~np.isnan(middle.low)
     verdicts = _decided(means, question, guard, len(indices))
+    verdicts = confirmed(verdicts, middle, modes, question.margin)
     testable = (means.count >= MIN_BLOCKS) & ~np.isnan(means.error)
     open_ = verdicts.are(Verdict.NOT_RESOLVED)
     if guard is not None:  # no number of blocks gets over an infinite guard
@@ -113,7 +123,7 @@ def concluded(
     )
     p = np.where(testable, p_values(means), np.nan)
     adjusted = adjust(p, question.correction)
-    return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach)
+    return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach, modes)
 
 
 def divisors(verdicts: Verdicts, question: Question) -> tuple[float, float]:
@@ -190,12 +200,20 @@ def compare_canary(times: Array, twins: Sequence[int], question: Question) -> Pa
 def comparisons(pairs: Pairs) -> list[Comparisons]:
     """Per case all pairs in columns."""
     low, high = pairs.logs.interval()
+    ratio, low, high = (
+        np.where(pairs.far, at_median, at_mean)
+        for at_median, at_mean in (
+            (pairs.middle.value, pairs.logs.mean),
+            (pairs.middle.low, low),
+            (pairs.middle.high, high),
+        )
+    )
     width = len(pairs.indices)
     known: list[bool] = (~np.isnan(pairs.logs.mean)).tolist()
     words: list[Verdict] = pairs.verdicts.names().tolist()
     needed: list[int] = pairs.needed.tolist()
     columns: list[list[Any]] = [
-        optional(np.exp(pairs.logs.mean)),
+        optional(np.exp(ratio)),
         optional(np.exp(low)),
         optional(np.exp(high)),
         [word if there else None for word, there in zip(words, known, strict=True)],
@@ -206,9 +224,10 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
         optional(np.exp(pairs.middle.value)),
         optional(np.exp(pairs.middle.low)),
         optional(np.exp(pairs.middle.high)),
-        disagree(pairs.logs, pairs.middle).tolist(),
+        (disagree(pairs.logs, pairs.middle) & ~pairs.far).tolist(),
         optional(np.exp(pairs.reach[0])),
         optional(np.exp(pairs.reach[1])),
+        pairs.far.tolist(),
     ]
     return [
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))

@@ -36,8 +36,9 @@ class Comparison:
     `needs_blocks` is the number that would probably resolve a `not resolved`; None elsewhere. `p`
     is that of no difference, two-sided, and `adjusted` the same after the report's correction.
     `median` is the ratio's median with the sign test's interval, a cross-check; `disagrees` where
-    it tells another story than `ratio`. `next` is where the ratio of one more session would lie;
-    None for fewer than three sessions.
+    it tells another story than `ratio`. `far`: more than 15 % of the blocks lie far to one side,
+    and `ratio` is that median. `next` is where the ratio of one more session would lie; None for
+    fewer than three sessions.
     """
 
     runner: str
@@ -51,6 +52,7 @@ class Comparison:
     median: Interval | None = None
     disagrees: bool = False
     next: Interval | None = None
+    far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Comparisons:
     disagrees: list[bool]
     next_low: list[float | None]
     next_high: list[float | None]
+    far: list[bool] = field(default_factory=list[bool])
 
     def of(self, runner: str, reference: str) -> Comparison | None:
         """`runner` against `reference`; None if one of them is not here or they share no block."""
@@ -101,6 +104,7 @@ class Comparisons:
             _interval(self.ratio[at], self.next_low[at], self.next_high[at], turned=turned)
             if self.next_low[at] is not None
             else None,
+            bool(self.far) and self.far[at],
         )
 
     def against(self, reference: str) -> dict[str, Comparison]:

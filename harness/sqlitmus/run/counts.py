@@ -166,7 +166,7 @@ def _counts(
         **extent._asdict(),
         seconds=observation.seconds if observation else HARNESS_S,
         deviation=observation.between if observation else None,
-        operation_ns=1e9 * observation.seconds / operations if observation else None,
+        operation_ns=1e9 * observation.seconds / max(operations, 1) if observation else None,
     )
     if observation is None or not predicted:
         return counts

@@ -86,6 +86,28 @@ def decide(
     return Verdicts(code.astype(np.int8))
 
 
+def confirmed(
+    verdicts: Verdicts, middle: Medians, where: NDArray[np.bool_], margin: float
+) -> Verdicts:
+    """`verdicts` of which those `where` it is asked also need the median's 95 % interval: on the
+    same side of 0 for a difference, beyond the margin for a material one, within it for
+    equivalence. A material difference without that is a difference, anything else not resolved."""
+    side, limit = _side(middle.low, middle.high), np.log1p(margin)
+    near, farther = np.fmax(middle.low, -middle.high), np.fmax(-middle.low, middle.high)
+    code = verdicts.code.copy()
+    for verdict in Verdict:
+        rows = where & (code == verdict.code)
+        if verdict.different:
+            same = side == (1 if verdict.side == "slower" else -1)
+            code[rows & ~same] = Verdict.NOT_RESOLVED.code
+            if verdict.material:
+                plain = Verdict.SLOWER if verdict.side == "slower" else Verdict.FASTER
+                code[rows & same & (near <= limit)] = plain.code
+        elif verdict is Verdict.EQUIVALENT:
+            code[rows & (farther >= limit)] = Verdict.NOT_RESOLVED.code
+    return Verdicts(code)
+
+
 def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
     """Where trimmed means and medians of the same log ratios lead to different conclusions.
 

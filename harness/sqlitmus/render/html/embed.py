@@ -166,6 +166,7 @@ def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
             ]
             for place in crossed
         },
+        "far": [place for place, marked in enumerate(pairs.far) if marked],
         "next": logarithms(pairs.next_low, pairs.next_high) if any(pairs.next_low) else None,
     }
 
