@@ -1,16 +1,15 @@
 """How often a report of equal runners says something false, and where it says it.
 
 Every runner is the same program, so whoever is called faster or slower is called so falsely. A run
-is laid over the noise as the product lays it: the runners of a case one right after the other and
-the canary with them, in random order, every other block mirrored; a short recording is begun again
-at its end. The real functions then judge it.
+is laid over the noise as the product lays it (`experiments`). The real functions then judge it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.experiments import Shape, replayed, runs
 from sqlitmus.analysis.headline import canary_summary, leads
 from sqlitmus.analysis.noise import group_guards, noise
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
@@ -37,19 +36,6 @@ class Spoken:
 
     orders: list[str]
     errs: dict[str, bool]
-
-
-def runs(logs: Array, shape: tuple[int, int, int], count: int, seed: int) -> Iterator[Array]:
-    """Times of `count` runs of `shape`, cases x labels x blocks, from log times as they came."""
-    cases, labels, blocks = shape
-    rng = np.random.default_rng(seed)
-    series, needed = logs.reshape(-1), cases * labels * blocks
-    for start in rng.integers(len(series), size=count).tolist():
-        slots = series[(start + np.arange(needed)) % len(series)].reshape(blocks, cases, labels)
-        orders = rng.permuted(np.broadcast_to(np.arange(labels), slots.shape), axis=2)
-        orders[1::2] = orders[: blocks // 2 * 2 : 2, :, ::-1]
-        taken = np.take_along_axis(slots, np.argsort(orders, axis=2), axis=2)
-        yield np.exp(taken).transpose(1, 2, 0)
 
 
 def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoken:
@@ -113,7 +99,9 @@ def rates(
     groups = [f"group {number}" for number, size in enumerate(cases) for _ in range(size)]
     correction: Correction = "holm" if runners == 2 else "bh"
     reports = [
-        spoken(times, groups, correction).errs
-        for times in runs(logs, (len(groups), runners + 1, blocks), count, seed)
+        spoken(np.exp(times), groups, correction).errs
+        for times in runs(
+            replayed(logs.reshape(-1)), Shape(len(groups), runners, blocks), count, seed
+        )
     ]
     return {place: float(np.mean([errs[place] for errs in reports])) for place in PLACES}

@@ -89,7 +89,8 @@ def compare_all(
 def log_ratios(times: Array, names: list[str]) -> Array:
     """Per case and pair its log ratio in each block."""
     indices = _indices(names)
-    logs = np.log(times)
+    # CPU time may be 0 on a coarse clock, and has no ratio then
+    logs = np.log(np.where(times > 0, times, np.nan))
     differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
     return differences.reshape(-1, times.shape[2])
 

@@ -212,3 +212,8 @@ def test_a_corrected_report_calls_fewer_things_different() -> None:
 
     assert 2 < alarms("none") < 25  # 5 % of 200
     assert (alarms("holm"), alarms("bh")) == (0, 0)
+
+
+def test_a_canary_whose_cpu_time_is_too_short_for_the_clock_has_no_ratio_and_no_warning() -> None:
+    coarse = [{**x, "cpu_ns": 0} if x.get("label") == "canary" else x for x in lines(cpu=1.5)]
+    assert told(cell(run(coarse)))[1] == "materially slower"
