@@ -134,6 +134,11 @@ format *NAMES:
 pytest *OPTIONS:
     @python -m pytest "$@"
 
+# Render the example pages again from the runs that are kept beside them
+examples:
+    @for name in report compare-node compare-rust; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind"; done; done
+    @python -m sqlitmus report reports/example/runs/compare-node --format node --out reports/example/compare-node.txt
+
 # Take the README's pictures of the example report in headless Chromium, light and dark
 picture:
     @node reports/check/picture.mjs reports/example/report.html reports/example

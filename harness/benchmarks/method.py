@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import sentences, whole_runs
 from benchmarks.experiments import Noise, Shape, replayed
-from sqlitmus.stats.estimate import Array, medians, trimmed_means
+from sqlitmus.stats.distributions import student_t
+from sqlitmus.stats.estimate import Array, freedom_of, kept, medians, trimmed_means
 from sqlitmus.stats.probe import disturbed
 from sqlitmus.stats.relabel import rate, selftest
 from sqlitmus.stats.verdict import decide
@@ -177,6 +178,30 @@ def print_whole_runs() -> None:
             target(f"settled, {name}, {run}", share, 0.7, 0.9)
 
 
+def print_tails(draws: int = 1_000_000) -> None:
+    """How far beyond t's quantile that of normal noise lies, by the degrees of freedom."""
+    levels = (0.05, 0.001, 0.0001)
+    heads = "  ".join(f"{level:>8.2%}" for level in levels)
+    print(f"\n{'quantile over t, normal noise':<34}   B       f  {heads}")
+    rng = np.random.default_rng(16)
+    for blocks in (10, 15, 30):
+        parts = [trimmed_means(rng.normal(size=(draws // 10, blocks))) for _ in range(10)]
+        size = np.concatenate([np.abs(part.mean / part.error) for part in parts])
+        reached = np.quantile(size, 1 - np.array(levels))
+        left = kept(np.array([blocks]))
+        for name, freedom in {
+            "Yuen's h - 1": (left - 1).astype(np.float64),
+            "0.85 (h - 1)": freedom_of(left),
+        }.items():
+            t = [float(student_t(1 - level, freedom)[0]) for level in levels]
+            ratios = reached / np.array(t)
+            row = "  ".join(f"{ratio:>8.3f}" for ratio in ratios.tolist())
+            print(f"{name:<34}  {blocks:>2}  {freedom[0]:>6.2f}  {row}")
+            if name.startswith("0.85"):
+                for level, ratio in zip(levels, ratios.tolist(), strict=True):
+                    target(f"quantile at {level:.2%} over t, {blocks} blocks", ratio, 0, 1.03)
+
+
 def print_sessions() -> None:
     """What several sessions find of 3 %, where true ratios differ from session to session."""
     print(f"\n{'2 % noise, 36 comparisons':<34} differ by  finds 3 %  false alarms")
@@ -295,6 +320,7 @@ def main() -> int:
     print_rates(every, quiet)
     print_graded(every, quiet)
     print_sentences(every)
+    print_tails()
     print_whole_runs()
     print_sessions()
     print_coverage()
