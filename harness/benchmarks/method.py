@@ -29,6 +29,7 @@ from benchmarks import sentences, whole_runs
 from benchmarks.experiments import Noise, Shape, replayed
 from sqlitmus.stats.distributions import student_t
 from sqlitmus.stats.estimate import Array, freedom_of, kept, medians, trimmed_means
+from sqlitmus.stats.modes import far
 from sqlitmus.stats.probe import disturbed
 from sqlitmus.stats.relabel import rate, selftest
 from sqlitmus.stats.verdict import decide
@@ -243,6 +244,35 @@ def print_coverage() -> None:
                 target(f"coverage, {name}, {blocks} blocks", shares[0], 0.93, 0.97)
 
 
+def print_far_mode(rows: int = 8000) -> None:
+    """Where many blocks are disturbed on one side: coverage, rows that are marked, and the median's
+    coverage there."""
+    print(f"\n{'share of blocks disturbed':<34}   B  trimmed mean  marked  median where marked")
+    rng = np.random.default_rng(17)
+
+    def draw(shape: tuple[int, int], share: float) -> Array:
+        hit = rng.random(shape) < share
+        return rng.normal(0, 0.01, shape) + hit * rng.exponential(0.3, shape)
+
+    for share in (0.0, 0.2, 0.25, 0.3):
+        population = draw((1, 2_000_000), share)
+        truth, middle = float(trimmed_means(population).mean[0]), float(np.median(population))
+        for blocks in (10, 30):
+            values = draw((rows, blocks), share)
+            low, high = trimmed_means(values).interval()
+            marked = far(values)
+            shown = medians(values[marked])
+            inside = (shown.low <= middle) & (middle <= shown.high)
+            covers = np.mean((low <= truth) & (truth <= high))
+            print(
+                f"{share:<34.0%}  {blocks:>2}  {covers:>12.1%}  {marked.mean():>6.1%}"
+                f"  {inside.mean() if marked.any() else np.nan:>19.1%}"
+            )
+            if share:
+                what = f"median's coverage in a far mode of {share:.0%}, {blocks} blocks"
+                target(what, float(inside.mean()), 0.93, 1)
+
+
 def print_disturbances() -> None:
     """How many blocks the probe would have repeated, on quiet noise and beside a neighbour."""
     print(f"\n{'probe':<38} blocks marked disturbed, of those judged")
@@ -324,6 +354,7 @@ def main() -> int:
     print_whole_runs()
     print_sessions()
     print_coverage()
+    print_far_mode()
     print_disturbances()
     print_classes()
     print_cost()

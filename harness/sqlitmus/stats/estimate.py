@@ -104,9 +104,9 @@ def freedom_of(left: Counts | int, rows: int = 1) -> Array:
     """Degrees of freedom where `left` values stay after trimming: 0.85 (h - 1), at least 1.
 
     Ours: with Yuen's h - 1 normal noise exceeds t too often, and in the far tail, where a verdict
-    among hundreds is decided, much too often (at 10 blocks its quantile at 0.0001 is a fifth beyond
-    t's). With 0.85 (h - 1) the quantiles from 10 % to 0.01 % agree within 2 to 6 % for 10 blocks
-    and within 1 % from 15 on. Below two values 0.
+    among hundreds is decided, much too often. With 0.85 (h - 1) no quantile from 5 % to 0.01 % lies
+    noticeably beyond t's, for 10 to 90 values; `./just bench-statistics` prints them. Below two
+    values 0.
 
     The mean over `rows` that are trimmed one by one averages what winsorising does to each, and has
     (1.4 - 0.55 / rows) (h - 1): no quantile of 2 to 10 independent normal rows lies beyond t's.

@@ -16,10 +16,9 @@ def far(values: Array) -> NDArray[np.bool_]:
     """Per row (rows x blocks, NaN for none) whether over 15 % lie in a far mode on one side.
 
     Far is more than five median absolute deviations, scaled to normal noise, from the median. The
-    mode is where a trimmed mean is at the edge of its cut: 20 to 30 % of one-sided disturbance are
-    in the mean of one run and not of the next, and its interval covers its own estimand in 80 to
-    86 %, however many blocks there are. The median does not see them. Of normal rows of 10 blocks
-    about 1 in 200 is marked, of 15 blocks fewer than 1 in 1,000.
+    mode is where a trimmed mean is at the edge of its cut: a third of one-sided disturbance is in
+    the mean of one run and not of the next, and more blocks do not help its interval. The median
+    does not see it. `./just bench-statistics` prints coverage and how many rows are marked.
     """
     count = np.count_nonzero(~np.isnan(values), axis=1)
     marked = np.zeros(len(values), dtype=np.bool_)

@@ -37,14 +37,14 @@ def test_either_side_counts_and_missing_blocks_do_not() -> None:
 
 
 def test_the_median_covers_where_the_trimmed_mean_does_not() -> None:
-    rows = spiked(0.25, 8000)
+    rows, population = spiked(0.3, 8000), spiked(0.3, 1, 2_000_000)
     marked = rows[far(rows)]
-    truth = trimmed_means(spiked(0.25, 1, 2_000_000)).mean[0]
+    truth = trimmed_means(population).mean[0]
     low, high = trimmed_means(marked).interval()
     assert ((low <= truth) & (truth <= high)).mean() < 0.9
-    middle = float(np.median(spiked(0.25, 1, 2_000_000)))
+    middle = float(np.median(population))
     shown = medians(marked)
-    assert ((shown.low <= middle) & (middle <= shown.high)).mean() > 0.9
+    assert ((shown.low <= middle) & (middle <= shown.high)).mean() > 0.95
 
 
 ONE = np.array([1])
