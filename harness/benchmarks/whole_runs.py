@@ -137,9 +137,10 @@ def settled(source: Noise, setting: Setting, most: int, count: int, seed: int = 
             continue
         row = int(rows[rng.integers(len(rows))])
         longer = Setting(
-            Shape(setting.shape.cases, setting.shape.runners, int(asked[row])), setting.correction
+            Shape(setting.shape.cases, setting.shape.runners, asked.tolist()[row]), setting.correction
         )
-        (again,) = runs(source, longer.shape, 1, int(rng.integers(2**31)))
+        next_seed = int(rng.integers(1_000_000))
+        (again,) = runs(source, longer.shape, 1, next_seed)
         code = judged(again + truth, longer).verdicts.code[row]
         outcomes.append(int(code) != Verdict.NOT_RESOLVED.code)
     return outcomes
