@@ -40,6 +40,7 @@ from tests.stats.recorded import STEADY, WALL, trace
 BLOCKS = (15, 30)
 LABELS = 5
 RECORDED = 1500
+LONG = 60_000
 EXPERIMENTS = 4000
 REPORTS = 200
 RUNS = 60
@@ -67,10 +68,10 @@ def recorded() -> dict[str, Array]:
     }
 
 
-def synthetic() -> dict[str, Array]:
+def synthetic(blocks: int = RECORDED) -> dict[str, Array]:
     """Noise of known kind, in the order of time, as blocks x slots of log times."""
     rng = np.random.default_rng(11)
-    count = RECORDED * LABELS
+    count = blocks * LABELS
     normal = rng.normal(0, 0.03, count)
     drift = 0.3 * np.sin(np.arange(count) / 400) + wander(rng, (1, count), 0.05, 0.98)[0]
     layouts = rng.choice([0.0, 0.06], count)
@@ -349,7 +350,8 @@ def main() -> int:
     every = recorded() | synthetic()
     print_rates(every, quiet)
     print_graded(every, quiet)
-    print_sentences(every)
+    # long enough that reports share little of it
+    print_sentences(recorded() | synthetic(LONG))
     print_tails()
     print_whole_runs()
     print_sessions()

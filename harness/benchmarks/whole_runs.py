@@ -137,7 +137,8 @@ def settled(source: Noise, setting: Setting, most: int, count: int, seed: int = 
             continue
         row = int(rows[rng.integers(len(rows))])
         longer = Setting(
-            Shape(setting.shape.cases, setting.shape.runners, asked.tolist()[row]), setting.correction
+            Shape(setting.shape.cases, setting.shape.runners, asked.tolist()[row]),
+            setting.correction,
         )
         next_seed = int(rng.integers(1_000_000))
         (again,) = runs(source, longer.shape, 1, next_seed)

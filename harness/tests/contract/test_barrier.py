@@ -72,11 +72,17 @@ def performing(name: str, jobs: list[Path]) -> Generator[list[subprocess.Popen[s
                 killer.cancel()
 
 
+def told(log: Path) -> str:
+    """What a process that ended too early wrote."""
+    result = log.with_suffix(".result")
+    return log.read_text("utf-8") + (result.read_text("utf-8") if result.exists() else "")
+
+
 def release(processes: list[subprocess.Popen[str]], logs: list[Path]) -> float:
     """Wait until all processes are ready, then release them; when, in µs of Unix time."""
     for process, log in zip(processes, logs, strict=True):
         assert process.stdout
-        assert process.stdout.readline() == "ready\n", log.read_text("utf-8")
+        assert process.stdout.readline() == "ready\n", told(log)
     released_us = time.time_ns() / 1000
     for process in processes:
         assert process.stdin

@@ -141,7 +141,10 @@ fn more_workers_than_the_system_allows_fail() {
     let (job, output) = folder.job("many", json!({"operations_per_iteration": 1, "workers": 500}));
     let runner = env!("CARGO_BIN_EXE_sqlitmus-rust");
     let script = r#"ulimit -v 400000; exec "$0" --driver=ffi --job "$1""#;
-    let status = Command::new("sh").args(["-c", script, runner]).arg(job).status().unwrap();
+    // large stacks: the one that does not fit leaves memory for the threads that have started
+    let mut command = Command::new("sh");
+    command.env("RUST_MIN_STACK", (32 << 20).to_string());
+    let status = command.args(["-c", script, runner]).arg(job).status().unwrap();
     assert_eq!(status.code(), Some(1));
     let result = result(&output);
     let message = result["error"]["message"].as_str().unwrap();
