@@ -14,7 +14,7 @@ NOISE = np.random.default_rng(11).normal(0, 0.02, 7500)
 
 @pytest.mark.parametrize(
     ("runners", "blocks", "count"),
-    [(2, 30, 200), (9, 10, 60), (9, 30, 120)],
+    [(2, 30, 80), (9, 10, 60), (9, 30, 40)],
 )
 def test_at_most_5_percent_of_reports_tell_equal_runners_apart(
     runners: int, blocks: int, count: int
