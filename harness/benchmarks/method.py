@@ -150,11 +150,11 @@ def print_whole_runs() -> None:
         "recorded, wall": replayed(np.log(trace("sequence")[:, WALL])),
         "normal, 2 %": lambda rng, count: rng.normal(0, 0.02, count),
     }
-    print(f"\n{'one runner of nine is slower':<34} run       finds    promise / found     A or B")
+    print(f"\n{'one runner of nine is slower':<34} blocks    finds    promise / found     A or B")
     for name, noise in noises.items():
         for run, (setting, pilot, most) in {
-            "quick": (whole_runs.QUICK, 1, 0.045),
-            "standard": (whole_runs.STANDARD, 3, 0.02),
+            "10 of 10": (whole_runs.SHORT, 1, 0.045),
+            "30 of 4": (whole_runs.LONG, 3, 0.02),
         }.items():
             finds = whole_runs.found_at(noise, setting, RUNS)
             made = whole_runs.promises(noise, setting, pilot, PILOTS)
@@ -252,8 +252,7 @@ def print_far_mode(rows: int = 8000) -> None:
     rng = np.random.default_rng(17)
 
     def draw(shape: tuple[int, int], share: float) -> Array:
-        hit = rng.random(shape) < share
-        return rng.normal(0, 0.01, shape) + hit * rng.exponential(0.3, shape)
+        return rng.normal(0, 0.01, shape) + spikes(rng, shape, share, 0.3)
 
     for share in (0.0, 0.2, 0.25, 0.3):
         population = draw((1, 2_000_000), share)

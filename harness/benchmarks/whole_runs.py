@@ -40,9 +40,8 @@ class Setting:
         return Question(MARGIN, self.correction)
 
 
-QUICK = Setting(Shape(10, 9, 10), "bh")
-STANDARD = Setting(Shape(4, 9, 30), "bh")
-COMPARE = Setting(Shape(10, 2, 30), "holm")
+SHORT = Setting(Shape(10, 9, 10), "bh")
+LONG = Setting(Shape(4, 9, 30), "bh")
 
 
 def judged(logs: Array, setting: Setting) -> Pairs:
@@ -56,18 +55,6 @@ def judged(logs: Array, setting: Setting) -> Pairs:
 def names_of(setting: Setting) -> list[str]:
     """The runners of the run."""
     return [f"r{number}" for number in range(setting.shape.runners)]
-
-
-def false_alarms(source: Noise, setting: Setting, count: int, seed: int = 1) -> float:
-    """The share of runs of equal runners in which any verdict calls two of them different."""
-    return float(
-        np.mean(
-            [
-                _different(judged(logs, setting)).any()
-                for logs in _runs(source, setting, count, seed)
-            ]
-        )
-    )
 
 
 def power_at(source: Noise, setting: Setting, share: float, count: int, seed: int = 2) -> float:

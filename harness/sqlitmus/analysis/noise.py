@@ -12,10 +12,11 @@ from sqlitmus.analysis.pairs import (
     compare_canary,
     divisors,
     estimates,
+    independent,
     log_ratios,
 )
 from sqlitmus.results.notices import Noise
-from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.grade import Grades, grade
 from sqlitmus.stats.power import shift
 from sqlitmus.vocabulary.terms import Grade
@@ -59,22 +60,11 @@ def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:
 
     The rule of a single case, asked of the mean over the group's cases.
     """
-    logs, names = canary.logs, np.array(groups)
-    found: dict[str, float] = {}
-    for group in dict.fromkeys(groups):
-        rows = (names == group) & ~np.isnan(logs.error)
-        count = int(rows.sum())
-        if not count:
-            found[group] = 0.0
-            continue
-        mean = TrimmedMeans(
-            np.array([logs.mean[rows].mean()]),
-            np.array([np.sqrt(np.square(logs.error[rows]).sum()) / count]),
-            np.array([logs.freedom[rows].min()]),
-            np.array([logs.count[rows].min()]),
-        )
-        found[group] = float(grade(mean).guard[0])
-    return found
+    names, tested = np.array(groups), ~np.isnan(canary.logs.error)
+    return {
+        group: float(grade(independent(canary, (names == group) & tested)).guard[0])
+        for group in dict.fromkeys(groups)
+    }
 
 
 def summarised(grades: Grades | None, least: Array) -> Noise:

@@ -138,6 +138,25 @@ def divisors(verdicts: Verdicts, question: Question) -> tuple[float, float]:
     )
 
 
+def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
+    """Per pair the mean over the cases `taken`, whose errors are taken as independent; t has the
+    fewest degrees of freedom among them. NaN over none."""
+    shape, cases = (pairs.cases, len(pairs.indices)), int(taken.sum())
+    if not cases:
+        none, zero = np.full(shape[1], np.nan), np.zeros(shape[1], dtype=np.int64)
+        return TrimmedMeans(none, none, zero, zero)
+    logs = pairs.logs
+    mean, error, freedom, count = (
+        column.reshape(shape)[taken] for column in (logs.mean, logs.error, logs.freedom, logs.count)
+    )
+    return TrimmedMeans(
+        mean.mean(axis=0),
+        np.sqrt(np.square(error).sum(axis=0)) / cases,
+        freedom.min(axis=0),
+        count.min(axis=0),
+    )
+
+
 def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each: int) -> Verdicts:
     """Verdicts on rows of which every case has `each`; `guard` has one value per case."""
     guards = None if guard is None else np.repeat(guard, each)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, over_sessions
+from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
 from sqlitmus.results.report import Interval, Standing
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.groups import capped, group_means, together
@@ -133,7 +133,7 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
     later, earlier = ([pair[side] for pair in pairs.indices] for side in (0, 1))
     cases = int(common.taken.sum())
     if not cases or times is None:
-        means = _independent(pairs, common.taken)
+        means = independent(pairs, common.taken)
     else:
         logs = np.log(times[common.taken])
         differences = logs[:, later] - logs[:, earlier]
@@ -142,24 +142,6 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
     member = common.members[later] & common.members[earlier]
     mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
     return TrimmedMeans(mean, error, means.freedom, means.count)
-
-
-def _independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
-    """The same from the cases' own errors; t has the fewest degrees of freedom among the cases."""
-    shape, cases = (pairs.cases, len(pairs.indices)), int(taken.sum())
-    if not cases:
-        none, zero = np.full(shape[1], np.nan), np.zeros(shape[1], dtype=np.int64)
-        return TrimmedMeans(none, none, zero, zero)
-    logs = pairs.logs
-    mean, error, freedom, count = (
-        column.reshape(shape)[taken] for column in (logs.mean, logs.error, logs.freedom, logs.count)
-    )
-    return TrimmedMeans(
-        mean.mean(axis=0),
-        np.sqrt(np.square(error).sum(axis=0)) / cases,
-        freedom.min(axis=0),
-        count.min(axis=0),
-    )
 
 
 def _ratio(value: float, low: float, high: float) -> Interval | None:

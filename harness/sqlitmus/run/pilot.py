@@ -43,7 +43,8 @@ def plan_counts(
     a case the same counts throughout. A cell that goes wrong in the pilot gets none, and its record
     in `answers` has the reason.
     """
-    now = pace() if mode.pilot else None
+    new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
+    now = pace() if mode.pilot and new else None
     observed = {
         case.id: _all_observed(context, case, cells, answers, mode, reference, given, now)
         for case in cases

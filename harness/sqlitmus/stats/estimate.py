@@ -5,6 +5,7 @@ NaN marks a block without a value. Rows with the same number of values share one
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,13 @@ class TrimmedMeans:
 def student_t_of(freedom: Counts | Array, level: float) -> Array:
     """The two-sided t for each number of degrees of freedom; NaN below 1."""
     distinct, where = np.unique(freedom, return_inverse=True)
-    return student_t(level, distinct.astype(np.float64))[where]
+    return _quantiles(level, tuple(distinct.tolist()))[where]
+
+
+@lru_cache(maxsize=1024)
+def _quantiles(level: float, freedom: tuple[float, ...]) -> Array:
+    """A report asks for the same few quantiles some thirty times."""
+    return student_t(level, freedom)
 
 
 def medians(values: Array, level: float = LEVEL) -> Medians:
@@ -93,11 +100,15 @@ def trimmed_means(values: Array, trim: float = TRIM, resolution: float = 0.0) ->
         if left > 1:
             bottom, top = block[:, cut], block[:, n - cut - 1]
             winsorised = np.clip(block, bottom[:, None], top[:, None])
-            squares = winsorised.var(axis=1) * n
             spread = top - bottom > resolution
-            yuen = np.sqrt(squares / (left * (left - 1)))
-            error[rows] = np.where(spread, yuen, np.nan)
+            error[rows] = np.where(spread, yuen_error(winsorised, left), np.nan)
     return TrimmedMeans(mean, error, freedom, count)
+
+
+def yuen_error(winsorised: Array, left: int) -> Array:
+    """Yuen's standard error of each row of winsorised values, of which trimming leaves `left`."""
+    squares = winsorised.var(axis=-1) * winsorised.shape[-1]
+    return np.sqrt(squares / (left * (left - 1)))
 
 
 def freedom_of(left: Counts | int, rows: int = 1) -> Array:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlitmus.stats.estimate import TRIM, Array, Counts, TrimmedMeans, freedom_of
-from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts
+from sqlitmus.stats.estimate import TRIM, Array, Counts, TrimmedMeans, freedom_of, yuen_error
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Rows, Verdicts
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
@@ -18,7 +18,7 @@ def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> Tri
     values. What cases of a block have in common is thereby in the error, whatever it is. With one
     case this is `trimmed_means`. No error where the kept values of some case are all equal.
     """
-    whole = ~np.isnan(logs).any(axis=0)
+    whole: Rows = np.logical_not(np.isnan(logs).any(axis=0))
     ordered = np.sort(np.where(whole, logs, np.nan), axis=2)
     count: Counts = np.count_nonzero(whole, axis=1).astype(np.int64)
     mean, error = np.full(len(count), np.nan), np.full(len(count), np.nan)
@@ -32,11 +32,10 @@ def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> Tri
         freedom[rows] = freedom_of(left, len(logs))
         if left > 1:
             bottom, top = sorted_[:, :, cut], sorted_[:, :, n - cut - 1]
-            winsorised = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
-            squares = np.nanvar(winsorised, axis=1) * n
+            winsorised: Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
+            blocks = winsorised[whole[rows]].reshape(len(rows), n)
             spread = (top - bottom > resolution).all(axis=0)
-            yuen = np.sqrt(squares / (left * (left - 1)))
-            error[rows] = np.where(spread, yuen, np.nan)
+            error[rows] = np.where(spread, yuen_error(blocks, left), np.nan)
     return TrimmedMeans(mean, error, freedom, count)
 
 
@@ -69,22 +68,8 @@ def together(
     low, high = (np.where(testable, end, np.nan) for end in ends)
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     differs, limit = (near > guard) & (near > 0), np.log1p(margin)
-    faster, beyond = high < 0, differs & (near > limit)
     within = (np.fmax(-low, high) < limit) & (np.asarray(guard) == 0)
-    choices = (
-        (~testable, Verdict.NOT_TESTABLE),
-        (beyond & faster, Verdict.MATERIALLY_FASTER),
-        (differs & faster, Verdict.FASTER),
-        (beyond, Verdict.MATERIALLY_SLOWER),
-        (differs, Verdict.SLOWER),
-        (within, Verdict.EQUIVALENT),
-    )
-    code = np.select(
-        [rows for rows, _ in choices],
-        [np.int8(verdict.code) for _, verdict in choices],
-        default=np.int8(Verdict.NOT_RESOLVED.code),
-    )
-    return Together(low, high, Verdicts(code.astype(np.int8)))
+    return Together(low, high, Verdicts.by(testable, high < 0, differs, near > limit, within))
 
 
 def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:

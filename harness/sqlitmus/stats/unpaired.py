@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sqlitmus.stats.estimate import TRIM, Array, TrimmedMeans, freedom_of
+from sqlitmus.stats.estimate import TRIM, Array, TrimmedMeans, freedom_of, yuen_error
 
 
 def relative_means(
@@ -44,7 +44,7 @@ def _relative(
     winsorised = np.clip(differences, *ends).mean(axis=0)
     error = np.nan
     if left > 1 and np.ptp(winsorised) > resolution:
-        error = float(np.sqrt(winsorised.var() * count / (left * (left - 1))))
+        error = float(yuen_error(winsorised, left))
     return mean, error, float(freedom_of(left)), count
 
 

@@ -1,6 +1,7 @@
 """Turns the interval of a log ratio into a verdict."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ ALPHA = 0.05
 _VERDICTS = np.array(list(Verdict), dtype=np.object_)
 
 Codes = NDArray[np.int8]
+Rows = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +24,25 @@ class Verdicts:
     """Per row the code of a `Verdict`."""
 
     code: Codes
+
+    @classmethod
+    def by(cls, testable: Rows, faster: Rows, differs: Rows, beyond: Rows, within: Rows) -> Self:
+        """The verdicts of rows by what is known of them: whether they differ from 0, on which side,
+        whether they then lie beyond the margin, and else within it."""
+        choices = (
+            (~testable, Verdict.NOT_TESTABLE),
+            (differs & beyond & faster, Verdict.MATERIALLY_FASTER),
+            (differs & faster, Verdict.FASTER),
+            (differs & beyond, Verdict.MATERIALLY_SLOWER),
+            (differs, Verdict.SLOWER),
+            (within, Verdict.EQUIVALENT),
+        )
+        code = np.select(
+            [rows for rows, _ in choices],
+            [np.int8(verdict.code) for _, verdict in choices],
+            default=np.int8(Verdict.NOT_RESOLVED.code),
+        )
+        return cls(code.astype(np.int8))
 
     def are(self, *verdicts: Verdict) -> NDArray[np.bool_]:
         """Which rows have one of `verdicts`."""
@@ -68,22 +89,7 @@ def decide(
         low, high = logs.interval(LEVEL)
         differs &= (guard == 0) | (low > guard) | (high < -guard)
         within &= guard == 0
-    beyond &= differs
-    faster = logs.mean < 0
-    choices = (
-        (~testable, Verdict.NOT_TESTABLE),
-        (beyond & faster, Verdict.MATERIALLY_FASTER),
-        (differs & faster, Verdict.FASTER),
-        (beyond, Verdict.MATERIALLY_SLOWER),
-        (differs, Verdict.SLOWER),
-        (within, Verdict.EQUIVALENT),
-    )
-    code = np.select(
-        [rows for rows, _ in choices],
-        [np.int8(verdict.code) for _, verdict in choices],
-        default=np.int8(Verdict.NOT_RESOLVED.code),
-    )
-    return Verdicts(code.astype(np.int8))
+    return Verdicts.by(testable, logs.mean < 0, differs, beyond, within)
 
 
 def confirmed(

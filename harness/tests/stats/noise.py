@@ -14,6 +14,8 @@ def wander(rng: np.random.Generator, shape: tuple[int, int], deviation: float, l
     return values
 
 
-def spikes(rng: np.random.Generator, shape: tuple[int, int], share: float) -> Array:
+def spikes(
+    rng: np.random.Generator, shape: tuple[int, int], share: float, size: float = 0.5
+) -> Array:
     """Interruptions: a `share` of the values takes about half as long again, some much longer."""
-    return (rng.random(shape) < share) * rng.exponential(0.5, shape)
+    return (rng.random(shape) < share) * rng.exponential(size, shape)

@@ -7,12 +7,12 @@ from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
 from sqlitmus.stats.modes import far
 from sqlitmus.stats.verdict import Verdicts, confirmed
 from sqlitmus.vocabulary.verdicts import Verdict
+from tests.stats.noise import spikes
 
 
 def spiked(share: float, rows: int = 4000, blocks: int = 30) -> Array:
     rng = np.random.default_rng(4)
-    calm = rng.normal(0, 0.01, (rows, blocks))
-    return calm + (rng.random(calm.shape) < share) * rng.exponential(0.3, calm.shape)
+    return rng.normal(0, 0.01, (rows, blocks)) + spikes(rng, (rows, blocks), share, 0.3)
 
 
 @pytest.mark.parametrize(("blocks", "most"), [(10, 0.01), (15, 0.002), (30, 0.001)])
