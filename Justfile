@@ -86,6 +86,10 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
+# Plant faults in runners and folders and print what becomes of each; some build a runner
+bench-faults *TEXTS:
+    @python harness/benchmarks/faults.py "$@"
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py

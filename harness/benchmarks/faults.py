@@ -1,0 +1,45 @@
+"""Every planted fault and what became of it: `./just bench-faults [TEXT]…`.
+
+Plays the faults whose titles contain one of the texts, or all. Exit 1 when one met another fate
+than the table gives.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlitmus.vocabulary import paths
+from tests.faults.stage import Stage
+from tests.faults.table import FAULTS
+
+
+def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Print a line per fault, below what it is about."""
+    hyperfine = paths.tools().need("hyperfine")
+    played = amiss = 0
+    for about, faults in FAULTS.items():
+        chosen = [f for f in faults if not texts or any(text in f.title for text in texts)]
+        if chosen:
+            print(f"\n{about}\n{'fault':58} {'planted in':11} {'outcome':12} message")
+        for fault in chosen:
+            started = time.monotonic()
+            with tempfile.TemporaryDirectory() as folder:
+                seen = fault.play(Stage(Path(folder), hyperfine))
+            problem = fault.problem(seen)
+            played, amiss = played + 1, amiss + bool(problem)
+            words = " ".join(seen.message.split())
+            words = words if len(words) <= 160 else f"{words[:159]}…"
+            print(f"{fault.title:58} {fault.planted_in:11} {seen.fate:12} {words}")
+            if problem:
+                print(f"    EXPECTED {fault.fate}: {fault.message}")
+            print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr)
+    print(f"\n{played} faults, {amiss} with another fate than expected")
+    raise typer.Exit(1 if amiss or not played else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

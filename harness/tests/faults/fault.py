@@ -1,0 +1,41 @@
+"""A planted fault: where it is planted, and what must become of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.faults.stage import Stage
+
+Where = Literal["fake", "javascript", "python", "rust", "dotnet", "folder", "harness"]
+# What may become of a fault: an outcome of the cell, or what the harness does about it.
+Fate = Literal["ok", "wrong", "failed", "unsupported", "missing", "refused", "noticed", "none left"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What became of a fault, and in which words."""
+
+    fate: Fate
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row of the table: `play` plants the fault in a stage and tells what became of it.
+
+    `message` must be in what is told. One that is `slow` builds a runner or takes more than a few
+    seconds: only `./just bench-faults` plays it.
+    """
+
+    title: str
+    planted_in: Where
+    play: Callable[[Stage], Seen]
+    fate: Fate
+    message: str
+    slow: bool = False
+
+    def problem(self, seen: Seen) -> str | None:
+        """How `seen` differs from what must become of it; None when it does not."""
+        if seen.fate != self.fate:
+            return f"{seen.fate} instead of {self.fate}: {seen.message}"
+        return None if self.message in seen.message else f"it says: {seen.message}"

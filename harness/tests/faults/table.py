@@ -1,0 +1,8 @@
+"""All planted faults, by what they are about."""
+
+from tests.faults import answers
+from tests.faults.fault import Fault
+
+FAULTS: dict[str, list[Fault]] = {
+    "answers": answers.FAULTS,
+}
