@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import hyperfine, judge
+from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
@@ -43,7 +45,8 @@ class _PreparedJob:
     file: Path
     output: Path
     required: Requirements
-    copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes
 
 
 class Invocations:
@@ -60,9 +63,11 @@ class Invocations:
         logs: Path,
         launcher: Launcher | None = None,
         pins: list[int] | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._catalog = catalog
         self.executor = executor
+        self.fixtures = Fixtures(catalog, size, say)
         self._launcher = launcher or Launcher(scratch)
         self._pins = pins or []
         self._size = size
@@ -70,20 +75,6 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
-
-    def database(self, case: Case) -> Path | None:
-        """The fixture file of `case` in its profile's journal mode, built if absent."""
-        name = case.fixture
-        if name is None:
-            return None
-        return fixture.ensure(
-            name,
-            self._catalog.fixtures[name],
-            self._size,
-            case.journal_mode,
-            paths.cache("fixtures"),
-            case.variant.encoding,
-        )
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -112,8 +103,10 @@ class Invocations:
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
         ready = self._prepare(case, runner, mode, plain=plain)
-        if ready.copy:
-            fixture.fresh_copy(*ready.copy)
+        if ready.source and not self.fixtures.whole(ready.source):
+            self.fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
@@ -139,6 +132,8 @@ class Invocations:
             reason = invocation.problem
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+        if harm := self.fixtures.harm():
+            outcome, reason = "wrong", harm
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
@@ -151,7 +146,7 @@ class Invocations:
         if key in self._ready:
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
-        source = self.database(case)
+        source = self.fixtures.of(case)
         name = f"{len(self._ready):05d}"
         target = self._scratch / f"{name}.db" if spec.writes else source
         output = self._scratch / f"{name}.result.json"
@@ -174,7 +169,7 @@ class Invocations:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = (source, target) if spec.writes and source and target else None
+        copy = target if spec.writes else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,
@@ -183,7 +178,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, source, copy)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:

@@ -199,6 +199,7 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(context, "oracles", SimpleNamespace(prove=lambda *_, **__: None))
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)

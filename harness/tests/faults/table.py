@@ -1,8 +1,10 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers
+from tests.faults import answers, fixtures, oracle
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
     "answers": answers.FAULTS,
+    "fixtures": fixtures.FAULTS,
+    "the oracle and bad cells": oracle.FAULTS,
 }
