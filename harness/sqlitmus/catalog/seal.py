@@ -28,7 +28,7 @@ class Seal(Model):
 def state(file: Path) -> State | None:
     """The state of `file`, None where there is no such file."""
     try:
-        status = os.stat(file)
+        status = file.stat()
     except OSError:
         return None
     wal, journal = (_size(f"{file}{suffix}") for suffix in LOGS)
@@ -87,6 +87,6 @@ def digest(file: Path) -> str:
 
 def _size(name: str) -> int:
     try:
-        return os.stat(name).st_size
+        return Path(name).stat().st_size
     except OSError:
         return 0

@@ -35,6 +35,16 @@ class Attempt:
     launch: Launch | None = None
 
 
+class Unanswered(NotFit):
+    """The oracle has no answer to a case: `reason` says why, `log` is the file of what it said."""
+
+    def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
+        self.reason = f"the oracle cannot answer it: {reason}"
+        self.log = log
+        self.text = f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip()
+        super().__init__(self.text)
+
+
 @dataclass(frozen=True, slots=True)
 class _PreparedJob:
     """The files of a cell's job, and the requirements on its result.
@@ -83,14 +93,11 @@ class Invocations:
         self.logs = folder
 
     def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
-        """The oracle's answer to `case`; raises NotFit when it has none."""
+        """The oracle's answer to `case`; raises Unanswered when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
-            raise NotFit(
-                f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
-                f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
-            )
+            raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
         return judge.answer_of(result)
 
     def attempt(

@@ -14,8 +14,10 @@ from sqlitmus.vocabulary.contract import Job
 def folders() -> list[Path]:
     """The vectors of the catalogue, those of the clone if it has none."""
     clone = Path(__file__).parents[3] / "runners"
-    places = (runners / "contract" / "vectors" for runners in (paths.RUNNERS, clone))
-    return next(filter(None, (sorted(p.iterdir()) for p in places if p.is_dir())), [])
+    for runners in (paths.RUNNERS, clone):
+        if vectors := sorted((runners / "contract" / "vectors").glob("*/job.json")):
+            return [job.parent for job in vectors]
+    return []
 
 
 def job_of(vector: Path) -> Job:

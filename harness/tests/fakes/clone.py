@@ -249,9 +249,7 @@ class Clone:
         arguments = ", ".join(map(json.dumps, given))
         file = self.root / "runners/fakes/runner.toml"
         before = file.read_text("utf-8") if file.exists() else ""
-        text = RUNNER.format(
-            name=name, behaviour=behaviour, runtime=runtime, arguments=arguments
-        )
+        text = RUNNER.format(name=name, behaviour=behaviour, runtime=runtime, arguments=arguments)
         file.write_text(before + text, "utf-8")
 
     def state(self, name: str) -> Path:
