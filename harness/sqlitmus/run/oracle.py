@@ -5,7 +5,7 @@ import hashlib
 import json
 import sqlite3
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
     It is asked as for a case, without a runner's own settings. That it was right is remembered for
     its files and those of the vectors; `fresh` forgets it. `scratch` is a folder to be made.
     """
-    questions = [v for v in vectors.folders() if vectors.job_of(v).mode == "verify"]
+    questions = {v: expected for v in vectors.folders() if (expected := _answer(v))}
     if not questions:
         raise NotFit("the contract's vectors are gone; restore runners/contract/vectors")
     key = _key(oracle, questions)
@@ -39,8 +39,7 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
         job = jobs.question(Job.model_validate_json(text))
         (scratch / f"{vector.name}.json").write_bytes(job.text().encode())
     words = _perform(oracle, scratch)
-    for vector in questions:
-        expected = json.loads((vector / "expected.json").read_bytes())
+    for vector, expected in questions.items():
         if problem := _problem(scratch / vector.name / "result.json", expected):
             raise NotFit(
                 f"the oracle does not reproduce the contract's vector {vector.name} ({problem}), "
@@ -49,6 +48,16 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
             )
     with contextlib.suppress(OSError):  # a full disk costs nothing but the memory
         record.write_text(key, "utf-8")
+
+
+def _answer(vector: Path) -> dict[str, Any] | None:
+    """The expected answer to a vector; None where the oracle's question would not be the same.
+
+    It is asked in verify mode, and for nothing that a runner may lack.
+    """
+    expected = json.loads((vector / "expected.json").read_bytes())
+    same = vectors.job_of(vector).mode == "verify" and expected["status"] != "unsupported"
+    return expected if same else None
 
 
 def _problem(output: Path, expected: dict[str, Any]) -> str | None:
@@ -74,7 +83,7 @@ def _perform(oracle: Installed, folder: Path) -> str:
     return ending(done.stderr.decode(errors="replace"), "its stderr")
 
 
-def _key(oracle: Installed, questions: Sequence[Path]) -> str:
+def _key(oracle: Installed, questions: Iterable[Path]) -> str:
     """A hash of all that could change whether the oracle answers `questions`."""
     digest = hashlib.sha256(f"{oracle.fingerprint} {sqlite3.sqlite_version}".encode())
     for vector in questions:
