@@ -41,8 +41,7 @@ class Unanswered(NotFit):
     def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
         self.reason = f"the oracle cannot answer it: {reason}"
         self.log = log
-        self.text = f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip()
-        super().__init__(self.text)
+        super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,6 @@ def _ask(
                     oracle_answer(context, as_planned, answers)
                 except Unanswered as silence:
                     answers.give_up(case, [name], silence)
-                    context.progress.say(silence.text)
 
 
 @contextmanager

@@ -14,10 +14,14 @@ from sqlitmus.run.processes import launch
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and the oracle's answers by (case id, operations)."""
+    """Verifications by (case id, runner), and the oracle's answers by (case id, operations).
+
+    `silences` are those that the oracle could not give.
+    """
 
     records: dict[tuple[str, str], Verified]
     expected: dict[tuple[str, int], OracleAnswer | None]
+    silences: dict[tuple[str, int], Unanswered]
 
     def give_up(self, case: Case, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""
@@ -46,7 +50,7 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     the user asks to stop. Raises UsageError for SQL that SQLite does not compile.
     """
     compiled.check(context.catalog, cases, context.size)
-    answers = Answers({}, {})
+    answers = Answers({}, {}, {})
     total = sum(len(names) for names in cells.values())
     for case in cases:
         for name in cells[case.id]:
@@ -58,7 +62,6 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
                 answer = oracle_answer(context, case, answers)
             except Unanswered as silence:
                 answers.give_up(case, cells[case.id], silence)
-                context.progress.say(silence.text)
                 break
             key = context.key(case, name)
             record = context.memory.verified(key)
@@ -87,15 +90,23 @@ def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answer
 def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
     """The oracle's answer to `case` with its number of operations; None without steps.
 
-    The oracle is asked only when neither `answers` nor the memory has its answer; raises
-    Unanswered when it gives none.
+    The oracle is asked only when neither `answers` nor the memory has its answer. Raises
+    Unanswered, and says so, when it gives none.
     """
     at = (case.id, case.operations)
+    if at in answers.silences:
+        raise answers.silences[at]
     if at not in answers.expected:
         key = context.key(case, context.oracle.spec.name)
         answer = context.memory.expected(key)
         if answer is None and context.catalog.scenarios[case.scenario].steps:
-            answer = context.invocations.ask_oracle(case, context.oracle)
+            try:
+                answer = context.invocations.ask_oracle(case, context.oracle)
+            except Unanswered as silence:
+                answers.silences[at] = silence
+                if not context.stop.requested:
+                    context.progress.say(str(silence))
+                raise
             context.memory.keep_expected(key, answer)
         answers.expected[at] = answer
     return answers.expected[at]

@@ -72,7 +72,7 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
-    if behaviour in TRESPASSES:
+    if behaviour in TRESPASSES and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
         wait_for_the_test(state)

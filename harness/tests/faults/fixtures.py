@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.fakes.clone import Clone, Done
 from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
-from tests.faults.verdict import cell
+from tests.faults.verdict import cell, measured
 
 
 def verify(clone: Clone, *cases: str) -> Done:
@@ -48,7 +48,26 @@ def trespasser(behaviour: str, case: str = "all") -> Callable[[Stage], Seen]:
     return play
 
 
+def trespasser_where_timed(stage: Stage) -> Seen:
+    """Measured beside an honest runner, whose invocations must all be good."""
+    clone = stage.fakes()
+    clone.runner("planted", "deletes-rows=measure")
+    clone.runner("zealous", "honest")
+    seen = measured(clone, "planted", "zealous", case="all", size="s", blocks=4)
+    honest = [s.outcome for s in clone.samples() if s.runner == "zealous"]
+    if honest != ["ok"] * len(honest) or len(honest) < 4:
+        return Seen("ok", f"the honest runner has the samples {honest}")
+    return seen
+
+
 FAULTS = [
+    Fault(
+        "a runner deletes rows of the fixture where it is timed",
+        "fake",
+        trespasser_where_timed,
+        "wrong",
+        "changed while it ran; a runner must only read it",
+    ),
     Fault(
         "nine tenths of the rows deleted in the cached fixture",
         "folder",
