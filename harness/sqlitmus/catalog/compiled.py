@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.definitions import Catalog, Fixture
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -34,27 +34,46 @@ class Statement(NamedTuple):
 
 
 def check(
-    catalog: Catalog, cases: Iterable[Case], size: str, folder: Path = paths.SCENARIOS
+    catalog: Catalog,
+    cases: Iterable[Case],
+    size: str,
+    scenarios: Path = paths.SCENARIOS,
+    fixtures: Path = paths.FIXTURES,
 ) -> None:
     """Raise UsageError, with a line for each mistake, if SQL of the cases does not compile.
 
     It is compiled against the tables of the fixture without rows. Where more than names and syntax
-    is in question, the oracle decides. `folder` holds the scenarios' files.
+    is in question, the oracle decides. The folders hold the files of both.
     """
     problems: dict[str, None] = {}
     for case in cases:
-        tables: list[str] = []
-        if case.fixture:
-            definition = catalog.fixtures[case.fixture]
-            tables = [*definition.tables, *definition.indexes]
-        for statement, words in _mistakes(tables, _statements(catalog, case, size)):
-            where = place(folder, case.scenario, statement.written)
-            problems[
-                f"{where}: {case.scenario}.{statement.at}: {words} (SQLite "
-                f"{sqlite3.sqlite_version}); correct the SQL, or the fixture's tables"
-            ] = None
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            if case.fixture:
+                definition = catalog.fixtures[case.fixture]
+                if mistake := _mistake(connection, definition):
+                    sql, words = mistake
+                    file = fixtures / f"{case.fixture}.toml"
+                    text = f"{file}:{_line(file, sql)}: SQLite says of its SQL: {words}"
+                    problems[text] = None
+                    continue
+            for statement, words in _mistakes(connection, _statements(catalog, case, size)):
+                where = place(scenarios, case.scenario, statement.written)
+                problems[
+                    f"{where}: {case.scenario}.{statement.at}: {words} (SQLite "
+                    f"{sqlite3.sqlite_version}); correct the SQL, or the fixture's tables"
+                ] = None
     if problems:
         raise UsageError("\n".join(problems))
+
+
+def _mistake(connection: sqlite3.Connection, definition: Fixture) -> tuple[str, str] | None:
+    """Make a fixture's tables without rows; the SQL that SQLite refuses, with its words."""
+    for sql in [*definition.tables, *definition.indexes]:
+        try:
+            connection.execute(sql)
+        except sqlite3.Error as error:
+            return sql, str(error)
+    return None
 
 
 def _statements(catalog: Catalog, case: Case, size: str) -> Iterator[Statement]:
@@ -78,29 +97,23 @@ def _statements(catalog: Catalog, case: Case, size: str) -> Iterator[Statement]:
 
 
 def _mistakes(
-    tables: list[str], statements: Iterable[Statement]
+    connection: sqlite3.Connection, statements: Iterable[Statement]
 ) -> Iterator[tuple[Statement, str]]:
     """Statements that do not compile, with SQLite's words, up to where that cannot be said."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    for statement in statements:
+        if _ELSEWHERE.match(statement.sql):
+            return
+        defines = _DEFINES.match(statement.sql)
         try:
-            for sql in tables:
-                connection.execute(sql)
-        except sqlite3.Error:
-            return  # building the fixture tells it
-        for statement in statements:
-            if _ELSEWHERE.match(statement.sql):
+            # EXPLAIN compiles and runs nothing.
+            connection.execute(statement.sql if defines else f"EXPLAIN {statement.sql}")
+        except sqlite3.ProgrammingError:
+            continue  # it was compiled, and has parameters
+        except sqlite3.Error as error:
+            if _MISTAKES.search(str(error)):
+                yield statement, str(error)
+            elif defines:
                 return
-            defines = _DEFINES.match(statement.sql)
-            try:
-                # EXPLAIN compiles and runs nothing.
-                connection.execute(statement.sql if defines else f"EXPLAIN {statement.sql}")
-            except sqlite3.ProgrammingError:
-                continue  # it was compiled, and has parameters
-            except sqlite3.Error as error:
-                if _MISTAKES.search(str(error)):
-                    yield statement, str(error)
-                elif defines:
-                    return
 
 
 _HEADER = re.compile(r"\[\[?\s*[\"']?([\w-]+)[^,]*\]\s*(#.*)?$")
@@ -109,18 +122,21 @@ _HEADER = re.compile(r"\[\[?\s*[\"']?([\w-]+)[^,]*\]\s*(#.*)?$")
 def place(folder: Path, scenario: str, sql: str) -> str:
     """`file:line` of the SQL of a scenario; the line of the scenario where its SQL is not seen."""
     for file in sorted(folder.glob("*.toml")):
-        text = file.read_text("utf-8")
         with suppress(tomllib.TOMLDecodeError):
-            if scenario not in tomllib.loads(text):
-                continue
-        headed, line_of = "", dict[str, int]()
-        first = sql.strip().partition("\n")[0]
-        for number, line in enumerate(text.splitlines(), 1):
-            if header := _HEADER.match(line):
-                headed = header[1]
-            if headed == scenario:
-                line_of.setdefault("header", number)
-                if first in line.replace('\\"', '"'):
-                    line_of.setdefault("sql", number)
-        return f"{file}:{line_of.get('sql', line_of.get('header', 1))}"
+            if scenario in tomllib.loads(file.read_text("utf-8")):
+                return f"{file}:{_line(file, sql, scenario)}"
     return str(folder)
+
+
+def _line(file: Path, sql: str, table: str | None = None) -> int:
+    """The line on which `sql` begins, below a header of `table`; else that of the first header."""
+    headed, headers = None, list[int]()
+    first = sql.strip().partition("\n")[0]
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        if header := _HEADER.match(line):
+            headed = header[1]
+        if table in (None, headed):
+            headers.append(number)
+            if first in line.replace('\\"', '"'):
+                return number
+    return headers[0] if headers else 1

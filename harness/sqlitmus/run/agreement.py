@@ -26,6 +26,6 @@ def suspicion(
     )
 
 
-def _answer(told: Verified | OracleAnswer) -> tuple[object, ...]:
+def _answer(given: Verified | OracleAnswer) -> tuple[object, ...]:
     """What is compared, but for the number of operations, which a record lacks."""
-    return tuple(str(getattr(told, name)) for name in COMPARED if name != "operations")
+    return tuple(str(getattr(given, name)) for name in COMPARED if name != "operations")

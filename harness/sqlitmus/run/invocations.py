@@ -19,7 +19,7 @@ from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
 from sqlitmus.vocabulary.detail import Launch
-from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -157,17 +157,21 @@ class Invocations:
         target = self._scratch / f"{name}.db" if spec.writes else source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
-        job = jobs.make_job(
-            case,
-            self._catalog,
-            mode=mode,
-            cell=f"{case.id}/{runner.spec.name}",
-            database=target,
-            size=rows,
-            output=output,
-            warmup_ms=runner.spec.warmup_ms,
-            engine=runner.spec.engine,
-        )
+        try:
+            job = jobs.make_job(
+                case,
+                self._catalog,
+                mode=mode,
+                cell=f"{case.id}/{runner.spec.name}",
+                database=target,
+                size=rows,
+                output=output,
+                warmup_ms=runner.spec.warmup_ms,
+                engine=runner.spec.engine,
+            )
+        except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
+            reason = f"its job cannot be made: {error}"
+            raise Unanswered(case.id, reason, None, "") from error
         if plain:
             job = jobs.question(job)
         file = self._scratch / f"{name}.job.json"

@@ -1,4 +1,4 @@
-"""SQL that SQLite does not compile is told with its place; what may be right is left to the oracle."""
+"""SQL that does not compile is told with its place; what may be right is left to the oracle."""
 
 import itertools
 from pathlib import Path
@@ -20,7 +20,7 @@ def check(clone: Clone, *ids: str) -> str:
     mode = known.modes["quick"]
     chosen = [cases.make_case(*cases.parse_case(text, known), known, mode) for text in ids]
     try:
-        compiled.check(known, chosen, "s", root / "scenarios")
+        compiled.check(known, chosen, "s", root / "scenarios", root / "fixtures")
     except UsageError as error:
         return clone.plain(str(error))
     return ""
@@ -54,6 +54,14 @@ def test_a_mistake_is_told_with_file_line_and_sqlites_words(
     assert words in told
     assert told.endswith("; correct the SQL, or the fixture's tables")
     assert check(catalogue, "all") == ""
+
+
+def test_a_mistake_in_a_fixture_is_told_once(catalogue: Clone) -> None:
+    catalogue.replace("fixtures/tiny.toml", "sink(id INTEGER", "sink(id INTEGER NOT")
+    assert check(catalogue, "insert", "all") == (
+        'CLONE/fixtures/tiny.toml:7: SQLite says of its SQL: near "PRIMARY": syntax error'
+    )
+    assert check(catalogue, "noop") == ""
 
 
 def test_each_mistake_is_told_once(catalogue: Clone) -> None:
