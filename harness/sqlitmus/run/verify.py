@@ -81,7 +81,10 @@ def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answer
     specs = [context.catalog.runners[name] for name in names]
     runtimes = {spec.name: spec.runtime for spec in specs if spec.role != "oracle"}
     words = answer and agreement.suspicion(records, answer, runtimes)
-    for record in records if words else []:
+    if not words:
+        return
+    context.progress.say(f"{case.id}: {words}")
+    for record in records:
         if record.outcome == "wrong":
             changes = {"reason": f"{record.reason}; {words}", "against_oracle": True}
             answers.records[case.id, record.runner] = record.model_copy(update=changes)

@@ -12,8 +12,9 @@ RUNTIMES = {"a": "A", "b": "B", "c": "A"}
 
 
 def record(runner: str, outcome: Any = "wrong", **changes: Any) -> Verified:
-    told = {"rows": 2, "checksum": 4, "digest": "other", **changes}
-    return Verified(case="x", runner=runner, outcome=outcome, **told)
+    other = {"rows": 2, "checksum": 4, "digest": "other", **changes}
+    cell = {"case": "x", "runner": runner, "outcome": outcome}
+    return Verified.model_validate({**cell, **other})
 
 
 def test_two_runtimes_with_one_other_answer_are_told() -> None:

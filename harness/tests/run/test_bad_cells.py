@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from sqlitmus.analysis import analyse, load
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
+from tests.worded import notices
 
 
 @pytest.fixture
@@ -57,6 +59,27 @@ def test_it_is_asked_once_and_its_cells_fail(desk: Desk, mode: str) -> None:
     assert (run.path / "logs/get.python.verify.log").read_text() == "gave up, says the fake\n"
     assert "the oracle cannot answer get: ended with exit code 7" in desk.said()
     assert len(questions) == (2 if mode == "quick" else 4)
+
+
+def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -> None:
+    desk.clone.replace("runners/fakes/runner.toml", 'title = "b, a fake"\nruntime = "Fake"', OTHER)
+    for name in ("a", "b"):
+        desk.instant.lies[name] = lambda _number: {"checksum": 6, "digest": "cd" * 32}
+    ended = desk.run(cases=["get"])
+    assert ended.exit == Exit.WRONG_ANSWERS
+    assert ended.directory
+    words = "both runners agree with each other against the oracle: suspect the oracle"
+    assert f"get: {words}" in desk.said()
+    for record in RunDirectory.open(ended.directory).verified():
+        assert (record.outcome, record.against_oracle) == ("wrong", True)
+        assert record.reason
+        assert record.reason.startswith("checksum: 6; the oracle has 5; both runners")
+    assert "In 1 case all runners that answered agree" in "".join(
+        notices(analyse(load(ended.directory)))
+    )
+
+
+OTHER = 'title = "b, a fake"\nruntime = "Other"'
 
 
 def test_a_run_goes_on_without_a_case_that_is_not_answered_any_more(desk: Desk) -> None:
