@@ -2,7 +2,8 @@
 
 `python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
 would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
-for a reading case and for a writing one, and the harness's resident memory before and after.
+for a reading case and for a writing one, the part of it that a look at the fixtures takes, and the
+harness's resident memory before and after.
 """
 
 import statistics
@@ -57,6 +58,11 @@ def main(count: int) -> None:
                 f"median {statistics.median(own):.2f} ms, "
                 f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
             )
+        begin = time.perf_counter_ns()
+        for _ in range(count):
+            context.invocations.fixtures.harm()
+        look_ms = (time.perf_counter_ns() - begin) / count / 1e6
+        print(f"a look at their fixtures, after each invocation: {look_ms:.3f} ms")
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
 
 

@@ -76,7 +76,12 @@ def _perform(oracle: Installed, folder: Path) -> str:
     command = [*oracle.command, "--jobs", str(folder)]
     try:
         done = subprocess.run(
-            command, env=oracle.environment, capture_output=True, timeout=TIMEOUT_S, check=False
+            command,
+            env=oracle.environment,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            start_new_session=True,  # Ctrl-C stops the session, not an answer half given
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
