@@ -86,6 +86,10 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
+# Runners that take turns against runners one after the other: spread, cost and bias of both
+bench-relay *ARGS:
+    @python harness/benchmarks/relay.py "$@"
+
 # Plant faults in runners and folders and print what becomes of each; some build a runner
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"

@@ -81,23 +81,23 @@ class Hyperfine:
             self._process = None
         if not in_time:
             raise TimeoutError(f"no end within {timeout_s:g} s; killed")
-        try:
-            (run,) = json.loads(self._export.read_bytes())["results"]
-        except (OSError, ValueError, KeyError) as error:
-            raise RuntimeError(f"hyperfine gave no timing; its output is in {log.name}") from error
-        return Timing(
-            wall_ns=round(run["times"][0] * 1e9),
-            user_ns=round(run["user"] * 1e9),
-            system_ns=round(run["system"] * 1e9),
-            exit_code=run["exit_codes"][0],
-        )
+        timing = timing_in(self._export)
+        if timing is None:
+            raise RuntimeError(f"hyperfine gave no timing; its output is in {log.name}")
+        return timing
 
-    def command_line(self, command: list[str]) -> list[str]:
-        """hyperfine's own arguments around `command`, quoted as hyperfine splits it."""
+    def command_line(
+        self, command: list[str], export: Path | None = None, *, piped: bool = False
+    ) -> list[str]:
+        """hyperfine's own arguments around `command`, quoted as hyperfine splits it.
+
+        The timing goes to `export`. `piped`: the command reads what hyperfine's stdin is given.
+        """
         return [
             self._path,
             *("-N", "--runs", "1", "--ignore-failure", "--style", "none", "--output", "inherit"),
-            *("--export-json", str(self._export)),
+            *(("--input", "/dev/stdin") if piped else ()),
+            *("--export-json", str(export or self._export)),
             "--",
             quote(command),
         ]
@@ -106,6 +106,20 @@ class Hyperfine:
         """See Executor."""
         if process := self._process:
             process_tree.kill(process)
+
+
+def timing_in(export: Path) -> Timing | None:
+    """The timing of the one run that hyperfine exported; None where there is none."""
+    try:
+        (run,) = json.loads(export.read_bytes())["results"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return Timing(
+        wall_ns=round(run["times"][0] * 1e9),
+        user_ns=round(run["user"] * 1e9),
+        system_ns=round(run["system"] * 1e9),
+        exit_code=run["exit_codes"][0],
+    )
 
 
 def quote(command: list[str]) -> str:
