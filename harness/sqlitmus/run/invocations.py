@@ -7,11 +7,13 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import fixture, jobs, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import hyperfine, judge
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import hyperfine, judge, plausible, resultfile
+from sqlitmus.run.belonging import stranger
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
@@ -42,7 +44,9 @@ class _PreparedJob:
 
     file: Path
     output: Path
+    cell: str
     required: Requirements
+    arrangement: plausible.Arrangement
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
@@ -70,6 +74,7 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
+        self._limits = limits()
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if absent."""
@@ -111,6 +116,8 @@ class Invocations:
     def _perform(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
+        for folder in (self._scratch, self.logs):  # a runner may have removed them
+            folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
@@ -137,18 +144,40 @@ class Invocations:
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
+            if not self._scratch.exists():
+                reason = "its process removed the folder of the harness's jobs and databases"
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+            if amiss := self._amiss(invocation, ready, runner, outcome):
+                outcome, reason = "failed", amiss
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
+    def _amiss(
+        self,
+        invocation: hyperfine.Invocation,
+        ready: _PreparedJob,
+        runner: Installed,
+        outcome: Outcome,
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, ready.cell, runner.description):
+            runners.forget(runner)
+            return problem
+        if outcome != "ok" or ready.required.mode == "verify":
+            return None
+        return plausible.contradiction(timing, result, ready.arrangement, self._limits)
+
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
-        if key in self._ready:
+        if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
         source = self.database(case)
@@ -183,7 +212,8 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, copy)
+        arrangement = plausible.Arrangement.of(job, case.processes)
+        self._ready[key] = _PreparedJob(file, output, job.cell, requirements, arrangement, copy)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
@@ -194,8 +224,7 @@ class Invocations:
     def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
         """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
-            if file.exists():
-                shutil.copyfile(file, log.with_suffix(f".{suffix}"))
+            resultfile.keep(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:

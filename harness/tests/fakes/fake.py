@@ -79,8 +79,6 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     if behaviour in TIMES and job.mode == "measure":
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
-    if behaviour == "paced" and job.mode == "measure":
-        pace(result, job, float(argument) * jitter(number))
     if behaviour in LIES:
         LIES[behaviour](result, job)
     oracle.write(result, Path(job.output))
@@ -288,15 +286,6 @@ LIES = {
 def jitter(number: int) -> float:
     """A factor near 1."""
     return 1 + 0.002 * ((number * 7 % 11) / 5 - 1)
-
-
-def pace(result: Json, job: Any, ns: float) -> None:
-    """Let each operation take `ns`, in warm-up as later."""
-    time = round(ns * job.measure.operations_per_iteration)
-    count = max(job.measure.warmup_iterations, -(-job.measure.warmup_ns // time))
-    # every other one is longer by the step of a fine clock
-    result["warmup_ns"] = [time + n % 2 for n in range(count)]
-    result["iterations_ns"] = [time + n % 2 for n in range(job.measure.iterations)]
 
 
 TIMES = {
