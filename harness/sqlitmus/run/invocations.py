@@ -14,6 +14,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.limits import limits
 from sqlitmus.run import hyperfine, judge, plausible, resultfile
 from sqlitmus.run.belonging import stranger
+from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
@@ -44,9 +45,7 @@ class _PreparedJob:
 
     file: Path
     output: Path
-    cell: str
     required: Requirements
-    arrangement: plausible.Arrangement
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
 
 
@@ -148,7 +147,8 @@ class Invocations:
                 reason = "its process removed the folder of the harness's jobs and databases"
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
-            if amiss := self._amiss(invocation, ready, runner, outcome):
+            amiss = self._amiss(case, runner, mode, invocation)
+            if amiss and outcome in ("ok", "unsupported"):
                 outcome, reason = "failed", amiss
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
@@ -157,22 +157,19 @@ class Invocations:
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
     def _amiss(
-        self,
-        invocation: hyperfine.Invocation,
-        ready: _PreparedJob,
-        runner: Installed,
-        outcome: Outcome,
+        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation
     ) -> str | None:
         """Why a result is not the one that was asked for, or its figures cannot be."""
         timing, result = invocation.timing, invocation.result
         if result is None or timing is None:
             return None
-        if problem := stranger(result, ready.cell, runner.description):
+        if problem := stranger(result, _cell(case, runner), runner.description):
             runners.forget(runner)
             return problem
-        if outcome != "ok" or ready.required.mode == "verify":
+        if result.status != "ok" or mode == "verify":
             return None
-        return plausible.contradiction(timing, result, ready.arrangement, self._limits)
+        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
+        return plausible.contradiction(timing, result, how, self._limits)
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
@@ -189,7 +186,7 @@ class Invocations:
             case,
             self._catalog,
             mode=mode,
-            cell=f"{case.id}/{runner.spec.name}",
+            cell=_cell(case, runner),
             database=target,
             size=rows,
             output=output,
@@ -212,8 +209,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        arrangement = plausible.Arrangement.of(job, case.processes)
-        self._ready[key] = _PreparedJob(file, output, job.cell, requirements, arrangement, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, copy)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
@@ -239,6 +235,10 @@ def make_scratch() -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     return scratch
+
+
+def _cell(case: Case, runner: Installed) -> str:
+    return f"{case.id}/{runner.spec.name}"
 
 
 def _file_name(text: str) -> str:

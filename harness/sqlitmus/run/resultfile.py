@@ -59,10 +59,11 @@ def _bytes(file: Path) -> bytes:
         raise
     except OSError as error:
         raise Unreadable(f"its result cannot be read: {error.strerror}") from error
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise Unreadable("its result is no regular file")
     with os.fdopen(handle, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("its result is no regular file")
         text = stream.read(MOST_BYTES + 1)
     if len(text) > MOST_BYTES:
         raise Unreadable(

@@ -9,6 +9,7 @@ process leaves its id in the folder `--pids=FOLDER`, so that a test can see that
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,6 +67,9 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     number = count(state) if state and job.mode == "measure" else 0
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
+    if behaviour == "leaves":
+        LEFT[argument](Path(job.output))
+        return 0
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
@@ -81,6 +85,10 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         result["iterations_ns"] = [time] * job.measure.iterations
     if behaviour in LIES:
         LIES[behaviour](result, job)
+    if behaviour in FIGURES and job.mode == "measure":
+        FIGURES[behaviour](result, int(argument))
+    if behaviour == "is" and job.mode == "measure":
+        OTHERS[argument](result)
     oracle.write(result, Path(job.output))
     return 1 if behaviour == "wrong-exit-code" else code
 
@@ -185,6 +193,55 @@ def crash_when_released(job: Any) -> int:
     return crash(job)
 
 
+def unsupported_when_measured(job: Any) -> int:
+    """Be verified, and then say that there is no such feature."""
+    if job.mode == "measure":
+        return unsupported(job)
+    result, code = oracle.run(job)
+    oracle.write(result, Path(job.output))
+    return code
+
+
+def traps(_job: object) -> int:
+    """Die as V8 does without memory."""
+    os.kill(os.getpid(), signal.SIGTRAP)
+    return 0
+
+
+def removes_scratch(job: Any) -> int:
+    """Remove everything beside the result when measured, after an honest verification."""
+    code = unsupported_when_measured(job)
+    if job.mode == "measure":
+        shutil.rmtree(Path(job.output).parent)
+    return code
+
+
+def writes_keys_twice(job: Any) -> int:
+    """Say two things with one name, the right one last, which is what most readers take."""
+    result, code = oracle.run(job)
+    Path(job.output).write_text('{"rows": 7, ' + json.dumps(result)[1:], "utf-8")
+    return code
+
+
+def leaves_fifo(output: Path) -> None:
+    os.mkfifo(output)
+
+
+def leaves_numbers(output: Path) -> None:
+    with output.open("wb") as stream:
+        stream.write(b'{"contract": 1, "warmup_ns": [')
+        for _ in range(100):
+            stream.write(b"1," * 10**6)
+
+
+LEFT = {
+    "fifo": leaves_fifo,
+    "zero": lambda output: output.symlink_to("/dev/zero"),
+    "folder": lambda output: output.mkdir(),
+    "numbers": leaves_numbers,
+}
+
+
 # What befalls each process of several but the first.
 AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
@@ -198,6 +255,10 @@ REFUSALS = {
     "stderr-only": stderr_only,
     "unsupported": unsupported,
     "failed": failed,
+    "unsupported-when-measured": unsupported_when_measured,
+    "traps": traps,
+    "removes-scratch": removes_scratch,
+    "writes-keys-twice": writes_keys_twice,
 }
 
 
@@ -277,6 +338,31 @@ LIES = {
     "pragmas-not-read": pragmas_not_read,
     "no-digest": no_digest,
     "no-times": no_times,
+}
+
+
+# Figures that cannot be, and results of something else. ------------------------------------------
+
+
+def takes(result: Json, ns: int) -> None:
+    """Report that time for each iteration."""
+    result["iterations_ns"] = [ns for _ in result["iterations_ns"]]
+
+
+FIGURES = {
+    "takes": takes,
+    "uses": lambda result, ns: result.update(cpu_ns={"user": ns, "system": 0}),
+    "holds": lambda result, size: result.update(peak_rss_bytes=size),
+    "faults": lambda result, count: result.update(page_faults={"minor": count, "major": 0}),
+}
+
+OTHERS = {
+    "cell": lambda result: result.update(cell="get/honest"),
+    "runner": lambda result: result.update(identity={**result["identity"], "runner": "node"}),
+    "driver": lambda result: result.update(
+        identity={**result["identity"], "driver": {"name": "faster", "version": "9.9"}}
+    ),
+    "sqlite": lambda result: result.update(sqlite_version="9.9.9"),
 }
 
 
