@@ -50,7 +50,9 @@ def main(
                     count += 1
                     how = Arrangement.of(trial, catalog.scenarios[case.scenario])
                     for bound in plausible.held(timing, result, how, ours):
-                        share = bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
+                        share = (
+                            bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
+                        )
                         line = f"{case.id}/{name}, {look}", bound.problem
                         nearest.setdefault(bound.bound, []).append((share, *line))
     print(f"{count} processes on {ours.cores} processors")

@@ -12,9 +12,6 @@ from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract import Result
 
 
-_NO_MEMORY = ("SIGTRAP", "SIGABRT")
-
-
 @dataclass(frozen=True, slots=True)
 class Timing:
     """A finished process: wall, user and system nanoseconds.
@@ -37,6 +34,9 @@ class Invocation:
     timing: Timing | None
     result: Result | None
     problem: str | None
+
+
+_NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end
 
 
 class Executor(Protocol):

@@ -67,9 +67,6 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     number = count(state) if state and job.mode == "measure" else 0
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
-    if behaviour == "leaves":
-        LEFT[argument](Path(job.output))
-        return 0
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
@@ -86,9 +83,7 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     if behaviour in LIES:
         LIES[behaviour](result, job)
     if behaviour in FIGURES and job.mode == "measure":
-        FIGURES[behaviour](result, int(argument))
-    if behaviour == "is" and job.mode == "measure":
-        OTHERS[argument](result)
+        FIGURES[behaviour](result, argument)
     oracle.write(result, Path(job.output))
     return 1 if behaviour == "wrong-exit-code" else code
 
@@ -223,27 +218,31 @@ def writes_keys_twice(job: Any) -> int:
     return code
 
 
-def leaves_fifo(output: Path) -> None:
-    os.mkfifo(output)
+def leaves_fifo(job: Any) -> int:
+    """Leave a pipe that nobody writes to."""
+    os.mkfifo(job.output)
+    return 0
 
 
-def leaves_numbers(output: Path) -> None:
-    with output.open("wb") as stream:
+def leaves_zero(job: Any) -> int:
+    """Leave a link to what never ends."""
+    Path(job.output).symlink_to("/dev/zero")
+    return 0
+
+
+def leaves_folder(job: Any) -> int:
+    """Leave a folder."""
+    Path(job.output).mkdir()
+    return 0
+
+
+def leaves_numbers(job: Any) -> int:
+    """Begin a result of 10^8 numbers."""
+    with Path(job.output).open("wb") as stream:
         stream.write(b'{"contract": 1, "warmup_ns": [')
-        for _ in range(100):
-            stream.write(b"1," * 10**6)
+        stream.writelines(b"1," * 10**6 for _ in range(100))
+    return 0
 
-
-LEFT = {
-    "fifo": leaves_fifo,
-    "zero": lambda output: output.symlink_to("/dev/zero"),
-    "folder": lambda output: output.mkdir(),
-    "numbers": leaves_numbers,
-}
-
-
-# What befalls each process of several but the first.
-AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
 REFUSALS = {
     "crash": crash,
@@ -259,8 +258,14 @@ REFUSALS = {
     "traps": traps,
     "removes-scratch": removes_scratch,
     "writes-keys-twice": writes_keys_twice,
+    "leaves-fifo": leaves_fifo,
+    "leaves-zero": leaves_zero,
+    "leaves-folder": leaves_folder,
+    "leaves-numbers": leaves_numbers,
 }
 
+# What befalls each process of several but the first.
+AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
 # Another answer than the oracle's, made where a careless runner would make it. ------------------
 
@@ -344,25 +349,29 @@ LIES = {
 # Figures that cannot be, and results of something else. ------------------------------------------
 
 
-def takes(result: Json, ns: int) -> None:
+def takes(result: Json, ns: str) -> None:
     """Report that time for each iteration."""
-    result["iterations_ns"] = [ns for _ in result["iterations_ns"]]
+    result["iterations_ns"] = [int(ns) for _ in result["iterations_ns"]]
+
+
+def is_of(result: Json, what: str) -> None:
+    """Be the result of something else."""
+    identity = result["identity"]
+    other: dict[str, Json] = {
+        "cell": {"cell": "get/honest"},
+        "runner": {"identity": {**identity, "runner": "node"}},
+        "driver": {"identity": {**identity, "driver": {"name": "faster", "version": "9.9"}}},
+        "sqlite": {"sqlite_version": "9.9.9"},
+    }
+    result.update(other[what])
 
 
 FIGURES = {
     "takes": takes,
-    "uses": lambda result, ns: result.update(cpu_ns={"user": ns, "system": 0}),
-    "holds": lambda result, size: result.update(peak_rss_bytes=size),
-    "faults": lambda result, count: result.update(page_faults={"minor": count, "major": 0}),
-}
-
-OTHERS = {
-    "cell": lambda result: result.update(cell="get/honest"),
-    "runner": lambda result: result.update(identity={**result["identity"], "runner": "node"}),
-    "driver": lambda result: result.update(
-        identity={**result["identity"], "driver": {"name": "faster", "version": "9.9"}}
-    ),
-    "sqlite": lambda result: result.update(sqlite_version="9.9.9"),
+    "is": is_of,
+    "uses": lambda result, ns: result.update(cpu_ns={"user": int(ns), "system": 0}),
+    "holds": lambda result, size: result.update(peak_rss_bytes=int(size)),
+    "faults": lambda result, many: result.update(page_faults={"minor": int(many), "major": 0}),
 }
 
 

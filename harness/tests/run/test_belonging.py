@@ -8,6 +8,7 @@ from sqlitmus.run.belonging import stranger
 from sqlitmus.vocabulary.contract import Description, Result
 from tests.run.test_hyperfine import RESULT
 
+ANEW = ", and is asked anew by the next run"
 IDENTITY: dict[str, Any] = RESULT["identity"]  # pyright: ignore[reportAssignmentType]
 DESCRIPTION = Description.model_validate(
     {
@@ -41,23 +42,19 @@ def test_the_runners_own_result_of_its_cell() -> None:
         ({"cell": "get/x"}, "its result is of get/x; it was asked for a/b"),
         (
             {"identity": {**IDENTITY, "runner": "node"}},
-            "its result is of the runner node; its `describe` says x, and is asked anew by the "
-            "next run",
+            f"its result is of the runner node; its `describe` says x{ANEW}",
         ),
         (
             {"identity": {**IDENTITY, "runtime": {"name": "x", "version": "2"}}},
-            "its result is of the runtime x 2; its `describe` says x 1, and is asked anew by the "
-            "next run",
+            f"its result is of the runtime x 2; its `describe` says x 1{ANEW}",
         ),
         (
             {"identity": {**IDENTITY, "architecture": "arm64"}},
-            "its result is of the architecture arm64; its `describe` says x86_64, and is asked "
-            "anew by the next run",
+            f"its result is of the architecture arm64; its `describe` says x86_64{ANEW}",
         ),
         (
             {"sqlite_version": "3.7.0"},
-            "its result is of the SQLite version 3.7.0; its `describe` says 3.50.4, and is asked "
-            "anew by the next run",
+            f"its result is of the SQLite version 3.7.0; its `describe` says 3.50.4{ANEW}",
         ),
         ({"cell": "a" * 99}, f"its result is of {'a' * 57}…; it was asked for a/b"),
     ],

@@ -254,8 +254,7 @@ def test_a_clock_that_stands_still_fails_the_cell(desk: Desk) -> None:
         (1, "its iterations take 1 ns on average, and no clock here measures less than "),
         (
             10**15,
-            "its iterations and phases add up to 3,000,000 s, but its process lived 0.0498 s: its "
-            "clock or its times are wrong",
+            "its iterations and phases add up to 3,000,000 s, but its process lived 0.0498 s: ",
         ),
     ],
 )

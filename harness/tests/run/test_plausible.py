@@ -63,7 +63,8 @@ def test_honest_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("warmup", "load", "fits"), [(450, 90, True), (560, 10, True), (600, 10, False), (450, 200, False)]
+    ("warmup", "load", "fits"),
+    [(450, 90, True), (560, 10, True), (600, 10, False), (450, 200, False)],
 )
 def test_iterations_and_phases_are_within_the_life_of_the_process(
     warmup: int, load: int, fits: bool
@@ -110,9 +111,7 @@ def test_little_of_the_wall_time_is_left(how: Arrangement, wall_s: float, can: b
 
 
 @pytest.mark.parametrize(("ns", "tick", "can"), [(99, 1, False), (101, 1, True), (900, 100, False)])
-def test_an_iteration_is_longer_than_what_a_clock_resolves(
-    ns: int, tick: float, can: bool
-) -> None:
+def test_an_iteration_is_longer_than_what_a_clock_resolves(ns: int, tick: float, can: bool) -> None:
     reason = problem(iterations_ns=[ns, ns], cpu_ns=None, machine=Limits(4, None, tick))
     assert (reason is None) == can
     if not can:
@@ -128,7 +127,9 @@ def test_iterations_that_all_take_the_same_time() -> None:
     assert problem(warmup_ns=[MS] * 6, iterations_ns=[MS] * 3, cpu_ns=None) is None  # by chance
     assert problem(warmup_ns=[500] * 300, iterations_ns=[500] * 3, cpu_ns=None) is None  # short
     coarse = Limits(4, None, 10_000)
-    assert problem(warmup_ns=[MS] * 300, iterations_ns=[MS] * 3, cpu_ns=None, machine=coarse) is None
+    assert (
+        problem(warmup_ns=[MS] * 300, iterations_ns=[MS] * 3, cpu_ns=None, machine=coarse) is None
+    )
 
 
 # CPU time, memory, events -------------------------------------------------------------------------
@@ -144,16 +145,20 @@ def test_iterations_that_all_take_the_same_time() -> None:
             800,
             ALONE,
             1,
-            "it reports 0.8 s of CPU time in iterations of 0.45 s, more than 1 thread can use: "
-            "its clock or its times are wrong",
+            (
+                "it reports 0.8 s of CPU time in iterations of 0.45 s, more than 1 thread can use: "
+                "its clock or its times are wrong"
+            ),
         ),
         (30, ALONE, 4, None),
         (
             24,
             ALONE,
             4,
-            "it reports 0.024 s of CPU time in iterations of 0.45 s; its whole process used 0.9 s "
-            "in 1 s",
+            (
+                "it reports 0.024 s of CPU time in iterations of 0.45 s; its whole process used "
+                "0.9 s in 1 s"
+            ),
         ),
     ],
 )

@@ -59,7 +59,8 @@ def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> 
             "peak memory within the machine's",
             peak,
             limits.memory * how.processes,
-            f"it reports a peak memory of {megabytes(peak)}; this machine has {megabytes(limits.memory)}",
+            f"it reports a peak memory of {megabytes(peak)}; this machine has "
+            f"{megabytes(limits.memory)}",
         )
     if seen is not None:
         problem = f"it reports a peak memory of {megabytes(peak)}; hyperfine saw {megabytes(seen)}"
