@@ -90,6 +90,10 @@ bench-pacing *ARGS:
 bench-relay *ARGS:
     @python harness/benchmarks/relay.py "$@"
 
+# How near honest cells come to the bounds beyond which their figures are called impossible
+bench-plausible *ARGS:
+    @python harness/benchmarks/plausible.py "$@"
+
 # Plant faults in runners and folders and print what becomes of each; some build a runner
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"

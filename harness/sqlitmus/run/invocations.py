@@ -7,11 +7,14 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import fixture, jobs, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import hyperfine, judge
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import hyperfine, judge, plausible, resultfile
+from sqlitmus.run.belonging import stranger
+from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
@@ -70,6 +73,7 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
+        self._limits = limits()
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if absent."""
@@ -111,6 +115,8 @@ class Invocations:
     def _perform(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
+        for folder in (self._scratch, self.logs):  # a runner may have removed them
+            folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
@@ -137,18 +143,42 @@ class Invocations:
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
+            if not self._scratch.exists():
+                reason = "its process removed the folder of the harness's jobs and databases"
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+            amiss = self._amiss(case, runner, mode, invocation)
+            if amiss and outcome in ("ok", "unsupported"):
+                outcome, reason = "failed", amiss
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
+    def _amiss(
+        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, _cell(case, runner), runner.description):
+            runners.forget(runner)
+            return problem
+        if mode == "verify" or result.status == "failed":
+            return None
+        if result.status == "unsupported":
+            # the oracle answers questions that it cannot time
+            late = f"it was verified, and says unsupported only now: {result.reason}"
+            return None if runner.spec.role == "oracle" else late
+        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
+        return plausible.contradiction(timing, result, how, self._limits)
+
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
-        if key in self._ready:
+        if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
         source = self.database(case)
@@ -160,7 +190,7 @@ class Invocations:
             case,
             self._catalog,
             mode=mode,
-            cell=f"{case.id}/{runner.spec.name}",
+            cell=_cell(case, runner),
             database=target,
             size=rows,
             output=output,
@@ -194,8 +224,7 @@ class Invocations:
     def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
         """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
-            if file.exists():
-                shutil.copyfile(file, log.with_suffix(f".{suffix}"))
+            resultfile.keep(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:
@@ -210,6 +239,10 @@ def make_scratch() -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     return scratch
+
+
+def _cell(case: Case, runner: Installed) -> str:
+    return f"{case.id}/{runner.spec.name}"
 
 
 def _file_name(text: str) -> str:
