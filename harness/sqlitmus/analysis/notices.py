@@ -40,6 +40,7 @@ def notices(
         *_unequal(facts),
         *([Notice("plans", names=plans)] if plans else []),
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
+        *_against_oracle(run),
         *_oversubscribed(run),
         *_not_warm(run),
         *_below_floor(run, cases),
@@ -99,6 +100,12 @@ def _unequal(facts: Sequence[Fact]) -> Iterable[Notice]:
             yield Notice("durability", values=words)
         elif (fact.group, fact.name) == (SHIPPED, "journal_mode"):
             yield Notice("journal", values=fact.values)
+
+
+def _against_oracle(run: RunData) -> Iterable[Notice]:
+    suspect = {case: None for (case, _), check in run.checks.items() if check.against_oracle}
+    if suspect:
+        yield Notice("against oracle", names=list(suspect))
 
 
 def _oversubscribed(run: RunData) -> Iterable[Notice]:

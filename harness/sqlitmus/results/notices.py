@@ -20,6 +20,7 @@ NoticeKind = Literal[
     "journal",
     "plans",
     "answers",
+    "against oracle",
     "cores unknown",
     "oversubscribed",
     "not warm",

@@ -12,6 +12,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import memory
+from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
@@ -89,10 +90,12 @@ def opened(
         logs=logs,
         launcher=launcher,
         pins=pins,
+        say=progress.insist,
     )
     earlier = memory.Memory(fresh=fresh)
     try:
         with stop.listening():
+            oracles.prove(installed[oracle], scratch / "vectors", fresh=fresh)
             yield Context(
                 catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
             )

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,13 @@ from sqlitmus.machine.limits import limits
 from sqlitmus.run import hyperfine, judge, plausible, resultfile
 from sqlitmus.run.belonging import stranger
 from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
 from sqlitmus.vocabulary.detail import Launch
-from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -36,6 +38,15 @@ class Attempt:
     launch: Launch | None = None
 
 
+class Unanswered(NotFit):
+    """The oracle has no answer to a case: `reason` says why, `log` is the file of what it said."""
+
+    def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
+        self.reason = f"the oracle cannot answer it: {reason}"
+        self.log = log
+        super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
+
+
 @dataclass(frozen=True, slots=True)
 class _PreparedJob:
     """The files of a cell's job, and the requirements on its result.
@@ -46,7 +57,8 @@ class _PreparedJob:
     file: Path
     output: Path
     required: Requirements
-    copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes
 
 
 class Invocations:
@@ -63,9 +75,11 @@ class Invocations:
         logs: Path,
         launcher: Launcher | None = None,
         pins: list[int] | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._catalog = catalog
         self.executor = executor
+        self.fixtures = Fixtures(catalog, size, say)
         self._launcher = launcher or Launcher(scratch)
         self._pins = pins or []
         self._size = size
@@ -75,20 +89,6 @@ class Invocations:
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
         self._limits = limits()
 
-    def database(self, case: Case) -> Path | None:
-        """The fixture file of `case` in its profile's journal mode, built if absent."""
-        name = case.fixture
-        if name is None:
-            return None
-        return fixture.ensure(
-            name,
-            self._catalog.fixtures[name],
-            self._size,
-            case.journal_mode,
-            paths.cache("fixtures"),
-            case.variant.encoding,
-        )
-
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
         for file in self.logs.iterdir():
@@ -96,14 +96,11 @@ class Invocations:
         self.logs = folder
 
     def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
-        """The oracle's answer to `case`; raises NotFit when it has none."""
+        """The oracle's answer to `case`; raises Unanswered when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
-            raise NotFit(
-                f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
-                f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
-            )
+            raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
         return judge.answer_of(result)
 
     def attempt(
@@ -118,8 +115,10 @@ class Invocations:
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
-        if ready.copy:
-            fixture.fresh_copy(*ready.copy)
+        if ready.source and not self.fixtures.whole(ready.source):
+            self.fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
@@ -150,6 +149,8 @@ class Invocations:
             amiss = self._amiss(case, runner, mode, invocation)
             if amiss and outcome in ("ok", "unsupported"):
                 outcome, reason = "failed", amiss
+        if harm := self.fixtures.harm():
+            outcome, reason = "wrong", harm
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
@@ -181,22 +182,26 @@ class Invocations:
         if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
-        source = self.database(case)
+        source = self.fixtures.of(case)
         name = f"{len(self._ready):05d}"
         target = self._scratch / f"{name}.db" if spec.writes else source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
-        job = jobs.make_job(
-            case,
-            self._catalog,
-            mode=mode,
-            cell=_cell(case, runner),
-            database=target,
-            size=rows,
-            output=output,
-            warmup_ms=runner.spec.warmup_ms,
-            engine=runner.spec.engine,
-        )
+        try:
+            job = jobs.make_job(
+                case,
+                self._catalog,
+                mode=mode,
+                cell=_cell(case, runner),
+                database=target,
+                size=rows,
+                output=output,
+                warmup_ms=runner.spec.warmup_ms,
+                engine=runner.spec.engine,
+            )
+        except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
+            reason = f"its job cannot be made: {error}"
+            raise Unanswered(case.id, reason, None, "") from error
         if plain:
             job = jobs.question(job)
         file = self._scratch / f"{name}.job.json"
@@ -204,7 +209,7 @@ class Invocations:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = (source, target) if spec.writes and source and target else None
+        copy = target if spec.writes else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,
@@ -213,7 +218,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, source, copy)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:

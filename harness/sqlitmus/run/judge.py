@@ -50,6 +50,7 @@ class Verified(Model):
     engine: dict[str, str | int] = {}
     log: str | None = None
     command: str = ""
+    against_oracle: bool = False  # all runners agree with each other on another answer
 
 
 def answer_of(result: Result) -> OracleAnswer:

@@ -35,6 +35,14 @@ def test_a_clean_run_has_no_notice() -> None:
     assert worded.notices(analyse(make())) == []
 
 
+def test_runners_that_agree_against_the_oracle() -> None:
+    verify = change(checks(plan()), {"outcome": "wrong", "against_oracle": True}, case="get-pk")
+    assert (
+        "In 1 case all runners that answered agree with each other against the oracle: get-pk. "
+        "Suspect the oracle"
+    ) in notices(make(verify=verify))
+
+
 def test_few_blocks() -> None:
     planned = plan(blocks=3)
     assert "3 complete blocks: fewer than 10 never give a verdict" in notices(make(planned))

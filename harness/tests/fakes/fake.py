@@ -7,10 +7,12 @@ process leaves its id in the folder `--pids=FOLDER`, so that a test can see that
 # pyright: basic
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +73,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
+    if behaviour in TRESPASSES and argument in ("", job.mode):
+        TRESPASSES[behaviour](Path(job.database.path))
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
         wait_for_the_test(state)
     if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
@@ -298,6 +302,42 @@ SABOTAGE = {
     "skips-column": skips_column,
     "one-row-less": one_row_less,
     "rounds-53-bit": rounds_53_bit,
+}
+
+
+# Damage to databases that are not the runner's own. ----------------------------------------------
+
+
+def deletes_rows(database: Path) -> None:
+    """Clear out a table that others read, too."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("DELETE FROM tiny WHERE id > 4")
+        connection.commit()
+
+
+def deletes_database(database: Path) -> None:
+    """Tidy up behind others."""
+    database.unlink()
+
+
+def leaves_wal(database: Path) -> None:
+    """Write, and die before what was written is in the file itself."""
+    code = f"import sqlite3, os; c = sqlite3.connect({str(database)!r}, isolation_level=None)\n"
+    code += "c.execute('DELETE FROM tiny WHERE id > 4'); os._exit(0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def deletes_elsewhere(database: Path) -> None:
+    """Clear out what another case reads, from one that has a copy of its own."""
+    for file in (database.parents[2] / "fixtures").glob("tiny-*.db"):
+        deletes_rows(file)
+
+
+TRESPASSES = {
+    "deletes-rows": deletes_rows,
+    "deletes-database": deletes_database,
+    "leaves-wal": leaves_wal,
+    "deletes-elsewhere": deletes_elsewhere,
 }
 
 

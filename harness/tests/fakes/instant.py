@@ -149,6 +149,11 @@ def oracle() -> Description:
     return Description.model_validate_json(done.stdout)
 
 
+def believe(_oracle: runners.Installed, _scratch: Path, *, fresh: bool) -> None:
+    """The oracle is not asked; its answers are those of all."""
+    del fresh
+
+
 start_and_describe = runners.describe
 read_facts = machine.facts
 
@@ -197,6 +202,7 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(context, "oracles", SimpleNamespace(prove=believe))
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)

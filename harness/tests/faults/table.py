@@ -1,9 +1,11 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers, times
+from tests.faults import answers, fixtures, oracle, times
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
     "answers": answers.FAULTS,
     "times": times.FAULTS,
+    "fixtures": fixtures.FAULTS,
+    "the oracle and bad cells": oracle.FAULTS,
 }

@@ -245,6 +245,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"Recorded answers disagree in {counted(len(n.names), 'case')} although each was passed as "
         f"equal: {some(n.names)}. verify.jsonl may have been changed."
     ),
+    "against oracle": lambda n: (
+        f"In {counted(len(n.names), 'case')} all runners that answered agree with each other "
+        f"against the oracle: {some(n.names)}. Suspect the oracle, or a scenario whose answer is "
+        "not the same everywhere."
+    ),
     "cores unknown": lambda _: (
         "The number of cores is not recorded, so oversubscription is not marked."
     ),
