@@ -11,11 +11,12 @@ from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import hyperfine, judge
+from sqlitmus.run import hyperfine, judge, proof
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import ending
@@ -24,13 +25,17 @@ from sqlitmus.vocabulary.terms import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong.
+
+    `held` is what the database file of a writing cell held afterwards.
+    """
 
     invocation: hyperfine.Invocation
     outcome: Outcome
     reason: str | None
     log: str | None
     launch: Launch | None = None
+    held: Held | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class _PreparedJob:
     output: Path
     required: Requirements
     copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
+    readback: list[Readback]
 
 
 class Invocations:
@@ -70,6 +76,7 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
+        self.files = proof.Files()
 
     def database(self, case: Case) -> Path | None:
         """The fixture file of `case` in its profile's journal mode, built if absent."""
@@ -100,7 +107,8 @@ class Invocations:
                 f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
                 f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
             )
-        return judge.answer_of(result)
+        written = attempt.held and attempt.held.digest
+        return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
@@ -134,16 +142,31 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
+        held = None
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+            if outcome == "ok" and ready.copy:
+                outcome, reason, held = self._prove(ready, ready.copy[1], invocation.result, answer)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, outcome, reason, None, launch)
+            return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _prove(
+        self, ready: _PreparedJob, file: Path, result: Result, answer: OracleAnswer | None
+    ) -> tuple[Outcome, str | None, Held | None]:
+        """Whether `file` holds what the runner says that it wrote, and what it holds."""
+        try:
+            held = self.files.held(file, ready.readback)
+        except proof.Unproven as error:
+            return error.outcome, str(error), None
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return outcome, reason, held
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
@@ -183,7 +206,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, copy, job.readback)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
