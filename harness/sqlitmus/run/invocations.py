@@ -13,14 +13,15 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.limits import limits
-from sqlitmus.run import hyperfine, judge, plausible, resultfile
+from sqlitmus.run import hyperfine, judge, plausible, proof, resultfile
 from sqlitmus.run.belonging import stranger
 from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
@@ -29,13 +30,17 @@ from sqlitmus.vocabulary.terms import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong.
+
+    `held` is what the database file of a writing cell held afterwards.
+    """
 
     invocation: hyperfine.Invocation
     outcome: Outcome
     reason: str | None
     log: str | None
     launch: Launch | None = None
+    held: Held | None = None
 
 
 class Unanswered(NotFit):
@@ -59,6 +64,7 @@ class _PreparedJob:
     required: Requirements
     source: Path | None  # the fixture
     target: Path | None  # its fresh copy, for a case that writes
+    readback: list[Readback]
 
 
 class Invocations:
@@ -88,6 +94,7 @@ class Invocations:
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
         self._limits = limits()
+        self.files = proof.Files()
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -101,7 +108,8 @@ class Invocations:
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
-        return judge.answer_of(result)
+        written = attempt.held and attempt.held.digest
+        return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
@@ -139,6 +147,7 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
+        held = None
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
@@ -149,11 +158,13 @@ class Invocations:
             amiss = self._amiss(case, runner, mode, invocation)
             if amiss and outcome in ("ok", "unsupported"):
                 outcome, reason = "failed", amiss
+            if outcome == "ok" and ready.target:
+                outcome, reason, held = self._prove(ready, ready.target, invocation.result, answer)
         if harm := self.fixtures.harm():
             outcome, reason = "wrong", harm
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, outcome, reason, None, launch)
+            return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
@@ -175,6 +186,18 @@ class Invocations:
             return None if runner.spec.role == "oracle" else late
         how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
         return plausible.contradiction(timing, result, how, self._limits)
+
+    def _prove(
+        self, ready: _PreparedJob, file: Path, result: Result, answer: OracleAnswer | None
+    ) -> tuple[Outcome, str | None, Held | None]:
+        """Whether `file` holds what the runner says that it wrote, and what it holds."""
+        try:
+            held = self.files.held(file, ready.readback)
+        except proof.Unproven as error:
+            return error.outcome, str(error), None
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return outcome, reason, held
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
@@ -218,7 +241,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, source, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, source, copy, job.readback)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:

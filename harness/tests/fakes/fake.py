@@ -15,6 +15,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,9 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
         print(f"gave up at measured invocation {number}", file=sys.stderr)
         return 7
-    result, code = oracle.run(job)
+    manner = behaviour.removesuffix("-when-measured")
+    dodges = manner in WRITES and (manner == behaviour or job.mode == "measure")
+    result, code = oracle.run(WRITES[manner](job) if dodges else job)
     if behaviour in TIMES and job.mode == "measure":
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
@@ -88,6 +91,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         LIES[behaviour](result, job)
     if behaviour in FIGURES and job.mode == "measure":
         FIGURES[behaviour](result, argument)
+    if behaviour in AFTERWARDS:
+        AFTERWARDS[behaviour](Path(job.database.path))
     oracle.write(result, Path(job.output))
     return 1 if behaviour == "wrong-exit-code" else code
 
@@ -339,6 +344,58 @@ TRESPASSES = {
     "leaves-wal": leaves_wal,
     "deletes-elsewhere": deletes_elsewhere,
 }
+
+
+# Writes that do not reach the database, though the connection that wrote reads them back. ---------
+
+
+class Uncommitted(sqlite3.Connection):
+    """Begins a transaction at the first write and never commits it."""
+
+    def execute(self, sql: str, *bound: Any) -> sqlite3.Cursor:
+        if sql.startswith(("BEGIN", "COMMIT")):
+            return super().execute("SELECT 1")
+        if sql.startswith(("INSERT", "DELETE")) and not self.in_transaction:
+            super().execute("BEGIN")
+        return super().execute(sql, *bound)
+
+
+def never_commits(job: Any) -> Any:
+    """Leave the driver's autocommit off."""
+    honest = sqlite3.connect
+    sqlite3.connect = lambda *given, **options: honest(*given, factory=Uncommitted, **options)
+    return job
+
+
+def writes_elsewhere(job: Any) -> Any:
+    """Work on a copy."""
+    copy = f"{job.output}.copy.db"
+    shutil.copyfile(job.database.path, copy)
+    return replace(job, database=replace(job.database, path=copy))
+
+
+WRITES = {"never-commits": never_commits, "writes-elsewhere": writes_elsewhere}
+
+
+def remove(database: Path) -> None:
+    """Leave no database behind."""
+    database.unlink()
+
+
+def move(database: Path) -> None:
+    """Leave a link to where the database is now."""
+    database.rename(database.with_suffix(".moved"))
+    database.symlink_to(database.with_suffix(".moved"))
+
+
+def damage(database: Path) -> None:
+    """Overwrite the table's page; the header stays."""
+    with database.open("r+b") as stream:
+        stream.seek(2 * 4096)
+        stream.write(b"\xff" * 4096)
+
+
+AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-database": damage}
 
 
 # Another result than what was done. -------------------------------------------------------------

@@ -22,16 +22,17 @@ import pytest
 from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.run import blocks, context, pace, pilot, session
+from sqlitmus.run import blocks, context, pace, pilot, proof, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Description, Job
+from sqlitmus.vocabulary.contract import Description, Job, Proof
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
 PROBE_NS = 30_000_000
 START_NS = 50_000_000
+READ_BACK = Proof(rows=1, checksum=2)
 Pace = Callable[[int, int], float]
 Lie = Callable[[int], dict[str, Any] | None]
 
@@ -125,7 +126,7 @@ class Instant:
             "operations": operations,
             "rows": operations,
             "checksum": 5,
-            "readback": {"rows": 1, "checksum": 2} if job["readback"] else None,
+            "readback": READ_BACK.model_dump() if job["readback"] else None,
             "digest": "ab" * 32 if job["mode"] == "verify" else None,
             "warmup_ns": [] if cold else alternate(time, warm),
             "iterations_ns": measured,
@@ -207,6 +208,10 @@ class Desk:
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)
 
+        def held(*_given: object) -> proof.Held:
+            return proof.Held(READ_BACK, "ab" * 32)
+
+        monkeypatch.setattr(proof.Files, "held", held)  # nothing was written
         monkeypatch.setattr(runners, "describe", describe)
         monkeypatch.setattr(machine, "facts", same_facts)
         monkeypatch.setattr(blocks, "conditions", SimpleNamespace(read=look))
