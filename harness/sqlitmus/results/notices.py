@@ -24,6 +24,7 @@ NoticeKind = Literal[
     "cores unknown",
     "oversubscribed",
     "not warm",
+    "below floor",
     "governor",
     "emulated",
     "shards missing",

@@ -8,16 +8,20 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import fixture, jobs, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import hyperfine, judge
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import hyperfine, judge, plausible, proof, resultfile
+from sqlitmus.run.belonging import stranger
+from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
@@ -26,13 +30,17 @@ from sqlitmus.vocabulary.terms import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong.
+
+    `held` is what the database file of a writing cell held afterwards.
+    """
 
     invocation: hyperfine.Invocation
     outcome: Outcome
     reason: str | None
     log: str | None
     launch: Launch | None = None
+    held: Held | None = None
 
 
 class Unanswered(NotFit):
@@ -56,6 +64,7 @@ class _PreparedJob:
     required: Requirements
     source: Path | None  # the fixture
     target: Path | None  # its fresh copy, for a case that writes
+    readback: list[Readback]
 
 
 class Invocations:
@@ -84,6 +93,8 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
+        self._limits = limits()
+        self.files = proof.Files()
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -97,7 +108,8 @@ class Invocations:
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
             raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
-        return judge.answer_of(result)
+        written = attempt.held and attempt.held.digest
+        return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
@@ -108,6 +120,8 @@ class Invocations:
     def _perform(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
+        for folder in (self._scratch, self.logs):  # a runner may have removed them
+            folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
         if ready.source and not self.fixtures.whole(ready.source):
             self.fixtures.of(case)
@@ -133,23 +147,62 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
+        held = None
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
+            if not self._scratch.exists():
+                reason = "its process removed the folder of the harness's jobs and databases"
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+            amiss = self._amiss(case, runner, mode, invocation)
+            if amiss and outcome in ("ok", "unsupported"):
+                outcome, reason = "failed", amiss
+            if outcome == "ok" and ready.target:
+                outcome, reason, held = self._prove(ready, ready.target, invocation.result, answer)
         if harm := self.fixtures.harm():
             outcome, reason = "wrong", harm
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, outcome, reason, None, launch)
+            return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _amiss(
+        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, _cell(case, runner), runner.description):
+            runners.forget(runner)
+            return problem
+        if mode == "verify" or result.status == "failed":
+            return None
+        if result.status == "unsupported":
+            # the oracle answers questions that it cannot time
+            late = f"it was verified, and says unsupported only now: {result.reason}"
+            return None if runner.spec.role == "oracle" else late
+        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
+        return plausible.contradiction(timing, result, how, self._limits)
+
+    def _prove(
+        self, ready: _PreparedJob, file: Path, result: Result, answer: OracleAnswer | None
+    ) -> tuple[Outcome, str | None, Held | None]:
+        """Whether `file` holds what the runner says that it wrote, and what it holds."""
+        try:
+            held = self.files.held(file, ready.readback)
+        except proof.Unproven as error:
+            return error.outcome, str(error), None
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return outcome, reason, held
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
-        if key in self._ready:
+        if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
         source = self.fixtures.of(case)
@@ -162,7 +215,7 @@ class Invocations:
                 case,
                 self._catalog,
                 mode=mode,
-                cell=f"{case.id}/{runner.spec.name}",
+                cell=_cell(case, runner),
                 database=target,
                 size=rows,
                 output=output,
@@ -188,7 +241,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, source, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, source, copy, job.readback)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
@@ -199,8 +252,7 @@ class Invocations:
     def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
         """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
-            if file.exists():
-                shutil.copyfile(file, log.with_suffix(f".{suffix}"))
+            resultfile.keep(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:
@@ -215,6 +267,10 @@ def make_scratch() -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     return scratch
+
+
+def _cell(case: Case, runner: Installed) -> str:
+    return f"{case.id}/{runner.spec.name}"
 
 
 def _file_name(text: str) -> str:

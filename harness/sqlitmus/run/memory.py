@@ -20,12 +20,16 @@ from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.vocabulary import paths
 
+# Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
+# again, whatever the runner.
+JUDGED_BY = 2
+
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
-    """A hash of the case, its scenario and fixture, and both runners' fingerprints.
+    """A hash of the case, its scenario and fixture, both runners' fingerprints, and the rules.
 
     Counts that do not affect the answer are left out.
     """
@@ -40,6 +44,7 @@ def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Inst
         size,
     ]
     parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
+    parts.append(str(JUDGED_BY))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 

@@ -1,10 +1,12 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers, fixtures, oracle
+from tests.faults import answers, fixtures, oracle, times, writes
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
     "answers": answers.FAULTS,
+    "writes": writes.FAULTS,
+    "times": times.FAULTS,
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
 }
