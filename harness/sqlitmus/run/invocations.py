@@ -123,10 +123,7 @@ class Invocations:
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
-        if ready.source and not self.fixtures.whole(ready.source):
-            self.fixtures.of(case)
-        if ready.source and ready.target:
-            fixture.fresh_copy(ready.source, ready.target)
+        self._supply(case, ready)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
@@ -167,6 +164,13 @@ class Invocations:
             return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _supply(self, case: Case, ready: _PreparedJob) -> None:
+        """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
+        if ready.source and not self.fixtures.whole(ready.source):
+            self.fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
 
     def _amiss(
         self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation
