@@ -107,8 +107,8 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
         dear = [ms for ms, opened in files.looks if opened]
         print(
             f"proof of {name:20} {runner:8} {len(spent)} invocations: "
-            f"median {statistics.median(spent):.2f} ms, mean {statistics.mean(spent):.2f} "
-            f"ms; {len(dear)} files opened"
+            f"median {statistics.median(spent):.2f} ms, mean {statistics.mean(spent):.2f} ms; "
+            f"{len(dear)} files opened"
             + (f", median {statistics.median(dear):.1f} ms" if dear else "")
         )
 
