@@ -17,6 +17,7 @@ from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -33,6 +34,7 @@ class Context:
     progress: Progress
     stop: Stop
     size: str
+    counter: Counter
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -94,7 +96,15 @@ def opened(
     try:
         with stop.listening():
             yield Context(
-                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
+                catalog,
+                invocations,
+                installed,
+                installed[oracle],
+                earlier,
+                progress,
+                stop,
+                size,
+                Counter.among(tools, scratch),
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
