@@ -1,7 +1,8 @@
-"""Counts the syncs of a write cell's transactions, in processes that are not timed.
+"""Counts the syncs of a write cell's transactions, in processes whose times nobody uses.
 
-A process also syncs while it opens, resets and closes the database. So it is counted twice, the
-second time with twice the operations: the difference is that of the transactions alone.
+They do what is timed later: verify mode has a loop of its own in some runners. A process also syncs
+while it opens, resets and closes the database. So it is counted twice, the second time with twice
+the operations: the difference is that of the transactions alone.
 """
 
 import struct
@@ -56,7 +57,7 @@ def writes_files(case: Case, catalog: Catalog) -> bool:
 
 
 def transactions(case: Case, catalog: Catalog) -> int:
-    """How often `case` commits in one iteration; 0 where that does not follow from its operations."""
+    """Commits of one iteration of `case`; 0 where they do not follow from its operations."""
     scenario = catalog.scenarios[case.scenario]
     if scenario.writer:
         return 0
@@ -66,9 +67,11 @@ def transactions(case: Case, catalog: Catalog) -> int:
     return case.operations * sum(step.repeat for step in runs if step.fails is None)
 
 
-def doubled(case: Case) -> Case:
-    """`case` with twice the operations."""
-    return case.model_copy(update={"operations": 2 * case.operations})
+def counted_cases(case: Case) -> tuple[Case, Case]:
+    """One iteration of `case` without warm-up, and the same with twice the operations."""
+    only = {"iterations": 1, "warmup_iterations": 0, "warmup_ms": 0}
+    first = case.model_copy(update=only)
+    return first, first.model_copy(update={"operations": 2 * case.operations})
 
 
 def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:

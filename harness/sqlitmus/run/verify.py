@@ -6,7 +6,13 @@ from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.run.context import Context
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.processes import launch
-from sqlitmus.run.syncs import Counts, difference, doubled, transactions, writes_files
+from sqlitmus.run.syncs import (
+    Counts,
+    counted_cases,
+    difference,
+    transactions,
+    writes_files,
+)
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.syncs import Syncs
 
@@ -112,17 +118,17 @@ def _count(context: Context, case: Case, name: str, answers: Answers) -> Syncs |
     if not more:
         return "how many transactions there are does not follow from its operations"
     counts: list[Counts] = []
-    for each in (case, doubled(case)):
+    for each in counted_cases(case):
         try:
             answer = oracle_answer(context, each, answers)
         except NotFit as error:
             return str(error)
         runner = context.installed[name]
-        attempt = context.invocations.attempt(each, runner, "verify", answer, context.counter)
+        attempt = context.invocations.attempt(each, runner, "measure", answer, context.counter)
         if attempt.outcome != "ok":
             return f"{attempt.outcome} while it was counted: {attempt.reason}"
         counts.append(context.counter.counts())
-    return difference(*counts, more)
+    return difference(counts[0], counts[1], more)
 
 
 def rerun(case: Case, runner: str) -> str:
