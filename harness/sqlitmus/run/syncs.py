@@ -80,8 +80,8 @@ def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:
     fsync, fdatasync, written = (b - a for a, b in zip(first, second, strict=True))
     if not first[2]:
         return (
-            "not one of its writes was seen: it is linked statically, or calls the system without "
-            "the C library"
+            "not one of its writes to the database was seen: it is linked statically, calls the "
+            "system without the C library, or writes elsewhere"
         )
     try:
         return Syncs(transactions=transactions, fsync=fsync, fdatasync=fdatasync, bytes=written)
