@@ -21,7 +21,10 @@ def compiler(context: Context) -> list[str] | None:
     return next(([name] for name in ("cc", "gcc", "clang") if context.find(name)), None)
 
 
-def _blocker(context: Context) -> str | None:
+def blocker(context: Context) -> str | None:
+    """Why syncs cannot be counted here, or None."""
+    if not (context.clone / SOURCE).is_file():
+        return f"{SOURCE} is not in this clone"
     if not sys.platform.startswith("linux"):
         return context.hint("sync-counter")
     return None if compiler(context) else context.hint("cc")
@@ -46,7 +49,7 @@ def _make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry
 SYNC_COUNTER = Step(
     "sync-counter",
     "compiling what counts syncs",
-    _blocker,
+    blocker,
     _facts,
     _make,
     tools=("sync-counter",),

@@ -93,7 +93,9 @@ WRITE(write, (int fd, const void *data, size_t size), fd, data, size)
 WRITE(pwrite, (int fd, const void *data, size_t size, off_t at), fd, data, size, at)
 WRITE(writev, (int fd, const struct iovec *parts, int n), fd, parts, n)
 WRITE(pwritev, (int fd, const struct iovec *parts, int n, off_t at), fd, parts, n, at)
-#ifdef __GLIBC__ /* elsewhere these are other names of the same functions */
+#ifdef __GLIBC__ /* elsewhere most of these are other names of the same functions */
 WRITE(pwrite64, (int fd, const void *data, size_t size, off64_t at), fd, data, size, at)
 WRITE(pwritev64, (int fd, const struct iovec *parts, int n, off64_t at), fd, parts, n, at)
+WRITE(pwritev2, (int fd, const struct iovec *parts, int n, off_t at, int how), fd, parts, n, at, how)
+WRITE(pwritev64v2, (int fd, const struct iovec *parts, int n, off64_t at, int how), fd, parts, n, at, how)
 #endif
