@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sqlitmus.analysis.data import RunData
 from sqlitmus.results.notices import Notice, NoticeKind
-from sqlitmus.results.report import Case, Cell
+from sqlitmus.results.report import Case
 from sqlitmus.run.judge import normal
 from sqlitmus.vocabulary.syncs import Syncs
 
@@ -45,16 +45,12 @@ def _gathered(
     """One notice for all cases in which the same would be said of the runners `told`."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for case in cases:
-        counted = {cell.runner: cell.syncs for cell in case.cells if _timed(cell) and cell.syncs}
+        counted = {cell.runner: cell.syncs for cell in case.cells if cell.syncs}
         values = tuple((runner, counted[runner].calls()) for runner in told(case, counted))
         if values:
             alike.setdefault(values, []).append(case.id)
     for values, names in alike.items():
         yield Notice(kind, names=names, values=dict(values))
-
-
-def _timed(cell: Cell) -> bool:
-    return cell.outcome == "ok"
 
 
 def _fewer(case: Case, counted: Counted, floor: str | None) -> list[str]:
