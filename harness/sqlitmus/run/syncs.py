@@ -5,6 +5,7 @@ while it opens, resets and closes the database. So it is counted twice, the seco
 the operations: the difference is that of the transactions alone.
 """
 
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +34,19 @@ class Counter:
     @classmethod
     def among(cls, tools: paths.Tools, scratch: Path) -> "Counter":
         """The counter that set-up built; `scratch` is to hold its file."""
+        library = tools.paths.get("sync-counter")
         missing = tools.missing.get("sync-counter", "sync-counter is not set up; run ./just setup")
-        return cls(tools.paths.get("sync-counter"), missing, scratch / "syncs")
+        if library and re.search("[ :]", library):
+            missing = (
+                f"{library} cannot be preloaded, since a blank or a colon in its path ends it; "
+                "choose another SQLITMUS_TOOLCHAIN"
+            )
+            library = None
+        return cls(library, missing, scratch / "syncs")
 
     def preloaded(self, database: Path) -> dict[str, str]:
         """The environment in which a process that writes to `database` is counted, from 0."""
+        self.file.unlink(missing_ok=True)  # what an earlier process left may still count in it
         self.file.write_bytes(bytes(_COUNTS.size))
         return {
             "LD_PRELOAD": self.library or "",

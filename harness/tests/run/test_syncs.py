@@ -117,6 +117,22 @@ def test_without_the_library_the_reason_is_the_set_ups(tmp_path: Path) -> None:
     assert "./just setup" in Counter.among(Tools({}, {}), tmp_path).missing
 
 
+@pytest.mark.parametrize("path", ["/a b/syncs.so", "/a:b/syncs.so"])
+def test_a_path_that_cannot_be_preloaded_is_told(tmp_path: Path, path: str) -> None:
+    counter = Counter.among(Tools({"sync-counter": path}, {}), tmp_path)
+    assert counter.library is None
+    assert counter.missing.startswith(f"{path} cannot be preloaded")
+
+
+def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
+    counter = Counter("library", "", tmp_path / "counts")
+    counter.preloaded(tmp_path / "db")
+    with counter.file.open("r+b") as left:
+        counter.preloaded(tmp_path / "db")
+        left.write(b"\1" * 24)
+    assert counter.counts() == (0, 0, 0)
+
+
 def case(case_id: str) -> Case:
     name, axes = cases.parse_case(case_id, KNOWN)
     return cases.make_case(name, axes, KNOWN, KNOWN.modes["standard"])
