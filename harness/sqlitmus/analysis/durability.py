@@ -40,33 +40,36 @@ def notices(cases: Sequence[Case], floor: str | None) -> Iterable[Notice]:
 
 
 def _gathered(
-    kind: NoticeKind, cases: Sequence[Case], told: Callable[[Case, Counted], Iterable[str]]
+    kind: NoticeKind, cases: Sequence[Case], told: Callable[[Case, Counted], Counted]
 ) -> Iterable[Notice]:
-    """One notice for all cases in which the same would be said of the runners `told`."""
+    """One notice for all cases of which `told` gives the same."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for case in cases:
         counted = {cell.runner: cell.syncs for cell in case.cells if cell.syncs}
-        values = tuple((runner, counted[runner].calls()) for runner in told(case, counted))
+        values = tuple((name, syncs.calls()) for name, syncs in told(case, counted).items())
         if values:
             alike.setdefault(values, []).append(case.id)
     for values, names in alike.items():
         yield Notice(kind, names=names, values=dict(values))
 
 
-def _fewer(case: Case, counted: Counted, floor: str | None) -> list[str]:
-    """Runners that sync too seldom, then the floor if it is what shows that.
+def _fewer(case: Case, counted: Counted, floor: str | None) -> Counted:
+    """Runners that sync too seldom, then the floor if it does not.
 
     Whole syncs are compared: what is beyond comes from checkpoints, which are no part of a commit.
     """
     pragmas = {name: normal(name, value) for name, value in case.pragmas}
     if pragmas.get("synchronous") not in _AT_EACH_COMMIT:
-        return []
-    least = max(1, int(counted[floor].per_transaction) if floor in counted else 1)
-    fewer = [name for name, syncs in counted.items() if int(syncs.per_transaction) < least]
-    return [*fewer, floor] if fewer and floor in counted and floor not in fewer else fewer
+        return {}
+    against = counted.get(floor or "")
+    least = max(1, int(against.per_transaction) if against else 1)
+    fewer = {name: s for name, s in counted.items() if int(s.per_transaction) < least}
+    if fewer and against and floor not in fewer:
+        fewer[f"{floor} (the floor)"] = against
+    return fewer
 
 
-def _other(case: Case, counted: Counted) -> list[str]:
+def _other(case: Case, counted: Counted) -> Counted:
     if case.axes.get("profile") != "shipped":
-        return []
-    return list(counted) if len({s.per_transaction for s in counted.values()}) > 1 else []
+        return {}
+    return counted if len({s.per_transaction for s in counted.values()}) > 1 else {}

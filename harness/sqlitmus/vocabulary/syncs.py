@@ -21,14 +21,16 @@ class Syncs(Model):
     def calls(self) -> str:
         """`4 fsync`, `1 fdatasync`, `no sync`: those of one transaction."""
         counts = {"fsync": self.fsync, "fdatasync": self.fdatasync}
-        calls = [
-            f"{number / self.transactions:.3g} {name}" for name, number in counts.items() if number
-        ]
+        calls = [f"{self._each(count)} {name}" for name, count in counts.items() if count]
         return " + ".join(calls) or "no sync"
 
     def words(self) -> str:
         """`4 fsync, 24.7 kB`: calls and bytes of one transaction."""
-        return f"{self.calls()}, {self.bytes / self.transactions / 1000:.3g} kB"
+        return f"{self.calls()}, {self._each(self.bytes / 1000)} kB"
+
+    def _each(self, total: float) -> str:
+        share = total / self.transactions
+        return f"{share:.3g}" if share < 1000 else f"{share:,.0f}"
 
 
 def durability(syncs: Syncs | None, uncounted: str | None) -> str:

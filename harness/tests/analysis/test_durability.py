@@ -40,7 +40,9 @@ def test_equal_syncs_are_no_notice() -> None:
 
 def test_a_durable_cell_that_syncs_less_often_than_the_floor() -> None:
     (text,) = worded.notices(counted("durable", node=10, bun=40, rust_ffi=40))
-    assert text.startswith("Syncs per transaction in insert: 1 fsync: node; 4 fsync: rust-ffi.")
+    assert text.startswith(
+        "Syncs per transaction in insert: 1 fsync: node; 4 fsync: rust-ffi (the floor)."
+    )
 
 
 def test_a_durable_cell_that_does_not_sync_is_told_without_the_floor() -> None:
@@ -71,7 +73,7 @@ def test_runners_as_shipped_that_sync_differently(node: int) -> None:
 def test_cases_in_which_the_same_is_said_share_a_notice() -> None:
     report = counted("durable", ids=("insert", "update"), node=0, rust_ffi=10)
     (text,) = worded.notices(report)
-    assert "in insert and update: no sync: node; 1 fsync: rust-ffi." in text
+    assert "in insert and update: no sync: node; 1 fsync: rust-ffi (the floor)." in text
 
 
 def test_a_cell_without_a_time_is_not_told() -> None:

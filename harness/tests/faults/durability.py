@@ -92,7 +92,7 @@ FAULTS = [
         "javascript",
         off_in_the_loop,
         "noticed",
-        "insert-autocommit@profile=durable: no sync: node; 1 fsync: rust-ffi.",
+        "insert-autocommit@profile=durable: no sync: node; 1 fsync: rust-ffi (the floor).",
         needs=COUNTER,
     ),
     Fault(

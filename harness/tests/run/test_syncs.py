@@ -177,6 +177,9 @@ def test_the_difference_is_that_of_the_transactions() -> None:
     assert isinstance(syncs, Syncs)
     assert syncs.per_transaction == 4.2
     assert syncs.words() == "4 fsync + 0.2 fdatasync, 1 kB"
+    assert Syncs(transactions=2, fsync=0, fdatasync=0, bytes=3_513_000).words() == (
+        "no sync, 1,756 kB"
+    )
 
 
 def test_a_difference_that_cannot_be_is_no_count() -> None:
