@@ -18,6 +18,7 @@ from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -34,6 +35,7 @@ class Context:
     progress: Progress
     stop: Stop
     size: str
+    counter: Counter
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -97,7 +99,15 @@ def opened(
         with stop.listening():
             oracles.prove(installed[oracle], scratch / "vectors", fresh=fresh)
             yield Context(
-                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
+                catalog,
+                invocations,
+                installed,
+                installed[oracle],
+                earlier,
+                progress,
+                stop,
+                size,
+                Counter.among(tools, scratch),
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

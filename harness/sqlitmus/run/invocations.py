@@ -20,6 +20,7 @@ from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
+from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -112,13 +113,25 @@ class Invocations:
         return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        counter: Counter | None = None,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once and judge it."""
-        return self._perform(case, runner, mode, answer, plain=False)
+        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it."""
+        return self._perform(case, runner, mode, answer, plain=False, counter=counter)
 
     def _perform(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        *,
+        plain: bool,
+        counter: Counter | None = None,
     ) -> Attempt:
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
@@ -128,6 +141,8 @@ class Invocations:
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         env = {**runner.environment, **extra}
+        if counter and ready.copy:
+            env |= counter.preloaded(ready.copy[1])
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
