@@ -19,6 +19,7 @@ from sqlitmus.vocabulary.contract import Job
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import ending
+from sqlitmus.vocabulary.plain import shortened
 from sqlitmus.vocabulary.terms import Outcome
 
 
@@ -139,6 +140,7 @@ class Invocations:
             reason = invocation.problem
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+        reason = reason and shortened(reason)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)
