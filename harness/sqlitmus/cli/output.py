@@ -27,10 +27,10 @@ def write(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
         return
     target = Path(os.path.realpath(output))
-    if target.is_file() or not target.exists():
-        save(text, target)
-    else:
-        with _written(output):
+    with _written(output):
+        if target.is_file() or not target.exists():
+            _replace(target, text)
+        else:
             target.write_bytes(text.encode())
     warn(f"{output}")
 
@@ -39,8 +39,7 @@ def save(text: str, output: Path) -> None:
     """Write a file whole, through no link; raises NotFit when it cannot be written, and UsageError
     where something else than a file has its name."""
     with _written(output):
-        output.parent.mkdir(parents=True, exist_ok=True)
-        plainfiles.replace(output, text.encode())
+        _replace(output, text)
 
 
 def tell(text: str) -> None:
@@ -51,6 +50,11 @@ def tell(text: str) -> None:
 def warn(text: str) -> None:
     """Print lines on stderr, without what drives a terminal."""
     print(visible(text), file=sys.stderr)
+
+
+def _replace(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plainfiles.replace(file, text.encode())
 
 
 @contextmanager
