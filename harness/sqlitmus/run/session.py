@@ -14,7 +14,7 @@ from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
-from sqlitmus.run import folder, selftest
+from sqlitmus.run import folder, programs, selftest
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
@@ -173,6 +173,7 @@ def _prepare(
     )
     with suppress(OSError):  # none yet
         directory.write("selftest.json", selftest.record_file().read_text(encoding="utf-8"))
+    programs.remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)

@@ -171,6 +171,18 @@ def planned(**changes: object) -> Plant:
     return plant
 
 
+def program(kind: str) -> Plant:
+    """A runner that is a program beside the run, which leaves its mark elsewhere."""
+
+    def plant(run: Path, elsewhere: Path) -> None:
+        script = run / "node"
+        script.write_text(f"#!/bin/sh\ntouch {elsewhere}/started\n")
+        script.chmod(0o755)
+        planned(kind=kind, subjects=[f"a={script}", "a"])(run, elsewhere)
+
+    return plant
+
+
 def repeated_key(run: Path, _: Path) -> None:
     """A key of `plan.json` twice, with two values."""
     folders.edit(run / "plan.json", '"margin": 0.02', '"margin": 0.02, "margin": 0.5')
@@ -231,6 +243,11 @@ FAULTS = [
     Fault("resume: the plan says that it confirms a run elsewhere", "folder",
           resumed(planned(kind="compare", confirms="../elsewhere/folder")), "refused",
           "plan.json: $.confirms"),
+    *(
+        Fault(f"resume: the plan of a {kind} names a program to start", "folder",
+              resumed(program(kind)), "refused", "which no run begun on this machine named")
+        for kind in ("suite", "compare")
+    ),
     Fault("resume: a billion blocks", "folder", resumed(planned(blocks=10**9)), "refused",
           "plan.json: $.blocks"),
     Fault("report: report.html is a link to a file elsewhere", "folder",
