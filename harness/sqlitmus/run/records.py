@@ -51,11 +51,6 @@ def lines(file: Path, *, numbers: bool = True) -> Iterator[tuple[int, list[Any]]
     number = 1
     with plainfiles.opened(file, SIZES[file.name]) as stream:
         while chunk := list(islice(stream, CHUNK)):
-            if max(map(len, chunk)) > MOST_LINE:
-                long = next(n for n, text in enumerate(chunk, number) if len(text) > MOST_LINE)
-                raise RunDataError(
-                    f"{file} line {long}: longer than {MOST_LINE // MB} MB, which no run writes"
-                )
             if not chunk[-1].endswith(b"\n"):
                 chunk.pop()
             yield number, _values(chunk, file, number, numbers=numbers)
@@ -73,8 +68,11 @@ def cut_off(file: Path) -> bool:
 
 def _values(chunk: list[bytes], file: Path, first: int, *, numbers: bool) -> list[Any]:
     """The lines at once, which takes half the time, or one by one to find the one that is none."""
+    whole = b"[" + b",".join(chunk) + b"]"
+    if len(whole) > MOST_LINE:
+        _check_lengths(chunk, file, first)
     try:
-        values = cast("list[Any]", from_json(b"[" + b",".join(chunk) + b"]"))
+        values = cast("list[Any]", from_json(whole))
     except ValueError:
         values = []
     if len(values) != len(chunk):
@@ -86,6 +84,14 @@ def _values(chunk: list[bytes], file: Path, first: int, *, numbers: bool) -> lis
         for number, value in enumerate(values, first):
             _check(value, f"{file} line {number}: $")
     return values
+
+
+def _check_lengths(chunk: list[bytes], file: Path, first: int) -> None:
+    for number, text in enumerate(chunk, first):
+        if len(text) > MOST_LINE:
+            raise RunDataError(
+                f"{file} line {number}: longer than {MOST_LINE // MB} MB, which no run writes"
+            )
 
 
 def _parse(data: bytes, where: str, hint: str = "") -> object:
@@ -116,9 +122,12 @@ def _sound(value: object) -> bool:
     left = [value]
     while left:
         item = left.pop()
-        if isinstance(item, dict):
+        kind = type(item)
+        if kind is str:  # the most
+            continue
+        if kind is dict:
             left.extend(cast("dict[str, object]", item).values())
-        elif isinstance(item, list):
+        elif kind is list:
             left.extend(cast("list[object]", item))
         elif isinstance(item, _NUMBER) and not -MOST < item < MOST:  # nor NaN
             return False

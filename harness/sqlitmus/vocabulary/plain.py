@@ -34,7 +34,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 def json_text(text: str) -> str:
     """JSON with escapes for such characters, which says the same."""
-    return _HIDDEN.sub(lambda found: _escape(ord(found[0])), text)
+    return _HIDDEN.sub(lambda match: _escape(ord(match[0])), text)
 
 
 def _escape(code: int) -> str:
