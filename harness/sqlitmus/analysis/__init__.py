@@ -9,7 +9,8 @@ Imports: vocabulary, stats, machine, catalog, run, results.
 """
 
 from sqlitmus.analysis.assemble import analyse
-from sqlitmus.analysis.data import RunData, RunDataError, from_records
+from sqlitmus.analysis.data import RunData, from_records
 from sqlitmus.analysis.files import load
+from sqlitmus.run.records import RunDataError
 
 __all__ = ["RunData", "RunDataError", "analyse", "from_records", "load"]

@@ -18,16 +18,13 @@ from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import Shard
 from sqlitmus.results.report import SelfTest
+from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.records import RunDataError
 from sqlitmus.run.store import Block
 from sqlitmus.vocabulary.contract import Identity, Sqlite
 from sqlitmus.vocabulary.detail import Detail
-from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import CaseMetric, Correction, Role, RunKind, Steadiness
-
-
-class RunDataError(UsageError):
-    """The run directory cannot be analysed; the text names the file and the place in it."""
 
 
 class Record(BaseModel):
@@ -227,6 +224,7 @@ def from_records(
     that a last line was cut off and left out. Raises `RunDataError`.
     """
     parsed = validated(Plan, plan, "plan.json")
+    folder.check_counts("plan.json", parsed)
     cells: dict[tuple[str, str], Check] = {}
     for number, line in enumerate(checks, start=1):
         check = validated(Check, line, f"verify.jsonl line {number}")

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite, prod
+from math import prod
 from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.run.records import LEAST, MOST
 from sqlitmus.run.store import SCHEMA
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.terms import CaseMetric
@@ -220,13 +221,19 @@ def _numbers(column: Sequence[object]) -> Array:
     if set(map(type, column)) <= _NUMBERS:
         with suppress(OverflowError):
             array = np.array(column, dtype=np.float64)
-            if np.isfinite(array).sum() + column.count(None) == len(column):
+            if _sound(array).sum() + column.count(None) == len(column):
                 return array
     return np.array([_number(value) for value in column])
 
 
+def _sound(array: Array | np.float64) -> NDArray[np.bool_] | np.bool_:
+    """What is 0 or of ordinary size, with which arithmetic neither overflows nor vanishes."""
+    size = np.abs(array)
+    return (size < MOST) & ((size >= LEAST) | (size == 0))
+
+
 def _number(value: object) -> float:
-    """NaN if nothing was recorded, -inf if what was recorded is no finite number."""
+    """NaN if nothing was recorded, -inf if what was recorded is no number of ordinary size."""
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -235,4 +242,4 @@ def _number(value: object) -> float:
         number = float(value)
     except OverflowError:
         return -np.inf
-    return number if isfinite(number) else -np.inf
+    return number if _sound(np.float64(number)) else -np.inf

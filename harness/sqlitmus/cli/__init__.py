@@ -11,6 +11,7 @@ import typer
 
 from sqlitmus.machine import console
 from sqlitmus.vocabulary.errors import Exit, SqlitmusError
+from sqlitmus.vocabulary.plain import visible
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
@@ -70,11 +71,11 @@ def main() -> None:
     try:
         app(prog_name="./just")
     except SqlitmusError as error:
-        print(f"sqlitmus: {error}", file=sys.stderr)
+        print(f"sqlitmus: {visible(str(error))}", file=sys.stderr)
         sys.exit(error.exit)
     except BrokenPipeError:
         sys.exit(Exit.DONE)
     except Exception:  # noqa: BLE001 — the last resort, with its own exit code
-        traceback.print_exc()
+        print(visible(traceback.format_exc()), file=sys.stderr)
         print("sqlitmus: this is a fault in sqlitmus; please report it", file=sys.stderr)
         sys.exit(Exit.INTERNAL)

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sqlitmus.cli.output import tell
 from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.plain import one_line
 
 
 def register(app: typer.Typer) -> None:
@@ -30,11 +32,11 @@ def doctor(
     present = runners.discover(loaded, list(loaded.runners), paths.tools())
     if json_:
         listed = [{"name": r.spec.name, "missing": r.missing} for r in present]
-        print(json.dumps({"checks": [asdict(c) for c in checks], "runners": listed}, indent=1))
+        tell(json.dumps({"checks": [asdict(c) for c in checks], "runners": listed}, indent=1))
     else:
         for check in checks:
             advice = f" — {check.advice}" if check.advice else ""
-            print(f"{check.state:8} {check.name:12} {check.finding}{advice}")
+            tell(f"{check.state:8} {check.name:12} {check.finding}{advice}")
         for runner in present:
             described = runner.description
             text = (
@@ -43,7 +45,8 @@ def doctor(
                 else f"{described.identity.driver.name} {described.identity.driver.version}, "
                 f"SQLite {described.sqlite.version}"
             )
-            print(f"{'warning' if described is None else 'ok':8} {runner.spec.name:20} {text}")
+            state = "warning" if described is None else "ok"
+            tell(one_line(f"{state:8} {runner.spec.name:20} {text}"))
     states = {check.state for check in checks}
     states |= {"warning" for runner in present if runner.missing}
     if "failure" in states or (strict and "warning" in states):

@@ -1,14 +1,14 @@
 """`./just export`."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.output import check_format, write
+from sqlitmus.cli.output import check_format, warn, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.plain import json_text
 
 if TYPE_CHECKING:
     from sqlitmus.results.report import Report
@@ -59,9 +59,9 @@ def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None
         return as_markdown.render(reports, limit or as_markdown.LIMIT)
     exported = export_of(reports)
     if format_ == "json":
-        return exported.model_dump_json(indent=1) + "\n"
+        return json_text(exported.model_dump_json(indent=1)) + "\n"
     if format_ == "csv":
         return as_csv.render(exported.rows)
     if missing := tracked.left_out(exported.rows):
-        print(f"{format_}: {missing}", file=sys.stderr)
-    return (bmf if format_ == "bmf" else gha_benchmark).render(exported.rows)
+        warn(f"{format_}: {missing}")
+    return json_text((bmf if format_ == "bmf" else gha_benchmark).render(exported.rows))

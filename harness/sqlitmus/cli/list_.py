@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sqlitmus.cli.output import tell
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.plain import json_text, one_line
 
 Value = str | int | None | list[str] | Mapping[str, str | list[str]]
 Rows = Sequence[Mapping[str, Value]]
@@ -42,7 +44,7 @@ def list_(
 def show(rows: Rows, *, as_json: bool) -> None:
     """Print rows, at least one, as a table or as JSON."""
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        tell(json_text(json.dumps(rows, indent=1, ensure_ascii=False)))
         return
     from rich import box
     from rich.console import Console
@@ -53,7 +55,7 @@ def show(rows: Rows, *, as_json: bool) -> None:
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_text(value)) for value in row.values()))
+        table.add_row(*(Text(one_line(_text(value))) for value in row.values()))
     Console().print(table)
 
 

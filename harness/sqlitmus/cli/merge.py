@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlitmus.cli.options import Label, Out, Quiet, check_label
+from sqlitmus.cli.output import tell
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.nouns import counted
@@ -68,7 +69,7 @@ def merge(
     for refused in done.merged.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
-    print(done.directory)
+    tell(f"{done.directory}")
     if done.merged.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sqlitmus.run.folder import MOST_BLOCKS
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -30,7 +31,7 @@ Margin = Annotated[
     float,
     typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),
 ]
-Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1)]
+Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1, max=MOST_BLOCKS)]
 TimeBudget = Annotated[
     str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
 ]

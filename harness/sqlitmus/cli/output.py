@@ -1,12 +1,16 @@
 """Writes a command's output: a file, stdout, stderr."""
 
+import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlitmus.machine import plainfiles
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.plain import visible
 
 if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
@@ -15,19 +19,48 @@ FORMATS = ("html", "md", "json", "text", "node", "node-csv")
 
 
 def write(text: str, output: Path | None) -> None:
-    """Write a command's output to a file, or to stdout for `-` and None."""
+    """Write a command's output to the file that the user named, or to stdout for `-` and None.
+
+    Here a link is followed, and a device or a pipe is written to: the user chose it.
+    """
     if output is None or str(output) == "-":
         sys.stdout.write(text)
         return
-    save(text, output)
-    print(output, file=sys.stderr)
+    target = Path(os.path.realpath(output))
+    with _written(output):
+        if target.is_file() or not target.exists():
+            _replace(target, text)
+        else:
+            target.write_bytes(text.encode())
+    warn(f"{output}")
 
 
 def save(text: str, output: Path) -> None:
-    """Write a file whole; raises NotFit when it cannot be written."""
+    """Write a file whole, through no link; raises NotFit when it cannot be written, and UsageError
+    where something else than a file has its name."""
+    with _written(output):
+        _replace(output, text)
+
+
+def tell(text: str) -> None:
+    """Print lines on stdout, without what drives a terminal."""
+    print(visible(text))
+
+
+def warn(text: str) -> None:
+    """Print lines on stderr, without what drives a terminal."""
+    print(visible(text), file=sys.stderr)
+
+
+def _replace(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plainfiles.replace(file, text.encode())
+
+
+@contextmanager
+def _written(output: Path) -> Generator[None]:
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(text.encode())
+        yield
     except OSError as error:
         raise NotFit(
             f"{output}: cannot be written: {error.strerror}; free some space or choose another file"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from sqlitmus.cli.output import check_format, save, write
+from sqlitmus.cli.output import check_format, save, warn, write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def report(
     ] = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
+    from sqlitmus.machine import plainfiles
     from sqlitmus.machines.manifest import is_merged
     from sqlitmus.run import store
     from sqlitmus.vocabulary import paths
@@ -53,6 +54,7 @@ def report(
     directory = run or store.latest(paths.RESULTS)
     if is_merged(directory):
         page = directory / _page(machine)
+        plainfiles.size(page)  # refused before anything is read
         text = _merged(directory, machine, format_, reference)
     else:
         directory = store.RunDirectory.open(directory).path
@@ -60,7 +62,11 @@ def report(
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
         page = directory / _page(None)
         text = text_of(_analysed(directory, reference), format_)
-    write(text, output or (page if format_ == "html" else None))
+    if output is None and format_ == "html":
+        save(text, page)
+        warn(f"{page}")
+    else:
+        write(text, output)
 
 
 def _page(machine: str | None) -> str:

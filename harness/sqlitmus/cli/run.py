@@ -85,7 +85,7 @@ def run(
     from sqlitmus.cli.report import render_into
     from sqlitmus.compare import comparison
     from sqlitmus.compare.resolve import resolve
-    from sqlitmus.run import session
+    from sqlitmus.run import programs, session
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.store import RunDirectory
 
@@ -118,6 +118,8 @@ def run(
     if resume and planned and planned.kind == "compare":
         done = comparison.resume(resume, options, catalog, tools, progress, force=force)
         finish(done, progress)
+    if resume and planned:
+        programs.check(resume, planned.subjects, force=force)
     named = planned.subjects if planned else runners or []
     if any(set("@=+") & set(name) for name in named):
         resolved = resolve(named, catalog, tools)

@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.options import Wait, seconds
+from sqlitmus.cli.output import tell
 from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.plain import json_text
 
 
 def register(app: typer.Typer) -> None:
@@ -50,9 +52,9 @@ def selftest(
     result = test.judge(recording, runner, case)
     file = test.save(result, recording, out or paths.RESULTS)
     if json_:
-        print(json.dumps(result, indent=1, ensure_ascii=False))
+        tell(json_text(json.dumps(result, indent=1, ensure_ascii=False)))
     else:
-        print("\n".join(result["lines"]))
-        print("passed" if result["passed"] else "FAILED: verdicts of this machine need care")
+        tell("\n".join(result["lines"]))
+        tell("passed" if result["passed"] else "FAILED: verdicts of this machine need care")
     progress.say(f"recording: {file}")
     raise typer.Exit(Exit.DONE if result["passed"] else Exit.GATE_FAILED)

@@ -2,13 +2,14 @@
 
 import json
 import shutil
-import sys
 from typing import Annotated
 
 import typer
 
 from sqlitmus.cli.options import Cases, Filters, Runners, Size, Suite, Timeout
+from sqlitmus.cli.output import tell, warn
 from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.plain import one_line
 
 
 def register(app: typer.Typer) -> None:
@@ -53,13 +54,13 @@ def verify(
         context.invocations.keep_logs(evidence)
     records = list(answers.records.values())
     if json_:
-        print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
+        tell(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
     else:
         for record in records:
             words = record.reason or durability(record.syncs, record.uncounted)
             reason = f": {words}" if words else ""
-            print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
+            tell(one_line(f"{record.outcome:12} {record.case}/{record.runner}{reason}"))
         if any(record.log for record in records):
-            print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)
+            warn(f"jobs, results and logs of what went wrong: {evidence}")
     exit_code = exit_of({record.outcome for record in records})
     raise typer.Exit(Exit.INTERRUPTED if stopped else exit_code)

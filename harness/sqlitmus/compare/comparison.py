@@ -8,7 +8,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.results.report import Report
-from sqlitmus.run import session
+from sqlitmus.run import programs, session
 from sqlitmus.run.blocks import exit_of
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
@@ -67,6 +67,7 @@ def resume(
     directory = RunDirectory.open(path)
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
+    programs.check(path, plan.subjects, force=force)
     resolved = resolve(plan.subjects, catalog, tools)
     options = _with_subjects(options, resolved)
     concluded = plan.gate is None or (first.path / GATE).exists()

@@ -3,7 +3,8 @@
 Numbers are written in full, None as nothing. `axes` is one column, `profile=shipped;rows=10` with
 names and values percent-encoded: a column per axis would give each run another header, and files
 could not be joined. A text that a spreadsheet could take for a formula gets an apostrophe before
-it; so does one that begins with an apostrophe, which makes it possible to undo.
+it; so does one that begins with an apostrophe, which makes it possible to undo. A character that
+drives a terminal is "?".
 """
 
 import csv
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from sqlitmus.export.model import Row, columns
+from sqlitmus.vocabulary.plain import visible
 
 # Full-width forms are formulas in some locales.
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
@@ -35,7 +37,8 @@ def axes(values: dict[str, str]) -> str:
 
 
 def text(value: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """A text that no spreadsheet takes for a formula, and that no terminal obeys."""
+    value = visible(value)
     return f"'{value}" if value.startswith(FORMULA) else value
 
 

@@ -9,6 +9,7 @@ from sqlitmus.machine import kernel, system
 from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.check import Check
 from sqlitmus.machine.facts import UNKNOWN
+from sqlitmus.vocabulary.plain import one_line
 
 BUSY = 0.2
 MEMORY_PRESSURE = 0.01
@@ -100,10 +101,6 @@ def _per_s(rate: float) -> str:
 
 
 def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> str:
-    named = [f"{_plain(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
+    # any process chooses its own name
+    named = [f"{one_line(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
     return f"close what is busy: {', '.join(named)}" if named else ""
-
-
-def _plain(name: str) -> str:
-    """A process name without control characters, because any process chooses its own."""
-    return "".join(c if c.isprintable() else "?" for c in name)

@@ -18,6 +18,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.plain import one_line
 
 SHARED = 0o666
 MOST_READ = 4096
@@ -66,7 +67,7 @@ class Holder(BaseModel):
         since = datetime.datetime.fromtimestamp(self.started, datetime.UTC)
         return (
             f"pid {self.pid} since {since:%Y-%m-%d %H:%M:%S} UTC, "
-            f"label {_plain(self.label)}: {_plain(self.command)}"
+            f"label {one_line(self.label, MOST_SHOWN)}: {one_line(self.command, MOST_SHOWN)}"
         )
 
 
@@ -166,7 +167,3 @@ def _write(handle: int, holder: Holder | None) -> None:
         os.ftruncate(handle, 0)
         if holder:
             os.write(handle, holder.model_dump_json().encode())
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text[:MOST_SHOWN])

@@ -5,27 +5,24 @@ since analysis marks their cells. This module adds the checks that one's own run
 that are paths, and numbers and sizes beyond reason.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.analysis import RunData, RunDataError, from_records
+from sqlitmus.analysis import RunData, from_records
 from sqlitmus.analysis.data import Plan, validated
-from sqlitmus.analysis.files import cut_off
 from sqlitmus.catalog import plan as plans
 from sqlitmus.catalog import same_work
 from sqlitmus.machine import architecture
 from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
-from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.values import Unacceptable, document, lines, plain
+from sqlitmus.machines.candidate import Run, Unacceptable
+from sqlitmus.run.folder import MOST_SHARDS, NAME, check_name
+from sqlitmus.run.records import cut_off, document, lines, optional
+from sqlitmus.vocabulary.plain import one_line
 
-NAME = re.compile(r"(?!\.+$)[\w.@+-]{1,200}")
-MOST_SHARDS = 1000  # GitHub starts at most 256 jobs of a matrix
-MOST_RUNNERS = 200  # their pairs are compared
-MOST_PLACES = 2_000_000  # invocations; 10,000 cells of 30 blocks are 300,000
+MOST_FACT = 1000  # characters
 HARDWARE = ("cpu", "cores", "architecture", "memory", "os", "kernel")
 SUITES_ONLY = {
     "compare": "a comparison is read by itself",
@@ -34,10 +31,10 @@ SUITES_ONLY = {
 
 
 def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
-    """The run in `folder`; raises Unacceptable. `partial` accepts an interrupted run."""
+    """The run in `folder`; raises UsageError. `partial` accepts an interrupted run."""
     facts = {str(k): v for k, v in document(folder / "machine.json").items()}
     for name, value in facts.items():
-        if not isinstance(value, str) or len(value) > 1000:
+        if not isinstance(value, str) or len(value) > MOST_FACT:
             raise Unacceptable(f"machine.json: $.{name}: expected a short text")
     raw = document(folder / "plan.json")
     plan = _plan(raw)
@@ -62,7 +59,7 @@ def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
         created=plan.created,
         blocks=plan.blocks if complete else min(gone_through, plan.blocks),
         complete=complete,
-        cpu=plain(facts.get("cpu", UNKNOWN)),
+        cpu=one_line(facts.get("cpu", UNKNOWN), MOST_FACT),
         kind=kind,
         hardware=tuple(facts.get(name, UNKNOWN) for name in HARDWARE),
         cases=frozenset(case.id for case in plan.cases),
@@ -86,17 +83,14 @@ def _plan(raw: dict[str, Any]) -> Plan:
             f"plan.json: $.schema_version is {version!r}, this version reads {plans.SCHEMA}; "
             "measure again, or merge with the sqlitmus that wrote it"
         )
-    try:
-        plan = validated(Plan, raw, "plan.json")
-    except RunDataError as error:
-        raise Unacceptable(str(error)) from error
+    plan = validated(Plan, raw, "plan.json")
     if plan.kind != "suite":
         raise Unacceptable(
             f"plan.json: $.kind is {plan.kind}; only runs of a suite are merged: "
             f"{SUITES_ONLY[plan.kind]}"
         )
     _check_names(plan)
-    _check_sizes(plan)
+    _check_shard(plan)
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
             raise Unacceptable(
@@ -111,56 +105,38 @@ def _check_names(plan: Plan) -> None:
     if plan.shard:
         named["shard.whole"] = plan.shard.whole
     for key, name in named.items():
-        if not NAME.fullmatch(name):
-            raise Unacceptable(
-                f"plan.json: $.{key} {name[:200]!r}: only letters, digits and . _ @ + - may be in "
-                "a name"
-            )
+        check_name(f"plan.json: $.{key}", name)
     try:
         datetime.fromisoformat(plan.created)
     except ValueError as error:
         raise Unacceptable(f"plan.json: $.created: {error}") from error
 
 
-def _check_sizes(plan: Plan) -> None:
+def _check_shard(plan: Plan) -> None:
     shard = plan.shard
     if shard and not shard.number <= shard.of <= MOST_SHARDS:
         raise Unacceptable(
             f"plan.json: $.shard: {shard.number} of {shard.of}; expected a number up to that of "
             f"all, and at most {MOST_SHARDS}"
         )
-    if len(plan.runners) > MOST_RUNNERS:
-        raise Unacceptable(f"plan.json: $.runners: more than {MOST_RUNNERS}")
-    if len(plan.cases) * (len(plan.runners) + 1) * plan.blocks > MOST_PLACES:
-        raise Unacceptable(
-            f"plan.json: cases × runners × blocks are more than {MOST_PLACES:,} invocations"
-        )
 
 
 def _judge(folder: Path, plan: dict[str, Any], facts: dict[str, Any]) -> RunData:
     def records(name: str) -> Iterator[Any]:
-        file = folder / name
-        chunks = lines(file) if file.exists() else ()
-        return chain.from_iterable(chunk for _, chunk in chunks)
+        return chain.from_iterable(chunk for _, chunk in lines(folder / name))
 
-    def optional(name: str) -> dict[str, Any] | None:
-        return document(folder / name) if (folder / name).exists() else None
-
-    for number, line in enumerate(records("details.jsonl"), start=1):
-        if not isinstance(line, dict):
+    for number, record in enumerate(records("details.jsonl"), start=1):
+        if not isinstance(record, dict):
             raise Unacceptable(f"details.jsonl line {number}: expected a JSON object")
-    try:
-        return from_records(
-            plan,
-            records("verify.jsonl"),
-            _edges(folder / "samples.jsonl"),
-            facts,
-            blocks=records("blocks.jsonl"),
-            selftest=optional("selftest.json"),
-            gate=optional("gate.json"),
-        )
-    except RunDataError as error:
-        raise Unacceptable(str(error)) from error
+    return from_records(
+        plan,
+        records("verify.jsonl"),
+        _edges(folder / "samples.jsonl"),
+        facts,
+        blocks=records("blocks.jsonl"),
+        selftest=optional(folder / "selftest.json"),
+        gate=optional(folder / "gate.json"),
+    )
 
 
 def _edges(file: Path) -> Iterator[Any]:
@@ -172,15 +148,15 @@ def _edges(file: Path) -> Iterator[Any]:
     for first, chunk in lines(file, numbers=False):
         if first > 1 and list(map(type, chunk)).count(list) == len(chunk):
             continue
-        for number, line in enumerate(chunk, first):
-            headed = isinstance(line, dict) and "schema" in line
+        for number, record in enumerate(chunk, first):
+            headed = isinstance(record, dict) and "schema" in record
             if headed != (number == 1):
                 raise Unacceptable(
                     f"samples.jsonl line {number}: the header, which names the columns, stands in "
                     "line 1 and only there; fetch the file again"
                 )
-            if not isinstance(line, list):
-                yield line
+            if not isinstance(record, list):
+                yield record
 
 
 def _kind(facts: dict[str, str]) -> str:

@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.plan import Shard
 from sqlitmus.machines.manifest import Source
+from sqlitmus.vocabulary.errors import UsageError
+
+
+class Unacceptable(UsageError):
+    """A reason to refuse a folder; the text says what is wrong with it, and where."""
 
 
 @dataclass(frozen=True, slots=True)

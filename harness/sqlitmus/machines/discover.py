@@ -11,13 +11,15 @@ from pathlib import Path
 
 from sqlitmus.machine import affinity
 from sqlitmus.machines import manifest
-from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.copying import LIMITS, copy
+from sqlitmus.machines.candidate import Run, Unacceptable
+from sqlitmus.machines.copying import copy
 from sqlitmus.machines.manifest import Merged, RefusedRun
-from sqlitmus.machines.values import Unacceptable, plain
+from sqlitmus.run.folder import SIZES
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.plain import one_line
 
 DEPTH = 2  # results/ARTIFACT/RUN
+MOST_SHOWN = 500  # characters of a path or a reason
 FEW = 4  # runs that are read before a second process has started
 
 
@@ -101,8 +103,8 @@ def take(origin: Origin, target: Path) -> Run | RefusedRun:
     """Copy a run and judge the copy, so that the copy kept is the one judged."""
     try:
         return _taken(origin, target)
-    except Unacceptable as error:
-        return RefusedRun(path=origin.path, reason=plain(str(error)))
+    except UsageError as error:
+        return _refusal(origin.path, error, origin.folder, target)
 
 
 def _taken(origin: Origin, target: Path) -> Run:
@@ -123,7 +125,7 @@ def _taken(origin: Origin, target: Path) -> Run:
 def _holders(folder: Path, depth: int) -> Iterator[Path]:
     """The folders that hold, or should have held, a run directory or a merged one."""
     inside = {entry.name: entry for entry in _entries(folder)}
-    if inside.keys() & {*LIMITS, manifest.NAME}:
+    if inside.keys() & {*SIZES, manifest.NAME}:
         yield folder
     elif depth:
         for name, entry in sorted(inside.items()):
@@ -140,18 +142,26 @@ def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
         return []
 
 
+def _refusal(path: str, error: UsageError, *folders: Path) -> RefusedRun:
+    """What was said of files in one of the folders, which `path` names."""
+    reason = str(error)
+    for folder in folders:
+        reason = reason.replace(f"{folder}{os.sep}", "")
+    return RefusedRun(path=path, reason=_shortened(reason))
+
+
 def _merged(directory: Path, path: str, label: str, inventory: Inventory) -> None:
     """Add the sources of a merged directory, and its refusals."""
     try:
         merged = manifest.read(directory)
     except UsageError as error:
-        message = str(error).replace(f"{directory}{os.sep}", "")
-        inventory.refused.append(RefusedRun(path=path, reason=plain(message)))
+        inventory.refused.append(_refusal(path, error, directory))
         return
     inventory.refused.extend(
-        RefusedRun(path=plain(old.path), reason=plain(old.reason)) for old in merged.refused
+        RefusedRun(path=_shortened(old.path), reason=_shortened(old.reason))
+        for old in merged.refused
     )
-    inventory.expected.extend(map(plain, merged.expected))
+    inventory.expected.extend(map(_shortened, merged.expected))
     inventory.origins.extend(_sources(merged, directory, path, label))
 
 
@@ -173,4 +183,8 @@ def _top(given: list[Path]) -> Path | None:
 def _shown(folder: Path, place: Path, top: Path | None) -> str:
     """`place` for messages: relative to where the folders given diverge."""
     path = folder / place.relative_to(folder.resolve())
-    return plain((path.relative_to(top) if top else path).as_posix())
+    return _shortened((path.relative_to(top) if top else path).as_posix())
+
+
+def _shortened(text: str) -> str:
+    return one_line(text, MOST_SHOWN)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic_core import from_json
-
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.files import load
+from sqlitmus.machine import plainfiles
 from sqlitmus.machines import manifest
 from sqlitmus.machines.join import differences, join
 from sqlitmus.results.machines import Refused
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Report
+from sqlitmus.run.records import document
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import counted
 
@@ -63,10 +63,13 @@ def machine_report(
 
 
 def _folder(directory: Path, source: manifest.Source) -> Path:
-    """The folder of a source; raises UsageError for a malformed hash, which could escape."""
+    """The folder of a source; raises UsageError for one that could lie elsewhere."""
     if not re.fullmatch("[0-9a-f]+", source.hash):
         raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
-    return directory / manifest.SOURCES / source.hash
+    folder = directory / manifest.SOURCES / source.hash
+    for place in (folder.parent, folder):
+        plainfiles.check_folder(place)
+    return folder
 
 
 def _check(run: RunData, runs: list[RunData]) -> None:
@@ -112,10 +115,9 @@ def reference_of(directory: Path, merged: manifest.Merged, requested: str | None
 
 def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
     """The readable part of a plan; the error is reported when the run itself is loaded."""
-    value: object = None
-    with suppress(OSError, ValueError, UsageError):
-        value = from_json((_folder(directory, source) / "plan.json").read_bytes())
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    with suppress(OSError, UsageError):
+        return document(_folder(directory, source) / "plan.json")
+    return {}
 
 
 def _missing(machine: manifest.MergedMachine) -> list[Notice]:

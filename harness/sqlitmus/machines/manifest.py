@@ -5,13 +5,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sqlitmus.catalog.plan import Shard
+from sqlitmus.machine import plainfiles
+from sqlitmus.run.folder import MOST_WHOLE
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 
 NAME = "merged.json"
 SOURCES = "sources"
 SCHEMA = 1
-MOST_BYTES = 32 * 2**20  # of some hundred bytes for each run that was merged
 
 
 class Source(Model):
@@ -77,9 +78,7 @@ def read(directory: Path) -> Merged:
     if not is_merged(directory):
         raise UsageError(f"{directory} is no merged directory: it holds no {NAME}")
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{file}: larger than {MOST_BYTES >> 20} MB; merge the runs again")
-        merged = Merged.model_validate_json(file.read_bytes())
+        merged = Merged.model_validate_json(plainfiles.read(file, MOST_WHOLE))
     except (OSError, ValidationError) as error:
         raise UsageError(f"{file}: cannot be read: {error}; merge the runs again") from error
     if merged.schema_version != SCHEMA:

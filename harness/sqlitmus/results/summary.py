@@ -6,6 +6,7 @@ from pydantic import TypeAdapter
 
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.plain import json_text
 
 
 @cache
@@ -20,7 +21,7 @@ def render(report: Report | MergedReport) -> str:
         text = TypeAdapter(MergedReport).dump_json(report, indent=2)
     else:
         text = adapter().dump_json(report, indent=2)
-    return f"{text.decode()}\n"
+    return f"{json_text(text.decode())}\n"
 
 
 def load(text: str | bytes) -> Report:

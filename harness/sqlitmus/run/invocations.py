@@ -26,6 +26,7 @@ from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
+from sqlitmus.vocabulary.plain import shortened
 from sqlitmus.vocabulary.terms import Outcome
 
 
@@ -174,6 +175,7 @@ class Invocations:
                 outcome, reason, held = self._prove(ready, ready.target, invocation.result, answer)
         if harm := self.fixtures.harm():
             outcome, reason = "wrong", harm
+        reason = reason and shortened(reason)
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch, held)

@@ -5,6 +5,8 @@ import sys
 import time
 from typing import TextIO
 
+from sqlitmus.vocabulary.plain import one_line
+
 
 class Progress:
     """One line that is rewritten on a terminal; a line per block elsewhere."""
@@ -25,12 +27,13 @@ class Progress:
     def insist(self, text: str) -> None:
         """Print a line that stays, even when progress is off."""
         self.clear()
-        print(text, file=self._stream, flush=True)
+        print(one_line(text), file=self._stream, flush=True)
 
     def step(self, text: str, *, milestone: bool = False) -> None:
         """Print a line that the next one replaces; without a terminal, only milestones."""
         if self._quiet:
             return
+        text = one_line(text)
         if self._live:
             width = os.get_terminal_size(self._stream.fileno()).columns - 1
             self._stream.write(f"\r\x1b[2K{text[:width]}")

@@ -14,7 +14,7 @@ from sqlitmus.catalog.definitions import Catalog, Mode
 from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
-from sqlitmus.run import selftest
+from sqlitmus.run import folder, programs, selftest
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
@@ -101,8 +101,8 @@ def resume(
     plan = directory.plan()
     if directory.complete():
         raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
+    folder.check_changeable(directory.path)
     _check_disk(directory.path)
-    directory.repair()
     options = replace(options, size=plan.size, pins=plan.pins)
     with _exclusive(options, catalog, tools, progress, plan.cells) as context:
         changed = _changed(plan, context)
@@ -113,6 +113,8 @@ def resume(
                     "run, or add --force (the report will say so)."
                 )
             plan = plan.model_copy(update={"forced": True})
+        directory.repair()
+        if changed:
             directory.write("plan.json", plan.model_dump_json(indent=1))
         present = context.present(plan.cells)
         answers = verify_cells(context, plan.cases, present)
@@ -172,6 +174,7 @@ def _prepare(
     )
     with suppress(OSError):  # none yet
         directory.write("selftest.json", selftest.record_file().read_text(encoding="utf-8"))
+    programs.remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)
@@ -250,19 +253,19 @@ def _reference(options: Options, context: Context, cells: Cells, fit: Cells) -> 
 
 def _check_disk(results: Path) -> None:
     """Raise NotFit when the results or the copies of databases would not fit on the disk."""
-    for folder, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
+    for place, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".write-probe-{time.monotonic_ns()}"
+            place.mkdir(parents=True, exist_ok=True)
+            probe = place / f".write-probe-{time.monotonic_ns()}"
             probe.write_bytes(b"x")
             probe.unlink()
-            free = shutil.disk_usage(folder).free
+            free = shutil.disk_usage(place).free
         except OSError as error:
             raise NotFit(
-                f"{folder}: cannot be written: {error.strerror}; choose another with {hint}"
+                f"{place}: cannot be written: {error.strerror}; choose another with {hint}"
             ) from error
         if free < FREE_BYTES_NEEDED:
             raise NotFit(
-                f"{folder}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
+                f"{place}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
                 f"free some or choose another folder with {hint}"
             )

@@ -4,13 +4,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from pydantic import ValidationError
 
 from sqlitmus.catalog.plan import Plan
+from sqlitmus.machine import plainfiles
 from sqlitmus.machine.conditions import Conditions
+from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.records import document
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Detail
@@ -94,8 +97,10 @@ class RunDirectory:
     ) -> "RunDirectory":
         """Make the folder and write all but samples; raises NotFit when it cannot be written.
 
-        The plan comes last: a folder that has it is whole.
+        The plan comes last: a folder that has it is whole. Raises UsageError for a plan beyond
+        what is read.
         """
+        folder.check_counts(f"{path / 'plan.json'}", plan)
         run = cls(path)
         try:
             (path / "logs").mkdir(parents=True, exist_ok=False)
@@ -115,29 +120,32 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """An existing run; raises UsageError when it is none."""
-        if not (path / "plan.json").is_file():
+        """An existing run; raises UsageError when it is none, or holds what no run writes."""
+        folder.check(path)
+        if plainfiles.size(path / "plan.json") is None:
             raise UsageError(f"{path} is no run directory: it holds no plan.json")
         return cls(path.resolve())
 
     def write(self, name: str, text: str) -> Path:
         """Replace file `name` whole."""
-        partial = self.path / f".{name}.part"
-        partial.write_bytes(text.encode())
-        partial.replace(self.path / name)
+        plainfiles.replace(self.path / name, text.encode())
         return self.path / name
 
     def plan(self) -> Plan:
-        """The frozen plan."""
+        """The frozen plan; raises UsageError for one that is none, or beyond reason."""
         file = self.path / "plan.json"
         try:
-            return Plan.model_validate_json(file.read_bytes())
+            plan = Plan.model_validate(document(file))
         except (OSError, ValidationError) as error:
             raise UsageError(f"{file}: cannot be read as a plan: {error}") from error
+        folder.check_counts(f"{file}", plan)
+        if plan.confirms is not None:
+            folder.check_name(f"{file}: $.confirms", plan.confirms)
+        return plan
 
     def machine(self) -> dict[str, str]:
         """Facts of the machine at the start of the run."""
-        return json.loads((self.path / "machine.json").read_text(encoding="utf-8"))
+        return document(self.path / "machine.json")
 
     def add_sample(self, sample: Sample, iterations: Iterations | None = None) -> None:
         """Append one sample; on the disk when this returns.
@@ -159,7 +167,7 @@ class RunDirectory:
 
     def blocks(self) -> list[Block]:
         """All blocks that were gone through, in order."""
-        return [Block.model_validate(item) for _, item in self._lines("blocks.jsonl")]
+        return list(self._records("blocks.jsonl", Block))
 
     def finish(self) -> None:
         """Append the footer that marks the samples as complete."""
@@ -167,7 +175,7 @@ class RunDirectory:
 
     def verified(self) -> list[Verified]:
         """All verifications, in order."""
-        return [Verified.model_validate(item) for _, item in self._lines("verify.jsonl")]
+        return list(self._records("verify.jsonl", Verified))
 
     def samples(self) -> Iterator[Sample]:
         """All samples in order; a last line cut short by a kill is left out.
@@ -176,8 +184,11 @@ class RunDirectory:
         """
         for number, item in self._lines("samples.jsonl"):
             if isinstance(item, list):
-                yield Sample.from_row(cast("list[Any]", item))
-            elif "schema" in item and {**item, "run": ""} != _header(""):
+                try:
+                    yield Sample.from_row(cast("list[Any]", item))
+                except ValueError as error:
+                    raise self._unreadable("samples.jsonl", number, error) from error
+            elif isinstance(item, dict) and "schema" in item and {**item, "run": ""} != _header(""):
                 raise UsageError(
                     f"{self.path / 'samples.jsonl'}:{number}: begun by another version of "
                     "sqlitmus; go on with that one, or start a new run"
@@ -192,19 +203,18 @@ class RunDirectory:
 
     def repair(self) -> None:
         """Cut off half-written last lines, so that appending goes on behind whole ones."""
-        for name in ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl"):
-            file = self.path / name
-            data = file.read_bytes() if file.exists() else b""
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                with file.open("r+b") as stream:
+        for name in folder.APPENDED:
+            file, whole = self.path / name, 0
+            if plainfiles.size(file):
+                with plainfiles.changed(file) as stream:
+                    whole = _whole_lines(stream)
                     stream.truncate(whole)
             if not whole and name == "samples.jsonl":
                 self._append(name, _header(self.plan().run))
 
     def _append(self, name: str, item: dict[str, Any] | list[Any], *, sync: bool = True) -> None:
         try:
-            with (self.path / name).open("ab") as stream:
+            with plainfiles.appended(self.path / name) as stream:
                 stream.write(_line(item).encode())
                 stream.flush()
                 if sync:
@@ -215,11 +225,21 @@ class RunDirectory:
                 f"stays readable; free some space and run: ./just run --resume {self.path}"
             ) from error
 
+    def _records(self, name: str, model: type[M]) -> Iterator[M]:
+        for number, item in self._lines(name):
+            try:
+                yield model.model_validate(item)
+            except ValidationError as error:
+                raise self._unreadable(name, number, error) from error
+
+    def _unreadable(self, name: str, number: int, error: ValueError) -> UsageError:
+        return UsageError(f"{self.path / name}:{number}: not as this version writes it: {error}")
+
     def _lines(self, name: str) -> Iterator[tuple[int, Any]]:
         file = self.path / name
-        if not file.exists():
+        if plainfiles.size(file) is None:
             return
-        with file.open("rb") as stream:
+        with plainfiles.opened(file, folder.SIZES[name]) as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith(b"\n"):
                     return
@@ -233,24 +253,53 @@ def _header(run: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "run": run, "columns": columns()}
 
 
+def _whole_lines(stream: BinaryIO) -> int:
+    """Bytes up to the last line end, found from the end."""
+    end = stream.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - folder.MB)
+        stream.seek(start)
+        last = stream.read(end - start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
+        end = start
+    return 0
+
+
 def _line(item: dict[str, Any] | list[Any]) -> str:
     return json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def latest(results: Path) -> Path:
-    """The newest run below `results`; raises UsageError when there is none."""
+    """The newest run in `results`; raises UsageError when there is none."""
     pointer = results / "latest"
+    run = None
     if pointer.is_symlink() or pointer.is_dir():
-        return pointer.resolve()
-    if pointer.is_file():
-        return results / pointer.read_text(encoding="utf-8").strip()
+        run = pointer.resolve()
+    elif plainfiles.size(pointer) is not None:
+        run = results / plainfiles.read(pointer, folder.MB).decode("utf-8", "replace").strip()
+    if run is not None:
+        if run.resolve().parent != results.resolve():
+            raise UsageError(
+                f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
+            )
+        return run
     raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
 
 
 def point_latest(run: Path) -> None:
-    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail."""
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail.
+
+    Raises NotFit where a folder has that name, which may be somebody's copy of a run.
+    """
     pointer = run.parent / "latest"
-    pointer.unlink(missing_ok=True)
+    try:
+        pointer.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotFit(
+            f"{pointer}: cannot be made to point at the newest run: {error.strerror}; rename or "
+            "remove what has that name"
+        ) from error
     try:
         pointer.symlink_to(run.name, target_is_directory=True)
     except OSError:

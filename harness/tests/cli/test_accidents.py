@@ -6,14 +6,14 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import psutil
 import pytest
 
 from sqlitmus.catalog import definitions
+from sqlitmus.machine import plainfiles
 from sqlitmus.run import session, store
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
@@ -105,7 +105,7 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
 ) -> None:
     inside.runner("a")
     inside.runner("b")
-    line, opened = store._line, cast("Callable[..., BinaryIO]", Path.open)
+    line, appended = store._line, plainfiles.appended
     written = 0
 
     def full(_: object) -> None:
@@ -113,16 +113,16 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
 
     with monkeypatch.context() as patch:
 
-        def until_full(self: Path, *arguments: object, **named: object) -> BinaryIO:
+        def until_full(path: Path) -> BinaryIO:
             nonlocal written
-            written += self.name == file and "ab" in arguments
-            stream = opened(self, *arguments, **named)
+            written += path.name == file
+            stream = appended(path)
             if written > lines:
                 patch.setattr(store, "_line", lambda item: line(item)[:40])
                 patch.setattr(os, "fsync", full)
             return stream
 
-        patch.setattr(Path, "open", until_full)
+        patch.setattr(plainfiles, "appended", until_full)
         with pytest.raises(NotFit) as told:
             run(inside)
     path = inside.latest().path

@@ -193,6 +193,15 @@ def failed(job: Any) -> int:
     return 1
 
 
+def message_drives_terminal(job: Any) -> int:
+    """Report a failure in a message that drives a terminal and feigns a line, without an end."""
+    message = "\x1b[2J\x9b31m\x07\u202e\r\nfeigned: ok\n" + "long " * 100_000
+    print(message, file=sys.stderr)
+    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    oracle.write({**head, "status": "failed", "error": {"message": message}}, Path(job.output))
+    return 1
+
+
 def crash_when_released(job: Any) -> int:
     """Stand at the barrier until released, then end."""
     print("ready", flush=True)
@@ -274,6 +283,7 @@ REFUSALS = {
     "leaves-zero": leaves_zero,
     "leaves-folder": leaves_folder,
     "leaves-numbers": leaves_numbers,
+    "message-drives-terminal": message_drives_terminal,
 }
 
 # What befalls each process of several but the first.

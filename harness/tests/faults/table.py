@@ -1,6 +1,6 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers, durability, fixtures, oracle, times, writes
+from tests.faults import answers, durability, fixtures, folders, oracle, times, writes
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
@@ -10,4 +10,5 @@ FAULTS: dict[str, list[Fault]] = {
     "times": times.FAULTS,
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
+    "folders from elsewhere": folders.FAULTS,
 }

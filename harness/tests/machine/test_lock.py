@@ -196,7 +196,7 @@ def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
 def test_control_characters_do_not_reach_the_terminal() -> None:
     shown = str(lock.Holder(pid=1, started=0.0, label="\x1b[2J\n", command="c" * 9_999))
     assert shown.isprintable()
-    assert "label ?[2J?: ccc" in shown
+    assert "label ?[2J : ccc" in shown
     assert len(shown) < 300
 
 

@@ -1,7 +1,5 @@
 """What is wrong with a folder is told with file and place, before any of it is kept."""
 
-# pyright: reportPrivateUsage=false
-
 import json
 import os
 from collections.abc import Callable
@@ -9,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from sqlitmus.machine import plainfiles
 from sqlitmus.machines import copying
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Origin, take
 from sqlitmus.machines.manifest import RefusedRun
+from sqlitmus.run import folder as folder_of
 from tests.machines.folders import FACTS, edit, shard, write
 
 
@@ -152,7 +152,7 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "shard beyond all": (plan(shard=shard(3, 2)), "plan.json: $.shard: 3 of 2; expected a number"),
     "endless shards": (plan(shard=shard(1, 10**9)), "plan.json: $.shard: 1 of 1000000000; expect"),
-    "endless blocks": (plan(blocks=10**9), "plan.json: cases × runners × blocks are more than 2,0"),
+    "endless blocks": (plan(blocks=10**9), "plan.json: $.blocks: 1000000000 is more than 200,000"),
     "no such type": (plan(cases=7), "plan.json: $.cases: Input should be a valid list"),
     "unknown definitions": (
         plan(definitions={}),
@@ -218,9 +218,9 @@ def test_an_interrupted_run_is_taken_where_that_is_asked_for(tmp_path: Path, cut
 
 def test_a_file_with_one_endless_line_is_told_without_reading_it(tmp_path: Path) -> None:
     folder = write(tmp_path / "run")
-    os.truncate(folder / "samples.jsonl", copying.MOST_LINES)  # zeros, which take no place
+    os.truncate(folder / "samples.jsonl", folder_of.MOST_LINES)  # zeros, which take no place
     assert reason(folder) == "samples.jsonl line 9: longer than 4 MB, which no run writes"
-    assert (tmp_path / "copy/samples.jsonl").stat().st_size <= copying.MOST_LINE + copying.CHUNK
+    assert (tmp_path / "copy/samples.jsonl").stat().st_size <= folder_of.MOST_LINE + copying.CHUNK
 
 
 def test_a_line_across_chunks_is_measured_whole(
@@ -243,8 +243,8 @@ def test_a_line_across_chunks_is_measured_whole(
 def test_a_file_of_absurd_size_is_not_opened(tmp_path: Path, name: str) -> None:
     folder = write(tmp_path / "run")
     with (folder / name).open("a") as stream:
-        stream.truncate(copying.LIMITS[name] + 1)
-    assert reason(folder).startswith(f"{name}: larger than {copying.LIMITS[name] >> 20} MB")
+        stream.truncate(folder_of.SIZES[name] + 1)
+    assert reason(folder).startswith(f"{name}: larger than {folder_of.SIZES[name] >> 20} MB")
 
 
 def test_a_link_to_a_file_elsewhere_is_not_followed(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_run_that_grows_meanwhile_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write(tmp_path / "run")
-    sized = copying._size
+    sized = plainfiles.size
 
     def then_grown(file: Path) -> int | None:
         size = sized(file)
@@ -266,7 +266,7 @@ def test_a_run_that_grows_meanwhile_is_refused(
             append(file.name, "[]\n")(folder)
         return size
 
-    monkeypatch.setattr(copying, "_size", then_grown)
+    monkeypatch.setattr(plainfiles, "size", then_grown)
     assert reason(folder).startswith("samples.jsonl: changed while it was read; merge when the run")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from sqlitmus.machines import manifest as model
 from sqlitmus.machines.discover import Given, Inventory, find
+from sqlitmus.run.folder import MOST_WHOLE
 from sqlitmus.run.store import point_latest
 from sqlitmus.vocabulary.errors import UsageError
 from tests.machines.folders import NOW, edit, merged, write
@@ -111,7 +112,7 @@ def test_a_merged_directory_whose_folders_are_links_is_refused(tmp_path: Path, l
     [
         ("{", "merged.json: cannot be read: "),
         ('{"schema_version": 9}', "merged.json: cannot be read: "),
-        ("\0" * (model.MOST_BYTES + 1), "merged.json: larger than 32 MB; merge the runs again"),
+        ("\0" * (MOST_WHOLE + 1), "merged.json: larger than 32 MB, which no run writes"),
     ],
 )
 def test_a_merged_json_that_cannot_be_read_is_refused(

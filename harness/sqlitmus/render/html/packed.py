@@ -17,6 +17,7 @@ from sqlitmus.render.html import assets, fitting
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Machine, MergedReport
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.plain import visible
 
 LIMIT = 3_000_000
 RESERVE = 100_000
@@ -59,7 +60,7 @@ def render(report: MergedReport, pages: Sequence[bytes]) -> str:
 def _page(report: MergedReport, packed: Sequence[Packed], document: Document, left_out: str) -> str:
     first, inner = assets.script("theme"), assets.bundle()
     main = assets.own(assets.lean(assets.asset("merged.js")))
-    return (
+    return visible(
         assets.environment()
         .get_template("merged.html.j2")
         .render(

@@ -23,6 +23,7 @@ from sqlitmus.render.html import (
 )
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.plain import visible
 from sqlitmus.vocabulary.verdicts import Verdict
 
 # Charts that the reader works with: they stand in for all of their section.
@@ -38,7 +39,7 @@ def render(report: Report) -> str:
     document = build(report)
     runners = view.runner_views(report)
     first, main = assets.script("theme"), assets.bundle()
-    return (
+    return visible(
         assets.environment()
         .get_template("report.html.j2")
         .render(

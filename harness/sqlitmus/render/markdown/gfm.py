@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlitmus.vocabulary.plain import visible
+
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!$@])")
 # All but the thin space of a number and its unit.
 SPACE = re.compile(r"[^\S\u202f]+")
@@ -11,16 +13,20 @@ BACKTICKS = re.compile(r"`+")
 
 def text(value: str) -> str:
     """Untrusted text on one line, nothing in it read as markup, HTML or a mention."""
-    return SPECIAL.sub(r"\\\1", SPACE.sub(" ", value).strip())
+    return SPECIAL.sub(r"\\\1", _flat(value))
 
 
 def code(value: str) -> str:
     """Untrusted text as a code span that holds in a table too."""
-    flat = SPACE.sub(" ", value).strip()
+    flat = _flat(value)
     longest = max((len(run) for run in BACKTICKS.findall(flat)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}".replace("|", "\\|")
+
+
+def _flat(value: str) -> str:
+    return visible(SPACE.sub(" ", value)).strip()
 
 
 def row(cells: Sequence[str]) -> str:

@@ -14,8 +14,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, Column, Row, Table
+from sqlitmus.vocabulary.plain import one_line
 
 STYLES = {
     "f": "blue",
@@ -33,11 +33,6 @@ GAP = 2
 INDENT = 2
 # Texts wrap to no fewer columns than this.
 NARROW = 20
-
-
-def one_line(text: str) -> str:
-    """Untrusted text without control characters, which could drive the terminal."""
-    return "".join(c if c.isprintable() or c == fmt.THIN else " " for c in text)
 
 
 def laid_out(

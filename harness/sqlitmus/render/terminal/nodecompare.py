@@ -14,6 +14,7 @@ from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import correction, worded
 from sqlitmus.results.estimate import Speedup, speedup
 from sqlitmus.results.report import RateTest, Report
+from sqlitmus.vocabulary.plain import one_line
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 HEADER = ("", "confidence", "improvement", "accuracy (*)", "(**)", "(***)")
@@ -31,7 +32,8 @@ def render(report: Report) -> str:
     runner. UsageError for a report that compares nothing."""
     if report.claims:
         return "\n".join(
-            f"{one(title)}\n\n{form(rated)}\n{OWN}\n{table(OWN_HEADER, map(own_cells, judged))}"
+            f"{one_line(title)}\n\n{form(rated)}\n{OWN}\n"
+            f"{table(OWN_HEADER, map(own_cells, judged))}"
             for title, rated, judged in by_claim_and_runner(report)
         )
     base, new = subjects(report)
@@ -67,7 +69,7 @@ def named(head: Head) -> tuple[str, str]:
     """What Node calls the file and the configuration: there, texts stand in quotes."""
     axes = (axis.partition("=") for axis in head.axes)
     shown = [f"{name}={value if value.isdigit() else inspected(value)}" for name, _, value in axes]
-    return one(head.name), one(" ".join(shown))
+    return one_line(head.name), one_line(" ".join(shown))
 
 
 def inspected(text: str) -> str:
@@ -77,7 +79,7 @@ def inspected(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A field of the CSV."""
-    return '"' + text.replace('"', '""') + '"'
+    return '"' + one_line(text).replace('"', '""') + '"'
 
 
 def by_claim_and_runner(report: Report) -> Iterator[tuple[str, list[Rated], list[Judged]]]:
@@ -97,7 +99,7 @@ def by_claim_and_runner(report: Report) -> Iterator[tuple[str, list[Rated], list
 
 def form(rated: Sequence[Rated]) -> str:
     """Node's table, and Node's note below it."""
-    cells = ((one(name), *rate_cells(rate)) for name, rate in rated)
+    cells = ((one_line(name), *rate_cells(rate)) for name, rate in rated)
     return "\n".join([table(HEADER, cells), *note(len(rated))]) + "\n"
 
 
@@ -109,11 +111,6 @@ def table(header: Sequence[str], cells: Iterator[tuple[str, ...]]) -> str:
         " ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def one(name: str) -> str:
-    """Untrusted text on one line."""
-    return "".join(c if c.isprintable() else " " for c in name)
 
 
 def rate_cells(rate: RateTest) -> tuple[str, ...]:
@@ -134,7 +131,7 @@ def own_cells(judged: Judged) -> tuple[str, ...]:
     bounds = NOT_AVAILABLE
     if faster.low is not None and faster.high is not None:
         bounds = f"[{percent(faster.low)}, {percent(faster.high)}]"
-    return one(name), f"{percent(faster.value)} %", bounds, verdict
+    return one_line(name), f"{percent(faster.value)} %", bounds, verdict
 
 
 def stars(p: float) -> str:

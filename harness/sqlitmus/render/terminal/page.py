@@ -18,7 +18,8 @@ from sqlitmus.render.document.model import (
     Section,
     Table,
 )
-from sqlitmus.render.terminal.layout import laid_out, listed, one_line
+from sqlitmus.render.terminal.layout import laid_out, listed
+from sqlitmus.vocabulary.plain import one_line
 
 ASCII = {
     "×": "x",

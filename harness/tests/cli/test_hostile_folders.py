@@ -1,0 +1,97 @@
+"""Each command that takes a folder refuses one that leads elsewhere, and changes nothing there."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.run import folder, programs
+from sqlitmus.run.store import RunDirectory, latest, point_latest
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from tests.cli.calling import Call, sqlitmus
+from tests.machines import folders
+
+NAMES = (*folder.SIZES, *folder.WRITTEN, folder.LOGS)
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    return partial(sqlitmus, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("command", ["report", "export", "compare", "run --resume"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_under_any_name_is_refused(
+    call: Call, tmp_path: Path, command: str, name: str
+) -> None:
+    run, diary = folders.write(tmp_path / "run"), tmp_path / "diary.txt"
+    diary.write_text("my diary, without a line end")
+    if name == folder.LOGS:
+        (run / name).rename(tmp_path / "moved")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(diary)
+    others = [folders.write(tmp_path / "other")] if command == "compare" else []
+    done = call(*command.split(), *others, run)
+    assert done.code == 2
+    assert f"{run / name} is a link or no f" in done.err
+    assert diary.read_text() == "my diary, without a line end"
+    assert done.out == ""
+
+
+def test_a_plan_is_taken_from_no_link(tmp_path: Path) -> None:
+    run = folders.write(tmp_path / "run")
+    (run / "plan.json").rename(tmp_path / "plan.json")
+    (run / "plan.json").symlink_to(tmp_path / "plan.json")
+    with pytest.raises(UsageError, match=r"plan\.json is a link or no file"):
+        RunDirectory.open(run)
+
+
+@pytest.mark.parametrize(("key", "most"), folder.MOST.items())
+def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, most: int) -> None:
+    run = folders.write(tmp_path / "run")
+    raw = json.loads((run / "plan.json").read_text())
+    of = raw.get(key)
+    changed = (of * most)[: most + 1] if isinstance(of, list) else most + 1
+    if isinstance(changed, list):
+        changed = [{**item, ("id" if key == "cases" else "name"): str(n)}
+                   for n, item in enumerate(changed)]  # fmt: skip
+        changed = [*of, *changed][: most + 1]
+    blocks = {"blocks": most + 1} if key == "sessions" else {}
+    (run / "plan.json").write_text(json.dumps({**raw, **blocks, key: changed}))
+    done = call("report", run)
+    assert done.code == 2
+    assert f"plan.json: $.{key}: {most + 1} is more than {most:,}, the most that" in done.err
+
+
+def test_latest_leads_nowhere_else(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    run = folders.write(results / "run")
+    point_latest(run)
+    assert latest(results) == run
+    (results / "latest").unlink()
+    (results / "latest").symlink_to(folders.write(tmp_path / "elsewhere"))
+    with pytest.raises(UsageError, match=r"leads elsewhere, to .*; name the run that you"):
+        latest(results)
+    (results / "latest").unlink()
+    (results / "latest").write_text("../elsewhere\n")
+    with pytest.raises(UsageError, match="leads elsewhere"):
+        latest(results)
+    (results / "latest").unlink()
+    (results / "latest").mkdir()
+    with pytest.raises(NotFit, match="cannot be made to point at the newest run: Is a directory"):
+        point_latest(run)
+
+
+def test_programs_are_started_that_the_user_named_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
+    subjects = ["node@24.1.0", "rust+threading=serialized", "node=/opt/node"]
+    programs.check(paths.ROOT, subjects[:2], force=False)
+    with pytest.raises(UsageError, match="would start node=/opt/node, which no run begun on this"):
+        programs.check(paths.ROOT, subjects, force=False)
+    programs.check(paths.ROOT, subjects, force=True)
+    programs.remember(subjects)
+    programs.check(paths.ROOT, subjects, force=False)

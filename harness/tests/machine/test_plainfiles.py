@@ -1,0 +1,121 @@
+"""Files of folders that anyone may have filled: nothing but regular files is opened or replaced."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.machine import plainfiles
+from sqlitmus.vocabulary.errors import UsageError
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and modes of POSIX")
+
+DEEDS: dict[str, Callable[[Path], object]] = {
+    "size": plainfiles.size,
+    "opened": lambda file: plainfiles.opened(file, 100),
+    "read": lambda file: plainfiles.read(file, 100),
+    "appended": plainfiles.appended,
+    "changed": plainfiles.changed,
+    "replace": lambda file: plainfiles.replace(file, b"new"),
+}
+
+
+@pytest.fixture
+def diary(tmp_path: Path) -> Path:
+    file = tmp_path / "diary.txt"
+    file.write_text("my diary")
+    return file
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder", "device"])
+def test_what_is_no_file_is_refused_and_left_alone(
+    tmp_path: Path, diary: Path, deed: str, kind: str
+) -> None:
+    file = tmp_path / "samples.jsonl"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        targets = {"link": diary, "dangling link": tmp_path / "new", "device": Path("/dev/zero")}
+        file.symlink_to(targets[kind])
+    with pytest.raises(UsageError, match=r"samples\.jsonl is a link or no file; give a folder"):
+        DEEDS[deed](file)
+    assert diary.read_text() == "my diary"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["diary.txt", "samples.jsonl"]
+
+
+def test_a_link_that_appears_after_the_look_is_not_followed(
+    tmp_path: Path, diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "samples.jsonl"
+    file.symlink_to(diary)
+    monkeypatch.setattr(Path, "lstat", Path.stat)
+    with pytest.raises(UsageError, match="cannot be read: Too many levels of symbolic links"):
+        plainfiles.opened(file, 100)
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        plainfiles.appended(file)
+    assert diary.read_text() == "my diary"
+
+
+@pytest.mark.parametrize("deed", ["appended", "changed"])
+def test_a_file_with_a_second_name_is_read_but_not_changed(
+    tmp_path: Path, diary: Path, deed: str
+) -> None:
+    os.link(diary, tmp_path / "samples.jsonl")
+    assert plainfiles.read(tmp_path / "samples.jsonl", 100) == b"my diary"
+    with pytest.raises(UsageError, match=r"has a second name \(a hard link\), whose file would"):
+        DEEDS[deed](tmp_path / "samples.jsonl")
+
+
+def test_a_file_with_a_second_name_is_replaced_alone(tmp_path: Path, diary: Path) -> None:
+    os.link(diary, tmp_path / "report.html")
+    plainfiles.replace(tmp_path / "report.html", b"new")
+    assert (diary.read_text(), (tmp_path / "report.html").read_text()) == ("my diary", "new")
+
+
+def test_sizes_are_bounded(diary: Path) -> None:
+    assert plainfiles.read(diary, 8) == b"my diary"
+    with pytest.raises(UsageError, match="larger than 0 MB, which no run writes"):
+        plainfiles.opened(diary, 7)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert plainfiles.size(tmp_path / "none") is None
+    with pytest.raises(FileNotFoundError):
+        plainfiles.read(tmp_path / "none", 1)
+    with plainfiles.appended(tmp_path / "none") as stream:
+        stream.write(b"a")
+    with plainfiles.appended(tmp_path / "none") as stream:
+        stream.write(b"b")
+    assert (tmp_path / "none").read_bytes() == b"ab"
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, diary: Path) -> None:
+    diary.chmod(0o640)
+    plainfiles.replace(diary, b"new")
+    assert (diary.read_bytes(), stat.S_IMODE(diary.stat().st_mode)) == (b"new", 0o640)
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+
+
+def test_what_could_not_be_written_leaves_the_old_file(
+    tmp_path: Path, diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        plainfiles.replace(diary, b"new")
+    assert diary.read_text() == "my diary"
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+
+
+def test_a_link_under_the_name_of_the_half_written_file_goes(tmp_path: Path, diary: Path) -> None:
+    (tmp_path / f".report.html.{os.getpid()}.part").symlink_to(diary)
+    plainfiles.replace(tmp_path / "report.html", b"new")
+    assert diary.read_text() == "my diary"
+    assert (tmp_path / "report.html").read_bytes() == b"new"
