@@ -25,6 +25,8 @@ pub struct Iterations<'j> {
     /// What all iterations without a busy operation must give.
     expected: Option<Counts>,
     pub usage: Option<Usage>,
+    /// Those of each measured iteration, where they may differ.
+    pub answers: Vec<Counts>,
 }
 
 impl<'j> Iterations<'j> {
@@ -36,6 +38,7 @@ impl<'j> Iterations<'j> {
             counts: Counts::default(),
             expected: None,
             usage: Some(Usage::default()),
+            answers: Vec::new(),
         }
     }
 
@@ -53,7 +56,7 @@ impl<'j> Iterations<'j> {
     pub fn record(&mut self, iteration: Iteration) -> Result<(), Failure> {
         let number = self.warmup_ns.len() + self.iterations_ns.len() + 1;
         self.counts = iteration.counts;
-        let first = if iteration.busy > 0 {
+        let first = if iteration.busy > 0 || self.plan.changing {
             iteration.counts
         } else {
             *self.expected.get_or_insert(iteration.counts)
@@ -72,6 +75,7 @@ impl<'j> Iterations<'j> {
             return Ok(());
         }
         self.iterations_ns.push(iteration.nanoseconds);
+        self.answers.extend(self.plan.changing.then_some(iteration.counts));
         self.usage = self.usage.zip(iteration.usage).map(|(sum, usage)| sum + usage);
         Ok(())
     }
