@@ -16,6 +16,7 @@ from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.prober import Prober
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
@@ -33,6 +34,8 @@ class Context:
     progress: Progress
     stop: Stop
     size: str
+    prober: Prober
+    timeout_s: float
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -77,7 +80,8 @@ def opened(
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
     launcher = Launcher(scratch)
-    stop = Stop(executor, launcher)
+    prober = Prober(scratch)
+    stop = Stop(executor, launcher, prober)
     logs = scratch / "logs"
     logs.mkdir()
     invocations = Invocations(
@@ -94,7 +98,16 @@ def opened(
     try:
         with stop.listening():
             yield Context(
-                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
+                catalog,
+                invocations,
+                installed,
+                installed[oracle],
+                earlier,
+                progress,
+                stop,
+                size,
+                prober,
+                timeout_s,
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

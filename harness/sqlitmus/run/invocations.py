@@ -103,15 +103,31 @@ class Invocations:
         return judge.answer_of(result)
 
     def attempt(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        *,
+        digest: bool = False,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once and judge it."""
-        return self._perform(case, runner, mode, answer, plain=False)
+        """Run the cell of `case` and `runner` once and judge it.
+
+        With `digest`, one more iteration after the measured ones has every value in its digest.
+        """
+        return self._perform(case, runner, mode, answer, plain=False, digest=digest)
 
     def _perform(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        *,
+        plain: bool,
+        digest: bool = False,
     ) -> Attempt:
-        ready = self._prepare(case, runner, mode, plain=plain)
+        ready = self._prepare(case, runner, mode, plain=plain, digest=digest)
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
@@ -145,9 +161,11 @@ class Invocations:
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
 
-    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
+    def _prepare(
+        self, case: Case, runner: Installed, mode: Mode, *, plain: bool, digest: bool
+    ) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
-        key = (case.id, runner.spec.name, mode, plain, *counts)
+        key = (case.id, runner.spec.name, mode, plain, digest, *counts)
         if key in self._ready:
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
@@ -166,6 +184,7 @@ class Invocations:
             output=output,
             warmup_ms=runner.spec.warmup_ms,
             engine=runner.spec.engine,
+            digest=digest,
         )
         if plain:
             job = jobs.question(job)
@@ -182,6 +201,7 @@ class Invocations:
             jobs.read_back(job),
             job.connection.engine,
             job.measure.tolerate_busy,
+            digest,
         )
         self._ready[key] = _PreparedJob(file, output, requirements, copy)
         return self._ready[key]

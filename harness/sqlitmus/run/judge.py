@@ -20,6 +20,7 @@ class Requirements:
     pragmas: list[tuple[str, str | int]]
     engine: dict[str, str | int]
     tolerate_busy: bool = False
+    digest: bool = False
 
 
 class OracleAnswer(Model):
@@ -74,7 +75,8 @@ def judge(
     """The outcome of a result, and the reason unless it is ok.
 
     `answer` is None for a job without steps. When the job tolerates SQLITE_BUSY and a worker met
-    it, the answer is not compared, since operations are missing; they are counted beside the times.
+    it, the digest alone is compared, since operations are missing; they are counted beside the
+    times.
     """
     if result.status == "unsupported":
         return "unsupported", result.reason
@@ -87,7 +89,7 @@ def judge(
     if answer is None:
         return "ok", None
     short = required.tolerate_busy and any(worker.busy for worker in result.workers)
-    for name in () if short else COMPARED:
+    for name in ("digest",) if short else COMPARED:
         got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
@@ -99,6 +101,8 @@ def _unproven(result: Result, required: Requirements) -> Iterator[str]:
     """Each proof of the contract that the result lacks or fails."""
     if required.mode == "verify" and result.digest is None:
         yield "its result has no digest, which verification needs"
+    if required.digest and result.digest is None:
+        yield "its result has no digest of an iteration after the measured ones"
     times = len(result.iterations_ns)
     if required.mode == "measure" and times != required.iterations:
         yield f"its result has {times} timed iterations; {required.iterations} were asked for"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.run.context import Context
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.prober import prove_fresh
 from sqlitmus.run.processes import launch
 
 
@@ -26,7 +27,8 @@ class Answers:
 def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
-    Stops early, with the records so far, when the user asks to stop.
+    A runner that does not answer from the database is right in no cell. Stops early, with the
+    records so far, when the user asks to stop.
     """
     answers = Answers({}, {})
     total = sum(len(names) for names in cells.values())
@@ -42,6 +44,7 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
                 record = _verify(context, case, name, answer)
                 context.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
+    prove_fresh(context, cases, answers.records)
     return answers
 
 

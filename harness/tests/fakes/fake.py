@@ -63,7 +63,8 @@ def describe(behaviour: str) -> int:
 def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> int:
     """One job."""
     job = oracle_job.load(file)
-    number = count(state) if state and job.mode == "measure" else 0
+    timed = job.mode == "measure" and not job.measure.changing
+    number = count(state) if state and timed else 0
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:

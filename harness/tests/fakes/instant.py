@@ -27,6 +27,7 @@ from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job
+from sqlitmus.vocabulary.terms import Outcome
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -128,7 +129,7 @@ class Instant:
             "rows": operations,
             "checksum": 5,
             "readback": {"rows": 1, "checksum": 2} if job["readback"] else None,
-            "digest": "ab" * 32 if job["mode"] == "verify" else None,
+            "digest": "ab" * 32 if job["mode"] == "verify" or plan["digest"] else None,
             "warmup_ns": [] if cold else alternate(time, warm),
             "iterations_ns": [] if cold else alternate(time, plan["iterations"]),
             "cpu_ns": {"user": 8 * time, "system": 2 * time},
@@ -175,6 +176,11 @@ def describe(command: list[str], environment: dict[str, str], fingerprint: str) 
     return oracle().model_copy(update={"identity": identity})
 
 
+def fresh(*_: object) -> tuple[Outcome, str | None]:
+    """What comes of the question whether a runner answers from the database."""
+    return "ok", None
+
+
 @dataclass
 class Desk:
     """A clone whose sessions run within this process."""
@@ -199,6 +205,7 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
+        monkeypatch.setattr(context.Prober, "ask", fresh)
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)
