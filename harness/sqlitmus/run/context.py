@@ -15,8 +15,8 @@ from sqlitmus.run import memory
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
-from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.prober import Prober
+from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit

@@ -180,38 +180,41 @@ def _verdict(question: Question, result: Result) -> tuple[Outcome, str | None]:
     manners, answers = question.manners, result.answers
     if len(answers) != len(manners) + 1:
         return "failed", f"its result has {len(answers)} answers to {len(manners) + 1} iterations"
-    for number, answer in enumerate(answers):
-        got = (answer.rows, answer.checksum)
-        if got == _answer(question, number):
-            continue
-        if not number:
-            return "wrong", f"its rows are not those of the database, read by {_names(manners)}"
-        manner = manners[number - 1]
-        if got == _answer(question, number - 1):
-            return (
-                "wrong",
-                f"stale: another process changed rows, and {manner} returned the old ones",
-            )
-        return (
-            "wrong",
-            f"another process changed rows, and {manner} returned neither old nor new ones",
-        )
+    for changed, answer in enumerate(answers):
+        if error := _error(question, changed, (answer.rows, answer.checksum)):
+            return "wrong", error
     if result.digest is None:
         return "failed", "its result has no digest, which was asked for"
-    if result.digest != digest(_executions(question, len(manners))):
-        what = "a text with U+0000 in it, an empty blob, NULL or a long integer"
-        return "wrong", f"{what} is not what the database holds, read by {_names(manners)}"
+    if result.digest != right_digest(question):
+        return "wrong", f"its values are not those of the database, read by {_names(manners)}"
     return "ok", None
+
+
+def _error(question: Question, changed: int, got: tuple[int, int]) -> str | None:
+    """What is wrong with the rows and checksum after the rows of so many steps were changed."""
+    if got == right(question, changed):
+        return None
+    if not changed:
+        return f"its rows are not those of the database, read by {_names(question.manners)}"
+    manner = question.manners[changed - 1]
+    if got == right(question, changed - 1):
+        return f"stale: another process changed rows, and {manner} returned the old ones"
+    return f"another process changed rows, and {manner} returned neither old nor new ones"
 
 
 def _names(manners: Sequence[Manner]) -> str:
     return ", ".join(map(str, manners))
 
 
-def _answer(question: Question, changed: int) -> tuple[int, int]:
+def right(question: Question, changed: int) -> tuple[int, int]:
     """Rows and checksum of an iteration after the rows of so many steps were changed."""
     executions = _executions(question, changed)
     return sum(map(len, executions)), checksum(executions)
+
+
+def right_digest(question: Question) -> str:
+    """The digest after the last iteration."""
+    return digest(_executions(question, len(question.manners)))
 
 
 def _executions(question: Question, changed: int) -> list[list[tuple[Value, ...]]]:

@@ -98,7 +98,7 @@ def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
         (
             {"digest": None, "iterations_ns": [1, 2, 3]},
             replace(MEASURE, digest=True),
-            "its result has no digest of an iteration after the measured ones",
+            "its result has no digest, which verification needs",
         ),
         (
             {"iterations_ns": [1, 2]},
