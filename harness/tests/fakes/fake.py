@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import job as oracle_job  # pyright: ignore[reportMissingImports]
 import main as oracle  # pyright: ignore[reportMissingImports]
+import session  # pyright: ignore[reportMissingImports]
 import values  # pyright: ignore[reportMissingImports]
 
 ITERATION_NS = 1_000_000
@@ -65,6 +66,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     job = oracle_job.load(file)
     timed = job.mode == "measure" and not job.measure.changing
     number = count(state) if state and timed else 0
+    if job.measure.changing and behaviour in WHEN_ASKED:
+        return WHEN_ASKED[behaviour](job)
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
@@ -188,6 +191,15 @@ def crash_when_released(job: Any) -> int:
     return crash(job)
 
 
+def know_no_changing(_job: object) -> int:
+    """Refuse a job as a runner of an older contract does."""
+    print("$.measure.changing: unknown key", file=sys.stderr)
+    return 2
+
+
+# What befalls a process whose rows another one changes.
+WHEN_ASKED = {"hangs-when-asked": hang, "knows-no-changing": know_no_changing}
+
 # What befalls each process of several but the first.
 AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
@@ -231,7 +243,38 @@ def rounds_53_bit() -> None:
     )
 
 
+def remembers() -> None:
+    """Read the rows of a statement and its parameters once, as a cache of queries does."""
+    honest = session.compile_loop
+    session.compile_loop = lambda part, connection: honest(part, Memory(connection))
+
+
+class Memory:
+    """A connection that asks the database nothing twice."""
+
+    def __init__(self, connection: Any) -> None:
+        self.in_transaction = False
+        self._connection = connection
+        self._rows: dict[Any, Rows] = {}
+
+    def execute(self, sql: str, row: tuple[Any, ...] = ()) -> "Rows":
+        if (sql, row) not in self._rows:
+            self._rows[sql, row] = Rows(self._connection.execute(sql, row))
+        return self._rows[sql, row]
+
+
+class Rows(list[Any]):
+    """Rows as a cursor gives them."""
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> "Rows":
+        return self
+
+
 SABOTAGE = {
+    "remembers": remembers,
     "skips-column": skips_column,
     "one-row-less": one_row_less,
     "rounds-53-bit": rounds_53_bit,

@@ -73,6 +73,7 @@ class Instant:
     before: Callable[[str, int], None] = lambda _name, _number: None
     measured: list[Measured] = field(default_factory=list[Measured])
     verified: list[str] = field(default_factory=list[str])
+    digested: list[str] = field(default_factory=list[str])
     now_ns: int = 0
 
     def execute(
@@ -94,6 +95,7 @@ class Instant:
                     name, plan["operations_per_iteration"], plan["iterations"], plan["warmup_ns"]
                 )
             )
+            self.digested += [name] * plan["digest"]
             self.before(name, number)
         result = self.answer(job, name, number)
         lie = self.lies.get(name, lambda _number: {})(number)
