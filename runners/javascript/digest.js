@@ -26,8 +26,9 @@ export class Digest {
     if (value === null && nullable) return this.#tagged("n", EMPTY);
     switch (type) {
       case "integer":
+        if (Number.isSafeInteger(value)) return this.#texted("i", String(value));
         if (typeof value === "bigint" || Number.isInteger(value)) {
-          return this.#tagged("i", this.#text.encode(BigInt(value).toString()));
+          return this.#texted("i", BigInt(value).toString());
         }
         break;
       case "real":
@@ -38,7 +39,7 @@ export class Digest {
         }
         break;
       case "text":
-        if (typeof value === "string") return this.#tagged("t", this.#text.encode(value));
+        if (typeof value === "string") return this.#texted("t", value);
         break;
       default:
         if (value instanceof Uint8Array) return this.#tagged("b", value);
@@ -64,6 +65,16 @@ export class Digest {
   hex() {
     this.#flush();
     return this.#hash.digest("hex");
+  }
+
+  #texted(tag, text) {
+    const most = 3 * text.length;
+    if (most > GATHERED_BYTES - 5) return this.#tagged(tag, this.#text.encode(text));
+    if (this.#length + 5 + most > GATHERED_BYTES) this.#flush();
+    const at = this.#length + 5;
+    const { written } = this.#text.encodeInto(text, this.#gathered.subarray(at));
+    this.#head(tag, written);
+    this.#length += written;
   }
 
   #tagged(tag, bytes) {

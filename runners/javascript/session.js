@@ -47,7 +47,9 @@ export function perform(job, driver, meeting, usage, digest) {
   const outcome = performed(job, part, meeting);
   const verifying = { ...job, mode: "verify" };
   // Once more, with the connection and the statements that were measured.
-  if (digest !== null && job.mode === "measure") performed(verifying, partOf(verifying, 0), alone());
+  if (digest !== null && job.mode === "measure") {
+    performed(verifying, partOf(verifying, 0), alone());
+  }
   if (digest !== null && job.writer !== null) {
     perform(verifying, driver, alone(null, job.measure.workers), usage, null);
   }

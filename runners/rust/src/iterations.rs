@@ -161,4 +161,15 @@ mod tests {
         iterations.record(iteration(1, 7)).unwrap();
         assert!(iterations.record(iteration(1, 8)).is_err());
     }
+
+    #[test]
+    fn iterations_whose_rows_change_may_differ_and_each_measured_one_is_told() {
+        let plan = Measure { changing: true, ..plan(1, 0, 2) };
+        let mut iterations = Iterations::new(&plan);
+        for checksum in [5, 7, 9] {
+            iterations.record(iteration(1, checksum)).unwrap();
+        }
+        let told: Vec<u32> = iterations.answers.iter().map(|counts| counts.checksum).collect();
+        assert_eq!((told, iterations.counts.checksum), (vec![7, 9], 9));
+    }
 }
