@@ -98,6 +98,10 @@ bench-plausible *ARGS:
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"
 
+# What digests and changed rows cost a quick run
+bench-proofs:
+    @python harness/benchmarks/proofs.py
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py

@@ -3,10 +3,15 @@
 import { createHash } from "node:crypto";
 
 const EMPTY = new Uint8Array(0);
+/** What is gathered before it is hashed, since a call of the hash costs more than a value does. */
+const GATHERED_BYTES = 65_536;
 
 export class Digest {
   #hash = createHash("sha256");
   #text = new TextEncoder();
+  #gathered = new Uint8Array(GATHERED_BYTES);
+  #view = new DataView(this.#gathered.buffer);
+  #length = 0;
 
   /**
    * Add one value under its declared type.
@@ -21,8 +26,9 @@ export class Digest {
     if (value === null && nullable) return this.#tagged("n", EMPTY);
     switch (type) {
       case "integer":
+        if (Number.isSafeInteger(value)) return this.#texted("i", String(value));
         if (typeof value === "bigint" || Number.isInteger(value)) {
-          return this.#tagged("i", this.#text.encode(BigInt(value).toString()));
+          return this.#texted("i", BigInt(value).toString());
         }
         break;
       case "real":
@@ -33,7 +39,7 @@ export class Digest {
         }
         break;
       case "text":
-        if (typeof value === "string") return this.#tagged("t", this.#text.encode(value));
+        if (typeof value === "string") return this.#texted("t", value);
         break;
       default:
         if (value instanceof Uint8Array) return this.#tagged("b", value);
@@ -52,29 +58,52 @@ export class Digest {
 
   /** Close one execution. @param {number} count rows returned, or affected rows of `run` */
   execution(count) {
-    this.#hash.update("E");
-    this.#hash.update(littleEndian(count));
+    this.#head("E", count);
   }
 
   /** @returns {string} lower-case hexadecimal */
   hex() {
+    this.#flush();
     return this.#hash.digest("hex");
   }
 
+  #texted(tag, text) {
+    const most = 3 * text.length;
+    if (most > GATHERED_BYTES - 5) return this.#tagged(tag, this.#text.encode(text));
+    if (this.#length + 5 + most > GATHERED_BYTES) this.#flush();
+    const at = this.#length + 5;
+    const { written } = this.#text.encodeInto(text, this.#gathered.subarray(at));
+    this.#head(tag, written);
+    this.#length += written;
+  }
+
   #tagged(tag, bytes) {
-    this.#hash.update(tag);
-    this.#hash.update(littleEndian(bytes.length));
-    this.#hash.update(bytes);
+    this.#head(tag, bytes.length);
+    if (bytes.length > GATHERED_BYTES) {
+      this.#flush();
+      this.#hash.update(bytes);
+      return;
+    }
+    if (this.#length + bytes.length > GATHERED_BYTES) this.#flush();
+    this.#gathered.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** A tag and a 32-bit little-endian number. */
+  #head(tag, number) {
+    if (this.#length + 5 > GATHERED_BYTES) this.#flush();
+    this.#gathered[this.#length] = tag.charCodeAt(0);
+    this.#view.setUint32(this.#length + 1, number, true);
+    this.#length += 5;
+  }
+
+  #flush() {
+    this.#hash.update(this.#gathered.subarray(0, this.#length));
+    this.#length = 0;
   }
 }
 
 function kind(value) {
   if (value === undefined) return "nothing";
   return value === null ? "NULL" : `${typeof value} ${String(value).slice(0, 40)}`;
-}
-
-function littleEndian(count) {
-  const bytes = new DataView(new ArrayBuffer(4));
-  bytes.setUint32(0, count, true);
-  return new Uint8Array(bytes.buffer);
 }

@@ -38,6 +38,10 @@ export function combine(job, threads) {
     rows: sum(({ entry }) => entry.rows),
     affected: sum(({ affected }) => affected),
     checksum: sum(({ entry }) => entry.checksum) >>> 0,
+    answers: threads[0].figures.answers.map((_, number) => {
+      const all = (key) => sum(({ figures }) => figures.answers[number][key]);
+      return { rows: all("rows"), affected: all("affected"), checksum: all("checksum") >>> 0 };
+    }),
     workers: listed(job) ? threads.map(({ entry }) => entry) : [],
   };
 }

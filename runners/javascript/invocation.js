@@ -34,14 +34,17 @@ async function figures(job, name, driver, { system }) {
   const { perform } = await import("./session.js");
   const { alone } = await import("./meeting.js");
   const { combine } = await import("./figures.js");
-  if (measured) {
-    const across = job.measure.barrier ? (await import("./barrier.js")).barrier(system) : null;
-    return combine(job, [perform(job, driver, alone(across), system.usage, null)]);
-  }
+  const { barrier } = measured && job.measure.barrier ? await import("./barrier.js") : {};
+  return combine(job, [
+    perform(job, driver, alone(barrier?.(system)), system.usage, await digestFor(job)),
+  ]);
+}
+
+/** Where a job asks for a digest; what it takes is loaded for no other. */
+export async function digestFor({ mode, measure }) {
+  if (mode === "measure" && !measure.digest) return null;
   const { Digest } = await import("./digest.js");
-  const digest = new Digest();
-  const verified = combine(job, [perform(job, driver, alone(), system.usage, digest)]);
-  return { ...verified, digest: digest.hex() };
+  return new Digest();
 }
 
 function success({ system }, load, { phases_ns, ...figures }) {

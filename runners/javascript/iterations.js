@@ -28,6 +28,7 @@ export function iterate(job, part, db, loop, meeting, usage) {
     switches: null,
     page_faults: null,
     difference: null,
+    answers: [],
   };
   let total = null;
   let warm = 0;
@@ -63,6 +64,11 @@ export function iterate(job, part, db, loop, meeting, usage) {
       if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
+    if (job.measure.changing) {
+      total = sum;
+      if (!warming) outcome.answers.push(sum);
+      continue;
+    }
     total ??= sum;
     const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
     outcome.difference ??= difference(total, sum, number);

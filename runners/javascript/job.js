@@ -33,7 +33,8 @@
  * @property {boolean} inspect
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
- *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null}} measure
+ *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null,
+ *   changing: boolean, digest: boolean}} measure
  * @property {string} output
  */
 
@@ -123,6 +124,8 @@ const measureFields = object({
   tolerate_busy: optional(boolean, false),
   barrier: optional(boolean, false),
   share: optional(orNull(object({ first: from(0), of: from(1) })), null),
+  changing: optional(boolean, false),
+  digest: optional(boolean, false),
 });
 
 const measure = (value, path) => {

@@ -14,7 +14,7 @@ import { fold, pool } from "./values.js";
  * @param {import("./drivers/driver.js").Driver} driver
  * @param {import("./meeting.js").Meeting} meeting
  * @param {import("./system.js").System["usage"]} usage
- * @param {import("./digest.js").Digest | null} digest in verify mode
+ * @param {import("./digest.js").Digest | null} digest where the job asks for one and this thread gives it
  * @returns this thread's entry in `workers`, and the result's figures, of which `combine` takes thread 0's
  * @throws whatever the driver throws, with `sql` where it is known
  */
@@ -39,24 +39,36 @@ export function perform(job, driver, meeting, usage, digest) {
       ),
     ),
   );
-  const bound = { db, statements, pools, open: openBare, digest, clock };
-  const outcome = iterate(job, part, db, compileLoop(part, driver, bound), meeting, usage);
-  if (job.mode === "verify" && job.writer !== null && part.role === "worker") {
-    perform(job, driver, alone(null, job.measure.workers), usage, null);
+  const bound = { db, statements, pools, open: openBare, clock };
+  const performed = (job, part, meeting) => {
+    const given = { ...bound, digest: job.mode === "verify" ? digest : null };
+    return iterate(job, part, db, compileLoop(part, driver, given), meeting, usage);
+  };
+  const outcome = performed(job, part, meeting);
+  const verifying = { ...job, mode: "verify" };
+  // Once more, with the connection and the statements that were measured.
+  if (digest !== null && job.mode === "measure") {
+    performed(verifying, partOf(verifying, 0), alone());
+  }
+  if (digest !== null && job.writer !== null) {
+    perform(verifying, driver, alone(null, job.measure.workers), usage, null);
   }
   const proof = meeting.thread === 0 ? prove(job, driver, db, pools, digest) : null;
   timed("close", () => {
     for (const statement of statements) if (statement !== null) driver.finalize(statement);
     db.close();
   });
-  const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults } = outcome;
+  const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers } = outcome;
   const { affected, difference, met_busy } = outcome;
   return {
     entry: entry(part, outcome),
     affected,
     difference,
     met_busy,
-    figures: { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, ...proof, phases_ns },
+    figures: {
+      ...{ warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers },
+      ...{ ...proof, digest: digest?.hex() ?? null, phases_ns },
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { barrier } from "./barrier.js";
 import { DRIVERS } from "./drivers/registry.js";
 import { failure } from "./failure.js";
+import { digestFor } from "./invocation.js";
 import { Aborted, together } from "./meeting.js";
 import { threads } from "./parts.js";
 import { perform } from "./session.js";
@@ -15,7 +16,8 @@ const meeting = together(memory, number, threads(job), origin, across);
 try {
   const driver = await DRIVERS[name].load();
   try {
-    parentPort.postMessage(perform(job, driver, meeting, system.usage, null));
+    const digest = number === 0 ? await digestFor(job) : null;
+    parentPort.postMessage(perform(job, driver, meeting, system.usage, digest));
   } catch (error) {
     meeting.abort();
     parentPort.postMessage({ failure: failure(error, driver), aborted: error instanceof Aborted });

@@ -6,31 +6,40 @@ from typing import Any
 
 import system
 from job import Job
+from verify import verify
 from workers import Workers
 
 
 def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     """Counts of one iteration, times of all; raises ValueError where iterations differ."""
     with contextlib.closing(Workers(job, connection)) as workers:
-        warmup, measured, before = _iterate(job, workers)
+        warmup, measured, answers, before = _iterate(job, workers)
         after = system.usage()
-    rows, affected, checksum = workers.counts()
-    return {
+    figures: dict[str, Any] = {
         "operations": sum(session.operations for session in workers.working),
-        "rows": rows,
-        "affected": affected,
-        "checksum": checksum,
+        **_told(workers.counts()),
         "warmup_ns": warmup,
         "iterations_ns": measured,
         **system.figures(before, after),
         "workers": _workers(job, workers, len(measured)),
+        "answers": [_told(answer) for answer in answers],
     }
+    if job.measure.digest:
+        figures["digest"] = verify(job, connection)["digest"]
+    return figures
 
 
-def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], system.Usage]:
+def _told(counts: tuple[int, int, int]) -> dict[str, int]:
+    return dict(zip(("rows", "affected", "checksum"), counts, strict=True))
+
+
+def _iterate(
+    job: Job, workers: Workers
+) -> tuple[list[int], list[int], list[tuple[int, int, int]], system.Usage]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []
+    answers: list[tuple[int, int, int]] = []
     first = None
     before = system.usage()
     while len(measured) < plan.iterations:
@@ -41,10 +50,13 @@ def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], system.U
         (measured if warm else warmup).append(workers.iteration())
         got = workers.counts()
         first = first or got
+        if plan.changing:
+            answers += [got] if warm else []
+            continue
         if got != first and not workers.busy():
             number = len(warmup) + len(measured)
             raise ValueError(f"iteration {number} returned {got}, iteration 1 returned {first}")
-    return warmup, measured, before
+    return warmup, measured, answers, before
 
 
 def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:

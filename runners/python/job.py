@@ -83,6 +83,8 @@ class Measure:
     tolerate_busy: bool = False
     barrier: bool = False
     share: Share | None = None
+    changing: bool = False
+    digest: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -261,7 +261,8 @@ class RunnerSpec(Model):
     """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
 
     `steady_environment` is added only to steady-state measurements, because it would change the
-    start; `engine` holds options of SQLite itself, as the contract's `connection.engine`.
+    start; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
+    `nul_in_text`, texts end at their first U+0000.
     """
 
     name: str
@@ -276,6 +277,7 @@ class RunnerSpec(Model):
     sources: list[str] = ["."]
     engine: EngineOptions = {}
     warmup_ms: int = 0
+    nul_in_text: bool = True
     role: Role = "runner"
 
 

@@ -32,10 +32,12 @@ def make_job(
     output: Path,
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
+    digest: bool = False,
 ) -> Job:
     """The job of `case`; `size` is the fixture's number of rows.
 
-    `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own.
+    `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own;
+    `digest` asks for an iteration with a digest after the measured ones.
     """
     spec = catalog.scenarios[case.scenario]
     variant = case.variant
@@ -70,6 +72,7 @@ def make_job(
             latencies=spec.latencies,
             rate=spec.rate,
             tolerate_busy=spec.tolerate_busy,
+            digest=digest,
         ),
         output=str(output),
     )

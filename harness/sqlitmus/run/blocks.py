@@ -177,15 +177,17 @@ class Measuring:
     def _invoke(self, slot: Slot, take: int) -> bool:
         """One invocation, saved; False if it was cut off."""
         case = self._counted(slot)
+        digest = witnesses(slot, take, case)
         attempt = self._context.invocations.attempt(
             case,
             self._context.installed[slot.runner],
             "measure",
             self._answers.expected[case.id, case.operations],
+            digest=digest,
         )
         if self._context.stop.requested > 1:
             return False
-        sample, iterations = to_sample(slot, take, attempt)
+        sample, iterations = to_sample(slot, take, attempt, digest=digest)
         details = None
         # Only claims show them; another run would pay for a line per invocation that none reads.
         if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
@@ -247,8 +249,20 @@ def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
     return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}
 
 
-def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iterations | None]:
-    """What is kept of an invocation."""
+def witnesses(slot: Slot, take: int, case: Case) -> bool:
+    """Whether an invocation also gives a digest: the first of each cell that iterates."""
+    first = slot.block == 0 and take == 0 and slot.label == slot.runner
+    return first and case.metric == "steady" and not case.processes
+
+
+def to_sample(
+    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False
+) -> tuple[Sample, Iterations | None]:
+    """What is kept of an invocation.
+
+    A process that gave a digest did more than the others of its cell: it has no figures of the
+    whole process.
+    """
     timing, result = attempt.invocation.timing, attempt.invocation.result
     sample = Sample(
         block=slot.block,
@@ -269,6 +283,7 @@ def to_sample(slot: Slot, take: int, attempt: Attempt) -> tuple[Sample, Iteratio
         "figures": {
             figure.name: figure.measured(attempt.invocation, len(iterations))
             for figure in figures.FIGURES
+            if not (digest and figure.per == "process")
         }
     }
     if not iterations:

@@ -16,6 +16,7 @@ from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
+from sqlitmus.run.prober import Prober
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.syncs import Counter
@@ -36,6 +37,8 @@ class Context:
     stop: Stop
     size: str
     counter: Counter
+    prober: Prober
+    timeout_s: float
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -80,7 +83,8 @@ def opened(
     scratch = make_scratch()
     executor = Hyperfine(hyperfine, scratch)
     launcher = Launcher(scratch)
-    stop = Stop(executor, launcher)
+    prober = Prober(scratch)
+    stop = Stop(executor, launcher, prober)
     logs = scratch / "logs"
     logs.mkdir()
     invocations = Invocations(
@@ -108,6 +112,8 @@ def opened(
                 stop,
                 size,
                 Counter.among(tools, scratch),
+                prober,
+                timeout_s,
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -120,9 +120,16 @@ class Invocations:
         mode: Mode,
         answer: OracleAnswer | None,
         counter: Counter | None = None,
+        *,
+        digest: bool = False,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it."""
-        return self._perform(case, runner, mode, answer, plain=False, counter=counter)
+        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it.
+
+        With `digest`, one more iteration after the measured ones has every value in its digest.
+        """
+        return self._perform(
+            case, runner, mode, answer, plain=False, counter=counter, digest=digest
+        )
 
     def _perform(
         self,
@@ -133,10 +140,11 @@ class Invocations:
         *,
         plain: bool,
         counter: Counter | None = None,
+        digest: bool = False,
     ) -> Attempt:
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
-        ready = self._prepare(case, runner, mode, plain=plain)
+        ready = self._prepare(case, runner, mode, plain=plain, digest=digest)
         self._supply(case, ready)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
@@ -220,9 +228,11 @@ class Invocations:
         outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
         return outcome, reason, held
 
-    def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
+    def _prepare(
+        self, case: Case, runner: Installed, mode: Mode, *, plain: bool, digest: bool
+    ) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
-        key = (case.id, runner.spec.name, mode, plain, *counts)
+        key = (case.id, runner.spec.name, mode, plain, digest, *counts)
         if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
@@ -242,6 +252,7 @@ class Invocations:
                 output=output,
                 warmup_ms=runner.spec.warmup_ms,
                 engine=runner.spec.engine,
+                digest=digest,
             )
         except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
             reason = f"its job cannot be made: {error}"
@@ -261,6 +272,7 @@ class Invocations:
             jobs.read_back(job),
             job.connection.engine,
             job.measure.tolerate_busy,
+            digest,
         )
         self._ready[key] = _PreparedJob(file, output, requirements, source, copy, job.readback)
         return self._ready[key]

@@ -21,6 +21,7 @@ class Requirements:
     pragmas: list[tuple[str, str | int]]
     engine: dict[str, str | int]
     tolerate_busy: bool = False
+    digest: bool = False
 
 
 class OracleAnswer(Model):
@@ -82,7 +83,8 @@ def judge(
     """The outcome of a result, and the reason unless it is ok.
 
     `answer` is None for a job without steps. When the job tolerates SQLITE_BUSY and a worker met
-    it, the answer is not compared, since operations are missing; they are counted beside the times.
+    it, the digest alone is compared, since operations are missing; they are counted beside the
+    times.
     """
     if result.status == "unsupported":
         return "unsupported", result.reason
@@ -94,7 +96,7 @@ def judge(
         return "failed", f"{result.error.message}{code_text}{sql}"
     if answer is None:
         return "ok", None
-    for name in () if is_short(result, required) else COMPARED:
+    for name in ("digest",) if is_short(result, required) else COMPARED:
         got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {brief(got)}; the oracle has {brief(right)}"
@@ -109,7 +111,7 @@ def is_short(result: Result, required: Requirements) -> bool:
 
 def _unproven(result: Result, required: Requirements) -> Iterator[str]:
     """Each proof of the contract that the result lacks or fails."""
-    if required.mode == "verify" and result.digest is None:
+    if result.digest is None and (required.digest or required.mode == "verify"):
         yield "its result has no digest, which verification needs"
     times = len(result.iterations_ns)
     if required.mode == "measure" and times != required.iterations:

@@ -87,6 +87,14 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
+    def fresh(self, key: str) -> bool:
+        """Whether a runner was found to answer from the database."""
+        return "fresh" in self._entries.get(key, {})
+
+    def keep_fresh(self, key: str) -> None:
+        """Remember that it does; what went wrong is tried again."""
+        self._entries.setdefault(key, {})["fresh"] = True
+
     def keep_verified(self, key: str, record: Verified) -> None:
         """Remember a verification that is ok or unsupported; other outcomes are tried again."""
         if record.outcome in ("ok", "unsupported"):

@@ -40,15 +40,15 @@ def place(vector: Path, folder: Path) -> str:
     return text
 
 
-def difference(result: dict[str, Any], expected: dict[str, Any], mode: str) -> str | None:
+def difference(result: dict[str, Any], expected: dict[str, Any], *, digested: bool) -> str | None:
     """How a result differs from what the vector expects, in the first thing; None for not at all.
 
-    A digest is compared only in verify mode.
+    The digest counts only where the job asks for one, which is when it is `digested`.
     """
     if result["status"] != expected["status"]:
         return f"status: {result['status']}, not {expected['status']}"
     names = expected.keys() & COMPARED if expected["status"] == "ok" else set[str]()
-    for name in sorted(names - ({"digest"} if mode == "measure" else set())):
+    for name in sorted(names if digested else names - {"digest"}):
         if result.get(name) != expected[name]:
             return f"{name}: {result.get(name)}, not {expected[name]}"
     return None

@@ -9,6 +9,7 @@ from sqlitmus.run import agreement
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.prober import prove_fresh
 from sqlitmus.run.processes import launch
 from sqlitmus.run.syncs import (
     Counts,
@@ -55,8 +56,9 @@ class Answers:
 def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
-    Cells of a case that the oracle cannot answer fail. Stops early, with the records so far, when
-    the user asks to stop. Raises UsageError for SQL that SQLite does not compile.
+    Cells of a case that the oracle cannot answer fail, and a runner that does not answer from the
+    database is right in no cell. Stops early, with the records so far, when the user asks to stop.
+    Raises UsageError for SQL that SQLite does not compile.
     """
     compiled.check(context.catalog, cases, context.size)
     answers = Answers({}, {}, {})
@@ -82,6 +84,7 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
             answers.records[case.id, name] = record
         else:
             _suspect(context, case, cells[case.id], answers)
+    prove_fresh(context, cases, answers.records)
     return answers
 
 

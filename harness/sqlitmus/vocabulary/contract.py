@@ -134,6 +134,8 @@ class Measure(Model):
     """Counts: operations are per iteration, over all workers; warm-up meets both minima.
 
     `rate` is operations per second and worker at planned times; without one, each follows the last.
+    `changing` says that another process changes between iterations what they read, and asks for the
+    counts of each; `digest` asks for one more iteration after them, in the manner of verify mode.
     """
 
     operations_per_iteration: Natural
@@ -146,6 +148,8 @@ class Measure(Model):
     tolerate_busy: bool = False
     barrier: bool = False
     share: Share | None = None
+    changing: bool = False
+    digest: bool = False
 
     @model_validator(mode="after")
     def _shared(self) -> Self:
@@ -262,6 +266,14 @@ class Proof(Model):
     checksum: Uint32
 
 
+class Counts(Model):
+    """What a measured iteration returned, over all workers."""
+
+    rows: Natural
+    affected: Natural
+    checksum: Uint32
+
+
 class Phases(Model):
     """Nanoseconds outside the iterations; `load` is process start to runner ready."""
 
@@ -325,7 +337,10 @@ class Worker(Model):
 
 
 class Result(Model):
-    """The answer to one job. Counts and checksum are per iteration, over all workers."""
+    """The answer to one job. Counts and checksum are per iteration, over all workers.
+
+    `answers` has those of each measured iteration of a job that is `changing`.
+    """
 
     contract: Literal[1]
     cell: str
@@ -350,6 +365,7 @@ class Result(Model):
     workers: list[Worker] = []
     switches: Switches | None = None
     page_faults: PageFaults | None = None
+    answers: list[Counts] = []
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

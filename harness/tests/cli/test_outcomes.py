@@ -146,8 +146,7 @@ def test_bad_cells_keep_their_evidence_and_the_others_go_on(clone: Clone) -> Non
     assert [m for m in measured if m[1] == "lies-later"] == [(0, "lies-later", "wrong")]
     assert "get/idle: failed: its result has 0 timed iterations; 3 were asked for" in done.err
     for sample in clone.samples():
-        timed = sample.figures.get("cold") is not None and sample.steady_ns is not None
-        assert timed == (sample.outcome == "ok")
+        assert (sample.steady_ns is not None) == (sample.outcome == "ok")
     assert clone.evidence() == [
         "get.crashes.verify.job.json",
         "get.crashes.verify.log",
@@ -203,5 +202,5 @@ def test_a_runner_that_hangs_is_killed_with_its_children(clone: Clone) -> None:
         4,
         f"failed       get/hangs: no end within {timeout_s:g} s; killed\nok           get/honest\n",
     )
-    assert len(clone.pids()) == 3
+    assert len(clone.pids()) == 4  # a child of the one that hangs, and two of the honest one
     assert clone.alive() == []

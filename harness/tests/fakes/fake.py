@@ -70,34 +70,48 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     job = oracle_job.load(file)
     if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
         os.execv(sys.executable, [sys.executable, *sys.argv])
-    number = count(state) if state and job.mode == "measure" else 0
-    if behaviour in REFUSALS:
-        return REFUSALS[behaviour](job)
-    if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
-        return AT_BARRIER[behaviour](job)
+    measured = job.mode == "measure"
+    number = count(state) if state and measured and not job.measure.changing else 0
+    if refuse := refusal(behaviour, job):
+        return refuse(job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
     if behaviour in TRESPASSES and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
-    if behaviour == "waits" and job.mode == "measure" and number == int(argument):
+    if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
-    if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
+    if behaviour == "fails-after" and measured and number > int(argument):
         print(f"gave up at measured invocation {number}", file=sys.stderr)
         return 7
     manner = behaviour.removesuffix("-when-measured")
-    dodges = manner in WRITES and (manner == behaviour or job.mode == "measure")
+    dodges = manner in WRITES and (manner == behaviour or measured)
     result, code = oracle.run(WRITES[manner](job) if dodges else job)
-    if behaviour in TIMES and job.mode == "measure":
+    falsify(result, job, behaviour, argument, number)
+    oracle.write(result, Path(job.output))
+    return 1 if behaviour == "wrong-exit-code" else code
+
+
+def refusal(behaviour: str, job: Any) -> Any:
+    """What a fake does instead of the job; None where it does the job."""
+    if job.measure.changing and behaviour in WHEN_ASKED:
+        return WHEN_ASKED[behaviour]
+    if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
+        return AT_BARRIER[behaviour]
+    return REFUSALS.get(behaviour)
+
+
+def falsify(result: Json, job: Any, behaviour: str, argument: str, number: int) -> None:
+    """Tell another result than what was done, or do something to the database behind it."""
+    measured = job.mode == "measure"
+    if behaviour in TIMES and measured:
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
     if behaviour in LIES:
         LIES[behaviour](result, job)
-    if behaviour in FIGURES and job.mode == "measure":
+    if behaviour in FIGURES and measured:
         FIGURES[behaviour](result, argument)
     if behaviour in AFTERWARDS:
         AFTERWARDS[behaviour](Path(job.database.path))
-    oracle.write(result, Path(job.output))
-    return 1 if behaviour == "wrong-exit-code" else code
 
 
 def count(state: Path) -> int:
@@ -265,6 +279,18 @@ def leaves_numbers(job: Any) -> int:
     return 0
 
 
+def know_no_changing(_job: object) -> int:
+    """Refuse a job as a runner of an older contract does."""
+    print("$.measure.changing: unknown key", file=sys.stderr)
+    return 2
+
+
+# What befalls a process whose rows another one changes.
+WHEN_ASKED = {"hangs-when-asked": hang, "knows-no-changing": know_no_changing}
+
+# What befalls each process of several but the first.
+AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
+
 REFUSALS = {
     "crash": crash,
     "killed": killed,
@@ -285,9 +311,6 @@ REFUSALS = {
     "leaves-numbers": leaves_numbers,
     "message-drives-terminal": message_drives_terminal,
 }
-
-# What befalls each process of several but the first.
-AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
 # Another answer than the oracle's, made where a careless runner would make it. ------------------
 
@@ -328,8 +351,39 @@ def unsynced() -> None:
     session.Session.lap = lap
 
 
+def remembers() -> None:
+    """Read the rows of a statement and its parameters once, as a cache of queries does."""
+    honest = session.compile_loop
+    session.compile_loop = lambda part, connection: honest(part, Memory(connection))
+
+
+class Memory:
+    """A connection that asks the database nothing twice."""
+
+    def __init__(self, connection: Any) -> None:
+        self.in_transaction = False
+        self._connection = connection
+        self._rows: dict[Any, Rows] = {}
+
+    def execute(self, sql: str, row: tuple[Any, ...] = ()) -> "Rows":
+        if (sql, row) not in self._rows:
+            self._rows[sql, row] = Rows(self._connection.execute(sql, row))
+        return self._rows[sql, row]
+
+
+class Rows(list[Any]):
+    """Rows as a cursor gives them."""
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> "Rows":
+        return self
+
+
 SABOTAGE = {
     "unsynced": unsynced,
+    "remembers": remembers,
     "skips-column": skips_column,
     "one-row-less": one_row_less,
     "rounds-53-bit": rounds_53_bit,

@@ -27,6 +27,7 @@ from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job, Proof
+from sqlitmus.vocabulary.terms import Outcome
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -73,6 +74,7 @@ class Instant:
     before: Callable[[str, int], None] = lambda _name, _number: None
     measured: list[Measured] = field(default_factory=list[Measured])
     verified: list[str] = field(default_factory=list[str])
+    digested: list[str] = field(default_factory=list[str])
     now_ns: int = 0
 
     def execute(
@@ -94,6 +96,7 @@ class Instant:
                     name, plan["operations_per_iteration"], plan["iterations"], plan["warmup_ns"]
                 )
             )
+            self.digested += [name] * plan["digest"]
             self.before(name, number)
         result = self.answer(job, name, number)
         lie = self.lies.get(name, lambda _number: {})(number)
@@ -127,7 +130,7 @@ class Instant:
             "rows": operations,
             "checksum": 5,
             "readback": READ_BACK.model_dump() if job["readback"] else None,
-            "digest": "ab" * 32 if job["mode"] == "verify" else None,
+            "digest": "ab" * 32 if job["mode"] == "verify" or plan["digest"] else None,
             "warmup_ns": [] if cold else alternate(time, warm),
             "iterations_ns": measured,
             "cpu_ns": {"user": sum(measured) * 8 // 10, "system": sum(measured) * 2 // 10},
@@ -179,6 +182,11 @@ def describe(command: list[str], environment: dict[str, str], fingerprint: str) 
     return oracle().model_copy(update={"identity": identity})
 
 
+def fresh(*_: object) -> tuple[Outcome, str | None]:
+    """What comes of the question whether a runner answers from the database."""
+    return "ok", None
+
+
 @dataclass
 class Desk:
     """A clone whose sessions run within this process."""
@@ -204,6 +212,7 @@ class Desk:
 
         monkeypatch.setattr(context, "Hyperfine", executor)
         monkeypatch.setattr(context, "oracles", SimpleNamespace(prove=believe))
+        monkeypatch.setattr(context.Prober, "ask", fresh)
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)

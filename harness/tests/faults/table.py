@@ -1,10 +1,11 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers, durability, fixtures, folders, oracle, times, writes
+from tests.faults import answers, durability, fixtures, folders, memory, oracle, times, writes
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
     "answers": answers.FAULTS,
+    "memory and values": memory.FAULTS,
     "writes": writes.FAULTS,
     "durability": durability.FAULTS,
     "times": times.FAULTS,

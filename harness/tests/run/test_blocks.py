@@ -348,3 +348,26 @@ def test_blocks_that_an_abort_left_unequal_are_compared_where_both_are(desk: Des
         "The run was not finished: 11 of 20 blocks are complete. Comparisons use only blocks in "
         "which both runners have a value."
     )
+
+
+def test_the_first_process_of_each_cell_gives_a_digest_and_no_figures_of_the_process(
+    desk: Desk,
+) -> None:
+    desk.run(mode="quick", blocks=3)
+    samples = list(RunDirectory.open(desk.clone.root / "results/latest").samples())
+    witnesses = [(s.block, s.label) for s in samples if s.figures["cold"] is None]
+    assert sorted(witnesses) == [(0, "a"), (0, "b")]
+    assert sorted(desk.instant.digested) == ["a", "b"]
+    for sample in samples:
+        assert (sample.figures["peak_rss"] is None) == (sample.figures["cold"] is None)
+        assert sample.figures["cpu"] is not None
+        assert sample.steady_ns is not None
+
+
+def test_a_digest_that_is_not_the_oracles_is_wrong(desk: Desk) -> None:
+    desk.instant.lies["b"] = lambda number: {"digest": "cd" * 32} if number == 1 else {}
+    desk.run(mode="quick", blocks=2)
+    samples = RunDirectory.open(desk.clone.root / "results/latest").samples()
+    assert [(s.block, s.outcome, s.reason) for s in samples if s.runner == "b"] == [
+        (0, "wrong", "digest: cdcdcdcdcdcd…; the oracle has abababababab…")
+    ]

@@ -96,6 +96,11 @@ def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
     [
         ({"digest": None}, VERIFY, "its result has no digest, which verification needs"),
         (
+            {"digest": None, "iterations_ns": [1, 2, 3]},
+            replace(MEASURE, digest=True),
+            "its result has no digest, which verification needs",
+        ),
+        (
             {"iterations_ns": [1, 2]},
             MEASURE,
             "its result has 2 timed iterations; 3 were asked for",

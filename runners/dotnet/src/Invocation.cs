@@ -73,8 +73,18 @@ internal static class Invocation
         return Close(workers, workers.First, () =>
         {
             var timings = Iterations.Take(job, workers);
-            return Inspected(job, workers.First, timings.Tally, null) with
+            using var digest = job.Measure.Digest ? new Digest() : null;
+            if (digest is not null)
             {
+                var verifying = job with { Mode = Mode.Verify };
+                using var verification = new Verification(verifying, digest, workers.First.Connection);
+                verification.Perform();
+            }
+
+            return Inspected(job, workers.First, timings.Tally, digest) with
+            {
+                Digest = digest?.Finish(),
+                Answers = timings.Answers,
                 WarmupNs = timings.WarmupNs,
                 IterationsNs = timings.IterationsNs,
                 CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),

@@ -56,6 +56,8 @@ internal sealed record ConnectionSpec(
 internal sealed record Share(int First, int Of);
 
 /// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
+/// <param name="Changing">Another process changes between iterations what they read, so that they may differ.</param>
+/// <param name="Digest">One more iteration after the measured ones, in the manner of verify mode.</param>
 internal sealed record Measure(
     long OperationsPerIteration,
     long WarmupIterations,
@@ -66,7 +68,9 @@ internal sealed record Measure(
     bool Latencies,
     bool TolerateBusy,
     bool Barrier,
-    Share Share);
+    Share Share,
+    bool Changing,
+    bool Digest);
 
 internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);
 

@@ -136,7 +136,7 @@ internal static class JobReader
     private static Measure ReadMeasure(Node node)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "barrier", "share");
+            "latencies", "tolerate_busy", "barrier", "share", "changing", "digest");
         var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
@@ -148,7 +148,9 @@ internal static class JobReader
             node.Optional("latencies").Flag(absent: false),
             node.Optional("tolerate_busy").Flag(absent: false),
             node.Optional("barrier").Flag(absent: false),
-            node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers));
+            node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers),
+            node.Optional("changing").Flag(absent: false),
+            node.Optional("digest").Flag(absent: false));
     }
 
     private static Share ReadShare(Node node, int workers)

@@ -63,4 +63,7 @@ internal sealed record Result
     public WorkerResult[] Workers { get; init; } = [];
     public Switches? Switches { get; init; }
     public PageFaults? PageFaults { get; init; }
+
+    /// <summary>What each measured iteration returned, where they may differ.</summary>
+    public IReadOnlyList<Tally> Answers { get; init; } = [];
 }

@@ -46,9 +46,7 @@ internal static class ResultWriter
 
         json.WriteEndArray();
         json.WriteNumber("operations", result.Operations);
-        json.WriteNumber("rows", result.Rows);
-        json.WriteNumber("affected", result.Affected);
-        json.WriteNumber("checksum", result.Checksum);
+        WriteCounts(json, result.Rows, result.Affected, result.Checksum);
         if (result.Readback is { } proof)
         {
             json.WriteStartObject("readback");
@@ -97,6 +95,15 @@ internal static class ResultWriter
             json.WriteEndObject();
         }
 
+        json.WriteStartArray("answers");
+        foreach (var tally in result.Answers)
+        {
+            json.WriteStartObject();
+            WriteCounts(json, tally.Rows, tally.Affected, tally.Checksum);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
         json.WriteEndObject();
     }
 
@@ -120,6 +127,13 @@ internal static class ResultWriter
 
         json.WriteEndObject();
         json.WriteEndObject();
+    }
+
+    private static void WriteCounts(Utf8JsonWriter json, long rows, long affected, uint checksum)
+    {
+        json.WriteNumber("rows", rows);
+        json.WriteNumber("affected", affected);
+        json.WriteNumber("checksum", checksum);
     }
 
     private static void Write(Utf8JsonWriter json, Identity identity)

@@ -14,17 +14,20 @@ internal sealed class Session : IDisposable
     private readonly Step[] _steps;
     private readonly ILoop _loop;
     private readonly Lease? _lease;
+    private readonly bool _opened;
 
     /// <param name="part">Whose steps these are, and how it goes through them.</param>
     /// <param name="digest">Where rows are written; null where they are not.</param>
-    public Session(Job job, Part part, Digest? digest)
+    /// <param name="existing">The connection of another session, which closes it; null to open one.</param>
+    public Session(Job job, Part part, Digest? digest, SqliteConnection? existing = null)
     {
         (_job, _part) = (job, part);
         var maker = new ConnectionMaker(job.Database!, job.Connection, part.HasWorkerPragmas);
         // The writer prepares before the clock, so it keeps its connection.
         _lease = job.Connection.PerOperation && !part.IsWriter ? maker.MakeLease() : null;
         var start = Stopwatch.GetTimestamp();
-        Connection = maker.Open();
+        _opened = existing is null;
+        Connection = existing ?? maker.Open();
         var opened = Stopwatch.GetTimestamp();
         try
         {
@@ -38,7 +41,7 @@ internal sealed class Session : IDisposable
         }
         catch
         {
-            Connection.Dispose();
+            Close();
             throw;
         }
 
@@ -128,8 +131,16 @@ internal sealed class Session : IDisposable
             step.Site.Command?.Dispose();
         }
 
-        Connection.Dispose();
+        Close();
         _lease?.Dispose();
+    }
+
+    private void Close()
+    {
+        if (_opened)
+        {
+            Connection.Dispose();
+        }
     }
 
     private Work MakeWork()

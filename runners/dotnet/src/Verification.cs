@@ -1,3 +1,5 @@
+using Microsoft.Data.Sqlite;
+
 namespace Sqlitmus;
 
 /// <summary>
@@ -8,10 +10,11 @@ internal sealed class Verification : IDisposable
     private readonly Part[] _parts;
     private readonly Session? _writer;
 
-    public Verification(Job job, Digest digest)
+    /// <param name="existing">The connection of a session that goes on after this; null to open one.</param>
+    public Verification(Job job, Digest digest, SqliteConnection? existing = null)
     {
         _parts = Parts.Of(job);
-        First = new Session(job, _parts[0], digest);
+        First = new Session(job, _parts[0], digest, existing);
         try
         {
             _writer = _parts[^1].IsWriter ? new Session(job, _parts[^1], null) : null;

@@ -25,6 +25,8 @@ pub struct Iterations<'j> {
     /// What all iterations without a busy operation must give.
     expected: Option<Counts>,
     pub usage: Option<Usage>,
+    /// Those of each measured iteration, where they may differ.
+    pub answers: Vec<Counts>,
 }
 
 impl<'j> Iterations<'j> {
@@ -36,6 +38,7 @@ impl<'j> Iterations<'j> {
             counts: Counts::default(),
             expected: None,
             usage: Some(Usage::default()),
+            answers: Vec::new(),
         }
     }
 
@@ -53,7 +56,7 @@ impl<'j> Iterations<'j> {
     pub fn record(&mut self, iteration: Iteration) -> Result<(), Failure> {
         let number = self.warmup_ns.len() + self.iterations_ns.len() + 1;
         self.counts = iteration.counts;
-        let first = if iteration.busy > 0 {
+        let first = if iteration.busy > 0 || self.plan.changing {
             iteration.counts
         } else {
             *self.expected.get_or_insert(iteration.counts)
@@ -72,6 +75,7 @@ impl<'j> Iterations<'j> {
             return Ok(());
         }
         self.iterations_ns.push(iteration.nanoseconds);
+        self.answers.extend(self.plan.changing.then_some(iteration.counts));
         self.usage = self.usage.zip(iteration.usage).map(|(sum, usage)| sum + usage);
         Ok(())
     }
@@ -156,5 +160,16 @@ mod tests {
         iterations.record(Iteration { busy: 2, ..iteration(1, 8) }).unwrap();
         iterations.record(iteration(1, 7)).unwrap();
         assert!(iterations.record(iteration(1, 8)).is_err());
+    }
+
+    #[test]
+    fn iterations_whose_rows_change_may_differ_and_each_measured_one_is_told() {
+        let plan = Measure { changing: true, ..plan(1, 0, 2) };
+        let mut iterations = Iterations::new(&plan);
+        for checksum in [5, 7, 9] {
+            iterations.record(iteration(1, checksum)).unwrap();
+        }
+        let told: Vec<u32> = iterations.answers.iter().map(|counts| counts.checksum).collect();
+        assert_eq!((told, iterations.counts.checksum), (vec![7, 9], 9));
     }
 }

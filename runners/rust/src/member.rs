@@ -12,6 +12,7 @@ use crate::phase::phase;
 use crate::recording::Recording;
 use crate::result::{Phases, Work};
 use crate::session::{Lap, Session, connect};
+use crate::verify;
 
 /// A member, its number among all, and where it works.
 pub struct Place<'j> {
@@ -68,7 +69,9 @@ impl Place<'_> {
             (outcome, member.sink, member.recording)
         };
         let mut work = Work::default();
-        if number == 0 {
+        if number == 0 && job.measure.digest {
+            work = verify::witnessed::<D>(&connection, job, access)?.0;
+        } else if number == 0 {
             inspect::finish::<D, _>(&connection, job, access, &mut sink, &mut work)?;
         }
         let ((), close) = phase(|| D::close(connection))?;

@@ -51,6 +51,8 @@ pub struct Work {
     pub workers: Vec<Worker>,
     pub switches: Option<Switches>,
     pub page_faults: Option<PageFaults>,
+    /// Those of each measured iteration, where they may differ.
+    pub answers: Vec<Counts>,
 }
 
 /// What one iteration must give again and again.

@@ -17,8 +17,21 @@ use crate::session::{Session, connect};
 pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
     let access = Access::new(job, database, false);
     let (connection, open) = phase(|| connect::<D>(&access))?;
+    let (mut work, prepare) = witnessed::<D>(&connection, job, &access)?;
+    let ((), close) = phase(|| D::close(connection))?;
+    work.phases_ns = Phases::of(open, prepare, close);
+    Ok(work)
+}
+
+/// That iteration with all that follows it, on an open connection, and how long its preparation
+/// took.
+pub fn witnessed<D: Driver>(
+    connection: &D::Connection,
+    job: &Job,
+    access: &Access,
+) -> Result<(Work, u64), Failure> {
     let part = Part::worker(job, 0);
-    let prepare = || Session::<D, Witness>::prepare(&connection, &part, &access);
+    let prepare = || Session::<D, Witness>::prepare(connection, &part, access);
     let (mut session, prepare) = phase(prepare)?;
     let mut witness = Witness::default();
     let mut counts = Counts::default();
@@ -32,22 +45,21 @@ pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure
     }
     session.commit()?;
     drop(session);
-    write::<D>(job, &access)?;
+    write::<D>(job)?;
     let mut work = Work { counts, iterations_ns: vec![elapsed], ..Work::default() };
-    inspect::finish::<D, Witness>(&connection, job, &access, &mut witness, &mut work)?;
-    let ((), close) = phase(|| D::close(connection))?;
-    work.phases_ns = Phases::of(open, prepare, close);
+    inspect::finish::<D, Witness>(connection, job, access, &mut witness, &mut work)?;
     work.digest = Some(witness.digest());
-    Ok(work)
+    Ok((work, prepare))
 }
 
 /// The writer's operations, once.
-fn write<D: Driver>(job: &Job, access: &Access) -> Result<(), Failure> {
-    let Some(part) = Part::writer(job) else {
+fn write<D: Driver>(job: &Job) -> Result<(), Failure> {
+    let Some((part, database)) = Part::writer(job).zip(job.database.as_ref()) else {
         return Ok(());
     };
-    let connection = connect::<D>(access)?;
-    let mut session = Session::<D, _>::prepare(&connection, &part, access)?;
+    let access = Access::new(job, database, false);
+    let connection = connect::<D>(&access)?;
+    let mut session = Session::<D, _>::prepare(&connection, &part, &access)?;
     session.timed(part.operations, &mut Checksum::default())?;
     drop(session);
     D::close(connection)

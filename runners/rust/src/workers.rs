@@ -112,6 +112,7 @@ fn iterate<D: Driver>(
         counts: iterations.counts,
         warmup_ns: iterations.warmup_ns,
         iterations_ns: iterations.iterations_ns,
+        answers: iterations.answers,
         cpu_ns: usage.map(|usage| usage.cpu),
         switches: events.map(|usage| usage.switches),
         page_faults: events.map(|usage| usage.page_faults),
@@ -146,6 +147,7 @@ fn finish(job: &Job, work: &mut Work, ended: Vec<Ended>) {
     let mut workers = work.workers.iter_mut();
     if let (Some(first), Some(worker)) = (ended.next(), workers.next()) {
         work.readback = first.work.readback;
+        work.digest = first.work.digest;
         work.effective = first.work.effective;
         work.plans = first.work.plans;
         work.phases_ns = first.work.phases_ns;

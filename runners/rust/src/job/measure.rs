@@ -25,6 +25,12 @@ pub struct Measure {
     #[serde(default)]
     pub barrier: bool,
     pub share: Option<Share>,
+    /// Another process changes between iterations what they read, so that they may differ.
+    #[serde(default)]
+    pub changing: bool,
+    /// One more iteration after the measured ones, in the manner of verify mode.
+    #[serde(default)]
+    pub digest: bool,
 }
 
 /// This process's workers: `first` and those after it, of all in all processes.

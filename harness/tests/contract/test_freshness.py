@@ -1,0 +1,37 @@
+"""Each runner answers from the database in every manner that it has, and returns what it holds."""
+
+from pathlib import Path
+
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run import freshness
+from sqlitmus.run.freshness import Manner
+from sqlitmus.run.prober import Prober
+from tests.contract.performed import TWINS
+from tests.contract.started import RUNNERS, command, description, of_runners
+
+# What a driver lacks only in combination, which `features` cannot say.
+LACKING = {"bun": ("iterate", "array")}
+NEEDS_NO_CACHE = ("open",)
+
+
+@of_runners([name for name in RUNNERS if name not in TWINS])
+def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
+    line, environment = command(name)
+    spec = definitions.load().runners[name]
+    features = description(name)["features"]
+    manners = [
+        Manner(shape, integers, statement, operation)
+        for shape in features["shapes"]
+        for integers in features["integers"]
+        for statement in features["statements"]
+        for operation in features["operations"]
+        if operation in ("get", "all", "iterate", "open")
+        if not (operation in NEEDS_NO_CACHE and statement == "cached")
+        if (operation, shape) != LACKING.get(name)
+    ]
+    runner = Installed(spec, line, environment, None, None, "")
+    prober = Prober(tmp_path)
+    for question in freshness.questions(manners, features["integers"], spec):
+        answer = prober.ask(question, runner, tmp_path / "log", 60)
+        assert answer == ("ok", None), (tmp_path / "log").read_text("utf-8")

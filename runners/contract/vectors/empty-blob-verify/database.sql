@@ -1,0 +1,2 @@
+CREATE TABLE v(id INTEGER PRIMARY KEY, b BLOB, n BLOB);
+INSERT INTO v VALUES (1, x'', NULL), (2, x'00', x'');
