@@ -125,7 +125,7 @@ FAULTS: list[Fault] = [
     Fault(
         "no CPU time",
         "javascript",
-        clock(SPENT, "", "iterations.js", "scan-full"),
+        clock(SPENT, "", "iterations.js", "all-table"),
         "failed",
         "it reports 0 ns of CPU time in iterations of ",
         slow=True,
