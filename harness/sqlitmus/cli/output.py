@@ -2,11 +2,14 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlitmus.vocabulary.errors import NotFit, UsageError
+import typer
+
+from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
@@ -47,3 +50,14 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
     progress.insist(f"interrupted; {where}")
+
+
+@contextmanager
+def reporting(directory: Path) -> Generator[None]:
+    """Where the report of a whole run is made: after a Ctrl-C inside the block, says how to."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        command = f"./just report {shlex.quote(str(directory))}"
+        print(f"interrupted; all is measured, and this renders it: {command}", file=sys.stderr)
+        raise typer.Exit(Exit.INTERRUPTED) from None

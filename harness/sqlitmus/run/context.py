@@ -11,6 +11,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine import leftovers
 from sqlitmus.run import memory
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
@@ -19,6 +20,7 @@ from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.nouns import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +62,57 @@ def opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None = None,
+    held: tuple[int, ...] = (),
 ) -> Generator[Context]:
-    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit."""
-    hyperfine = tools.need("hyperfine")
-    requested = {name for names in cells.values() for name in names}
-    oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
-    names = [name for name in catalog.runners if name in requested or name == oracle]
-    installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
-    if installed[oracle].missing:
-        raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
-    missing = {name: i.missing for name, i in installed.items() if i.missing}
-    for name, reason in missing.items():
-        progress.say(f"{name}: missing: {reason}")
-    if requested <= missing.keys():
-        raise NotFit("no runner is present; run ./just setup and read what it reports")
-    scratch = make_scratch()
-    executor = Hyperfine(hyperfine, scratch)
-    launcher = Launcher(scratch)
-    stop = Stop(executor, launcher)
-    logs = scratch / "logs"
-    logs.mkdir()
-    invocations = Invocations(
-        catalog,
-        executor,
-        size=size,
-        timeout_s=timeout_s,
-        scratch=scratch,
-        logs=logs,
-        launcher=launcher,
-        pins=pins,
-    )
-    earlier = memory.Memory(fresh=fresh)
-    try:
-        with stop.listening():
-            yield Context(
-                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
-            )
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit.
+
+    Nothing started in the block outlives it; the descriptors `held` are open until then.
+    """
+    with leftovers.none_outlive(*held) as left:
+        if many := leftovers.of_the_dead():
+            were = counted(many, "process", "processes")
+            progress.insist(f"ended {were} that a killed run had left running")
+        hyperfine = tools.need("hyperfine")
+        requested = {name for names in cells.values() for name in names}
+        oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
+        names = [name for name in catalog.runners if name in requested or name == oracle]
+        installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
+        if installed[oracle].missing:
+            raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
+        missing = {name: i.missing for name, i in installed.items() if i.missing}
+        for name, reason in missing.items():
+            progress.say(f"{name}: missing: {reason}")
+        if requested <= missing.keys():
+            raise NotFit("no runner is present; run ./just setup and read what it reports")
+        scratch = make_scratch()
+        executor = Hyperfine(hyperfine, scratch)
+        launcher = Launcher(scratch)
+        stop = Stop(executor, launcher)
+        logs = scratch / "logs"
+        logs.mkdir()
+        invocations = Invocations(
+            catalog,
+            executor,
+            size=size,
+            timeout_s=timeout_s,
+            scratch=scratch,
+            logs=logs,
+            launcher=launcher,
+            leftovers=left,
+            pins=pins,
+        )
+        earlier = memory.Memory(fresh=fresh)
+        try:
+            with stop.listening():
+                yield Context(
+                    catalog,
+                    invocations,
+                    installed,
+                    installed[oracle],
+                    earlier,
+                    progress,
+                    stop,
+                    size,
+                )
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)

@@ -11,6 +11,7 @@ from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.leftovers import Leftovers, marked, told
 from sqlitmus.run import hyperfine, judge
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
@@ -20,6 +21,8 @@ from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
+
+LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,13 @@ class Invocations:
         scratch: Path,
         logs: Path,
         launcher: Launcher | None = None,
+        leftovers: Leftovers | None = None,
         pins: list[int] | None = None,
     ) -> None:
         self._catalog = catalog
         self.executor = executor
         self._launcher = launcher or Launcher(scratch)
+        self._leftovers = leftovers or Leftovers()
         self._pins = pins or []
         self._size = size
         self._timeout_s = timeout_s
@@ -117,7 +122,7 @@ class Invocations:
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
-        env = {**runner.environment, **extra}
+        env = marked({**runner.environment, **extra})
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
@@ -134,11 +139,15 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
+        left = self._leftovers.end()
         if invocation.result is None:
             outcome: Outcome = "failed"
-            reason = invocation.problem
+            parts = [invocation.problem or "", told(left) if left else ""]
+            reason = "; ".join(filter(None, parts))
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
+            if left and outcome != "wrong":
+                outcome, reason = "failed", f"{told(left)}. {LEAVES_NONE}"
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, outcome, reason, None, launch)

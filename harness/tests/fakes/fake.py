@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,13 @@ def main() -> int:
     asked = parser.parse_args()
     oracle.IDENTITY["runner"] = asked.name
     behaviour, _, argument = asked.behaviour.partition("=")
-    if asked.command == "describe":
+    if asked.command == "describe" and behaviour != "describe-hangs":
         return describe(behaviour)
     if asked.pids:
         asked.pids.mkdir(exist_ok=True)
         (asked.pids / str(os.getpid())).touch()
+    if behaviour == "describe-hangs":
+        hang_with()
     return perform(behaviour, argument, asked.job, asked.state)
 
 
@@ -70,12 +73,16 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
+    if behaviour == "hangs-with":
+        hang_with(*argument.split(","))
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
         wait_for_the_test(state)
     if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
         print(f"gave up at measured invocation {number}", file=sys.stderr)
         return 7
     result, code = oracle.run(job)
+    if behaviour == "leaves":
+        leave(argument)
     if behaviour in TIMES and job.mode == "measure":
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
@@ -126,6 +133,34 @@ def hang(_job: object) -> int:
         signal.pause()
 
 
+def leave(kind: str) -> None:
+    """Start a process that lives on: in this `group`, in a `session` of its own, or as a `daemon`
+    with an `empty` environment or this one's; returns when it runs."""
+    kind, _, environment = kind.partition("-")
+    before = set(pids_folder().iterdir())
+    subprocess.Popen(
+        [sys.executable, "-c", DAEMON + CHILD if kind == "daemon" else CHILD, str(pids_folder())],
+        start_new_session=kind != "group",
+        env={} if environment == "empty" else None,
+    )
+    while set(pids_folder().iterdir()) == before:
+        time.sleep(0.005)
+
+
+def hang_with(*kinds: str) -> None:
+    """Start such processes, then never end."""
+    for kind in kinds:
+        leave(kind)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+
+
+DAEMON = """
+import os
+if os.fork():
+    os._exit(0)
+"""
 CHILD = """
 import os, pathlib, signal, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
