@@ -166,15 +166,13 @@ def _answer(command: list[str], env: dict[str, str]) -> tuple[int, bytes, bytes]
     except OSError as error:
         raise ValueError(f"{command[0]}: {error.strerror}") from error
     _under_way.add(process)
-    try:
-        with process:
-            try:
-                out, err = process.communicate(timeout=DESCRIBE_TIMEOUT_S)
-            except BaseException:
+    with process:
+        try:
+            out, err = process.communicate(timeout=DESCRIBE_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
+        finally:
+            if process.returncode is None:
                 process_tree.kill(process)
-                raise
-        return process.returncode, out, err
-    except subprocess.TimeoutExpired as error:
-        raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
-    finally:
-        _under_way.discard(process)
+            _under_way.discard(process)
+    return process.returncode, out, err

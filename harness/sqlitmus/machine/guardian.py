@@ -2,16 +2,18 @@
 
 `python -I -S guardian.py MARK` sleeps until its stdin ends. A byte before that is a farewell: it
 goes. The bare end means that the harness was killed: every process whose environment carries MARK
-is ended, with all that it started. What it inherits, such as the machine's lock, is held until then.
+is ended, with all that it started. Until then it holds what it inherits, as the machine's lock.
 
 Only Linux shows the environment of other processes, in /proc.
 """
 
+import contextlib
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 VARIABLE = "SQLITMUS_RUN"
 CLEAN_LOOKS = 5  # a process that is just being started has no mark for a moment
@@ -69,7 +71,8 @@ def end(
 
 def _marked(ours: Callable[[str], bool]) -> set[int]:
     """Processes whose mark is `ours`, and all their descendants, whatever their environment."""
-    pids = {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}
+    names = (entry.name for entry in Path("/proc").iterdir())
+    pids = {int(name) for name in names if name.isdigit()} - {os.getpid()}
     family = {pid for pid in pids if (theirs := _mark_of(pid)) and ours(theirs)}
     if not family:
         return family
@@ -101,16 +104,14 @@ def _status(pid: int | str) -> list[str]:
 
 def _namespace() -> int:
     try:
-        return os.stat("/proc/self/ns/pid").st_ino
+        return Path("/proc/self/ns/pid").stat().st_ino
     except OSError:
         return 0
 
 
 def _kill(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def main(marked: str) -> None:

@@ -43,8 +43,8 @@ def main() -> int:
     if asked.pids:
         asked.pids.mkdir(exist_ok=True)
         (asked.pids / str(os.getpid())).touch()
-    if behaviour == "describe-hangs":
-        hang_with()
+    if behaviour in ("describe-hangs", "hangs-with"):
+        hang_with(*filter(None, argument.split(",")))
     return perform(behaviour, argument, asked.job, asked.state)
 
 
@@ -73,8 +73,6 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
-    if behaviour == "hangs-with":
-        hang_with(*argument.split(","))
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
         wait_for_the_test(state)
     if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
