@@ -90,6 +90,10 @@ bench-pacing *ARGS:
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"
 
+# Kill runs at random moments: no sample is lost or doubled, and no process is left (Linux)
+bench-kills *COUNT:
+    @python harness/benchmarks/kills.py "$@"
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py

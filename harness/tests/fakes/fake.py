@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,9 @@ def main() -> int:
     if asked.pids:
         asked.pids.mkdir(exist_ok=True)
         (asked.pids / str(os.getpid())).touch()
+    if behaviour == "family":
+        with family(*argument.split(",")):
+            return perform("honest", "", asked.job, asked.state)
     if behaviour in ("describe-hangs", "hangs-with"):
         hang_with(*filter(None, argument.split(",")))
     return perform(behaviour, argument, asked.job, asked.state)
@@ -143,6 +148,21 @@ def leave(kind: str) -> None:
     )
     while set(pids_folder().iterdir()) == before:
         time.sleep(0.005)
+
+
+@contextmanager
+def family(*kinds: str) -> Generator[None]:
+    """Such processes live as long as the block, which does not end while a file `hang` exists."""
+    before = set(pids_folder().iterdir())
+    for kind in kinds:
+        leave(kind)
+    try:
+        yield
+    finally:
+        while (pids_folder() / "hang").exists():
+            time.sleep(0.01)
+        for file in set(pids_folder().glob("[0-9]*")) - before:
+            os.kill(int(file.name), signal.SIGKILL)
 
 
 def hang_with(*kinds: str) -> None:

@@ -95,10 +95,16 @@ def test_children_from_before_live_on() -> None:
 
 
 def test_what_is_left_at_the_end_of_the_block_is_ended() -> None:
-    with pytest.raises(ZeroDivisionError), leftovers.none_outlive():
-        pid = detached()
-        raise ZeroDivisionError
-    assert not psutil.pid_exists(pid)
+    pids: list[int] = []
+
+    def fail() -> None:
+        with leftovers.none_outlive():
+            pids.append(detached())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not psutil.pid_exists(pids[0])
 
 
 def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,9 +139,9 @@ def test_the_guardian_is_deaf_and_keeps_no_stream_open() -> None:
     (watch,) = guardians_of(process.pid)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(watch, number)
-    streams = {os.readlink(f"/proc/{process.pid}/fd/{number}") for number in (0, 1, 2)}
+    streams = {Path(f"/proc/{process.pid}/fd/{number}").readlink() for number in (0, 1, 2)}
     files = Path(f"/proc/{watch}/fd").iterdir()
-    assert streams.isdisjoint(os.readlink(file) for file in files)
+    assert streams.isdisjoint(file.readlink() for file in files)
     assert os.getsid(watch) != os.getsid(process.pid)
     assert running(watch)
     process.kill()
