@@ -80,8 +80,7 @@ def main(count: Annotated[int, typer.Argument(min=1)] = 50, seed: int = 1) -> No
         with tempfile.TemporaryDirectory() as folder:
             stage = Stage(Path(folder), hyperfine)
             kill_once(stage, phase, chance, tallies[phase.title])
-        print(".", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        print(f"{number + 1} {phase.title}: {tallies[phase.title]}", file=sys.stderr, flush=True)
     print(f"{'killed in':18} kills  too late  processes left  samples lost  doubled  lock not free")
     for title, t in tallies.items():
         print(

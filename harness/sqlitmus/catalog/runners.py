@@ -175,4 +175,4 @@ def _answer(command: list[str], env: dict[str, str]) -> tuple[int, bytes, bytes]
             if process.returncode is None:
                 process_tree.kill(process)
             _under_way.discard(process)
-    return process.returncode, out, err
+        return process.wait(), out, err

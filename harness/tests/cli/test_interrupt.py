@@ -1,5 +1,7 @@
 """Ctrl-C, kills, resumes: nothing measured is lost or measured twice, no process is left."""
 
+# pyright: reportPrivateUsage=false
+
 import os
 import re
 import signal

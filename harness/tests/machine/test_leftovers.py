@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -65,8 +66,8 @@ def harness() -> tuple[subprocess.Popen[str], int]:
 def guardians_of(pid: int) -> list[int]:
     """The guardians that watch over a process."""
     mark = f"-{pid:010d}-"
-    every = psutil.process_iter(["cmdline"])
-    return [p.pid for p in every if any(mark in word for word in p.info["cmdline"] or [])]
+    every: Iterator[Any] = psutil.process_iter(["cmdline"])
+    return [p.pid for p in every if mark in " ".join(p.info["cmdline"] or [])]
 
 
 def test_what_is_left_is_ended_named_and_reaped() -> None:
@@ -111,7 +112,7 @@ def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(leftovers, "PATIENCE_S", 0)
     with leftovers.none_outlive() as left:
         with monkeypatch.context() as patch:
-            patch.setattr(os, "kill", lambda _pid, _signal: None)
+            patch.setattr(os, "kill", print)
             pid = detached()
             with pytest.raises(NotFit, match=rf"\(pid {pid}\), left running by an invocation"):
                 left.end()
