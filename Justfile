@@ -86,6 +86,14 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
+# Runners that take turns against runners one after the other: spread, cost and bias of both
+bench-relay *ARGS:
+    @python harness/benchmarks/relay.py "$@"
+
+# How near honest cells come to the bounds beyond which their figures are called impossible
+bench-plausible *ARGS:
+    @python harness/benchmarks/plausible.py "$@"
+
 # Plant faults in runners and folders and print what becomes of each; some build a runner
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"

@@ -1,28 +1,50 @@
-"""What the harness itself costs: fixtures, each invocation, memory.
+"""What the harness itself costs: fixtures, each invocation, proof of writes, memory.
 
 `python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
 would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
-for a reading case and for a writing one, and the harness's resident memory before and after.
+for a reading case and for a writing one, and the harness's resident memory before and after. For
+the default case of each writing scenario, N / 10 invocations show what proving its writes costs: at
+each invocation, and where the file is like none before, so that it is opened.
 """
 
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 
 from sqlitmus.catalog import cases, definitions, fixture
 from sqlitmus.run.blocks import to_sample
-from sqlitmus.run.context import opened
+from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.proof import Files, Held
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Readback
 
 CASES = ("startup-noop", "startup-first-row", "insert-transaction")
 RUNNERS = ("rust-ffi", "bun", "node", "python")
+
+
+class TimedFiles(Files):
+    """Files that note the milliseconds of each look, and whether it opened the file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks: list[tuple[float, bool]] = []
+
+    def held(self, file: Path, queries: Sequence[Readback]) -> Held:
+        """See Files."""
+        begin, opened = time.perf_counter_ns(), self.opened
+        try:
+            return super().held(file, queries)
+        finally:
+            spent = (time.perf_counter_ns() - begin) / 1e6
+            self.looks.append((spent, self.opened > opened))
 
 
 def main(count: int) -> None:
@@ -57,7 +79,31 @@ def main(count: int) -> None:
                 f"median {statistics.median(own):.2f} ms, "
                 f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
             )
+        _time_proofs(context, known, runner, count // 10)
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
+
+
+def _time_proofs(context: Context, known: definitions.Catalog, runner: str, count: int) -> None:
+    """Print a line per writing scenario."""
+    for name, spec in known.scenarios.items():
+        if not spec.writes or spec.memory:
+            continue
+        case = cases.make_case(*cases.parse_case(name, known), known, known.modes["quick"])
+        files = context.invocations.files = TimedFiles()
+        answer = context.invocations.ask_oracle(case, context.oracle)
+        files.looks.clear()
+        for _ in range(count):
+            attempt = context.invocations.attempt(
+                case, context.installed[runner], "measure", answer
+            )
+            assert attempt.held is not None, attempt.reason
+        spent = [ms for ms, _ in files.looks]
+        dear = [ms for ms, opened in files.looks if opened]
+        print(
+            f"proof of {name:20} {runner:8} {len(spent)} invocations: median {statistics.median(spent):.2f} "
+            f"ms, mean {statistics.mean(spent):.2f} ms; {len(dear)} files opened"
+            + (f", median {statistics.median(dear):.1f} ms" if dear else "")
+        )
 
 
 def _time_fixtures(known: definitions.Catalog) -> None:

@@ -40,8 +40,10 @@ def notices(
         *_unequal(facts),
         *([Notice("plans", names=plans)] if plans else []),
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
+        *_against_oracle(run),
         *_oversubscribed(run),
         *_not_warm(run),
+        *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),
     ]
@@ -100,6 +102,12 @@ def _unequal(facts: Sequence[Fact]) -> Iterable[Notice]:
             yield Notice("journal", values=fact.values)
 
 
+def _against_oracle(run: RunData) -> Iterable[Notice]:
+    suspect = {case: None for (case, _), check in run.checks.items() if check.against_oracle}
+    if suspect:
+        yield Notice("against oracle", names=list(suspect))
+
+
 def _oversubscribed(run: RunData) -> Iterable[Notice]:
     available = cores(run.machine)
     if available is None:
@@ -122,6 +130,22 @@ def _not_warm(run: RunData) -> Iterable[Notice]:
     if cells:
         named = {runner: some(cases) for runner, cases in cells.items()}
         yield Notice("not warm", sum(map(len, cells.values())), values=named)
+
+
+def _below_floor(run: RunData, cases: Sequence[Case]) -> Iterable[Notice]:
+    """Cells that are resolved as materially faster than the floor, which only calls SQLite."""
+    floor = run.plan.floor
+    variants = {runner.name for runner in run.plan.runners if runner.role == "variant"}
+    cells: dict[str, list[str]] = {}
+    for case in cases:
+        for cell in case.cells:
+            verdict = cell.overhead_verdict
+            faster = verdict and verdict.material and verdict.side == "faster"
+            if faster and cell.runner not in variants:
+                cells.setdefault(cell.runner, []).append(case.id)
+    if floor and cells:
+        values = {runner: some(ids) for runner, ids in cells.items()}
+        yield Notice("below floor", sum(map(len, cells.values())), names=[floor], values=values)
 
 
 def _frequency(machine: dict[str, str]) -> Iterable[Notice]:

@@ -166,8 +166,13 @@ class Scenario(Model):
     def _consistent(self) -> Self:
         if self.steps and bool(self.fixture) == self.memory:
             raise ValueError("steps need a fixture, or memory = true")
+        runs = any(step.operation == "run" for step in self.steps)
+        if (runs or self.writer or self.reset) and not self.writes:
+            raise ValueError(
+                "what writes (a step with operation run, a writer, reset) needs writes = true"
+            )
         if self.writes and not self.readback:
-            raise ValueError("a scenario that writes needs a readback")
+            raise ValueError("a scenario that writes needs a readback, which proves its writes")
         first = {axis: values[0] for axis, values in self.axes.items()}
         for number, step in enumerate(self.steps):
             _check_step(step, first, f"steps[{number}]")

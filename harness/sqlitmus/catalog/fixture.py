@@ -4,11 +4,11 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sqlitmus.catalog import generate
+from sqlitmus.catalog import generate, seal
 from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -32,16 +32,29 @@ def ensure(
     journal_mode: str,
     folder: Path,
     encoding: Encoding = "UTF-8",
+    say: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """The path of the fixture's file in `folder`; builds the file if it is absent."""
+    """The path of the fixture's file in `folder`; builds it if it is absent or not as it was built.
+
+    In the latter case `say` is told.
+    """
     path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
-    if path.exists():
+    damage = seal.damage(path)
+    if damage is None:
         return path
+    if damage != "absent":
+        say(f"{path}: {_NOT_TRUSTED[damage]}; it is built again")
     partial = path.with_suffix(f".{os.getpid()}.part")
     partial.unlink(missing_ok=True)
     try:
         build(fixture, size, journal_mode, partial, encoding)
+        for suffix in seal.BESIDE:  # a log of the former file would be taken for one of the new
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        # Sealed before it has its name, so that no other process finds it without a seal; and
+        # again after, because a new name is a new state.
+        seal.put(path, of=partial)
         partial.replace(path)
+        seal.damage(path)
     except OSError as error:
         raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
     except sqlite3.Error as error:
@@ -53,6 +66,12 @@ def ensure(
         for leftover in folder.glob(f"{partial.name}*"):
             leftover.unlink(missing_ok=True)
     return path
+
+
+_NOT_TRUSTED = {
+    "unsealed": "nothing tells what this fixture held when it was built",
+    "changed": "this fixture has changed since it was built",
+}
 
 
 def rows(fixture: Fixture, size: str) -> int:

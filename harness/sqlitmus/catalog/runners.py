@@ -122,8 +122,18 @@ def _fingerprint(spec: RunnerSpec, command: list[str], folders: list[Path]) -> s
     return digest.hexdigest()[:16]
 
 
+def forget(runner: Installed) -> None:
+    """Ask `runner` anew the next time: what is remembered of it is not what it says now."""
+    with suppress(OSError):
+        _remembered(runner.fingerprint).unlink()
+
+
+def _remembered(fingerprint: str) -> Path:
+    return paths.cache("descriptions") / f"{fingerprint}.json"
+
+
 def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Description:
-    cached = paths.cache("descriptions") / f"{fingerprint}.json"
+    cached = _remembered(fingerprint)
     if cached.exists():
         try:
             return Description.model_validate_json(cached.read_bytes())

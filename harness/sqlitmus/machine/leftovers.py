@@ -74,7 +74,9 @@ class Leftovers:
 
 
 def told(names: list[str]) -> str:
-    """What `Leftovers.end` ended, as part of a sentence."""
+    """What `Leftovers.end` ended, as part of a sentence; empty for nothing."""
+    if not names:
+        return ""
     kinds = [f"{name} ×{many}" if many > 1 else name for name, many in Counter(names).items()]
     were = "it was" if len(names) == 1 else "they were"
     many = counted(len(names), "process", "processes")

@@ -64,6 +64,21 @@ def kill(process: subprocess.Popen[bytes]) -> None:
                 member.kill()
 
 
+def cpu_ns(pid: int) -> int:
+    """CPU time so far of `pid` and its descendants that live, in ns; 0 where it cannot be read.
+
+    From Linux's scheduler, whose figures are exact; the clock ticks of other places are 10 ms.
+    """
+    total = 0
+    with suppress(OSError, ValueError):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
+                total += int(file.read().split()[0])
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
+                total += sum(cpu_ns(int(child)) for child in file.read().split())
+    return total
+
+
 def _signal(leader: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)

@@ -113,7 +113,7 @@ class Measuring:
 
     def _read_databases(self) -> None:
         """Let the page cache hold them again, as it did when the first session began."""
-        for file in {self._context.invocations.database(case) for case in self._plan.cases}:
+        for file in {self._context.invocations.fixtures.of(case) for case in self._plan.cases}:
             if file is not None:
                 with file.open("rb") as stream:
                     while stream.read(2**20):

@@ -13,6 +13,7 @@ from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import leftovers
 from sqlitmus.run import memory
+from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
@@ -72,47 +73,65 @@ def opened(
         if many := leftovers.of_the_dead():
             were = counted(many, "process", "processes")
             progress.insist(f"ended {were} that a killed run had left running")
-        hyperfine = tools.need("hyperfine")
-        requested = {name for names in cells.values() for name in names}
-        oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
-        names = [name for name in catalog.runners if name in requested or name == oracle]
-        installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
-        if installed[oracle].missing:
-            raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
-        missing = {name: i.missing for name, i in installed.items() if i.missing}
-        for name, reason in missing.items():
-            progress.say(f"{name}: missing: {reason}")
-        if requested <= missing.keys():
-            raise NotFit("no runner is present; run ./just setup and read what it reports")
-        scratch = make_scratch()
-        executor = Hyperfine(hyperfine, scratch)
-        launcher = Launcher(scratch)
-        stop = Stop(executor, launcher)
-        logs = scratch / "logs"
-        logs.mkdir()
-        invocations = Invocations(
-            catalog,
-            executor,
+        with _opened(
+            *(catalog, tools, progress, cells, left),
             size=size,
             timeout_s=timeout_s,
-            scratch=scratch,
-            logs=logs,
-            launcher=launcher,
-            leftovers=left,
+            fresh=fresh,
             pins=pins,
-        )
-        earlier = memory.Memory(fresh=fresh)
-        try:
-            with stop.listening():
-                yield Context(
-                    catalog,
-                    invocations,
-                    installed,
-                    installed[oracle],
-                    earlier,
-                    progress,
-                    stop,
-                    size,
-                )
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        ) as context:
+            yield context
+
+
+@contextmanager
+def _opened(
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    left: leftovers.Leftovers,
+    *,
+    size: str,
+    timeout_s: float,
+    fresh: bool,
+    pins: list[int] | None,
+) -> Generator[Context]:
+    hyperfine = tools.need("hyperfine")
+    requested = {name for names in cells.values() for name in names}
+    oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
+    names = [name for name in catalog.runners if name in requested or name == oracle]
+    installed = {i.spec.name: i for i in runners.discover(catalog, names, tools)}
+    if installed[oracle].missing:
+        raise NotFit(f"the oracle is missing: {installed[oracle].missing}")
+    missing = {name: i.missing for name, i in installed.items() if i.missing}
+    for name, reason in missing.items():
+        progress.say(f"{name}: missing: {reason}")
+    if requested <= missing.keys():
+        raise NotFit("no runner is present; run ./just setup and read what it reports")
+    scratch = make_scratch()
+    executor = Hyperfine(hyperfine, scratch)
+    launcher = Launcher(scratch)
+    stop = Stop(executor, launcher)
+    logs = scratch / "logs"
+    logs.mkdir()
+    invocations = Invocations(
+        catalog,
+        executor,
+        size=size,
+        timeout_s=timeout_s,
+        scratch=scratch,
+        logs=logs,
+        launcher=launcher,
+        leftovers=left,
+        pins=pins,
+        say=progress.insist,
+    )
+    earlier = memory.Memory(fresh=fresh)
+    try:
+        with stop.listening():
+            oracles.prove(installed[oracle], scratch / "vectors", fresh=fresh)
+            yield Context(
+                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
+            )
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -99,7 +99,7 @@ def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
 
 
 def _sized(context: Context, case: Case) -> Case:
-    file = context.invocations.database(case)
+    file = context.invocations.fixtures.of(case)
     return case.model_copy(update={"database_bytes": file.stat().st_size if file else None})
 
 

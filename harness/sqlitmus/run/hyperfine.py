@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import ValidationError
-
 from sqlitmus.machine import process_tree
+from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract import Result
 
 
@@ -17,13 +16,15 @@ from sqlitmus.vocabulary.contract import Result
 class Timing:
     """A finished process: wall, user and system nanoseconds.
 
-    After a signal, `exit_code` is 128 + its number, as in a shell, or None.
+    After a signal, `exit_code` is 128 + its number, as in a shell, or None. `peak_bytes` is its
+    largest resident memory, None where the system does not say.
     """
 
     wall_ns: int
     user_ns: int
     system_ns: int
     exit_code: int | None
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class Invocation:
     timing: Timing | None
     result: Result | None
     problem: str | None
+
+
+_NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end
 
 
 class Executor(Protocol):
@@ -81,23 +85,23 @@ class Hyperfine:
             self._process = None
         if not in_time:
             raise TimeoutError(f"no end within {timeout_s:g} s; killed")
-        try:
-            (run,) = json.loads(self._export.read_bytes())["results"]
-        except (OSError, ValueError, KeyError) as error:
-            raise RuntimeError(f"hyperfine gave no timing; its output is in {log.name}") from error
-        return Timing(
-            wall_ns=round(run["times"][0] * 1e9),
-            user_ns=round(run["user"] * 1e9),
-            system_ns=round(run["system"] * 1e9),
-            exit_code=run["exit_codes"][0],
-        )
+        timing = timing_in(self._export)
+        if timing is None:
+            raise RuntimeError(f"hyperfine gave no timing; its output is in {log.name}")
+        return timing
 
-    def command_line(self, command: list[str]) -> list[str]:
-        """hyperfine's own arguments around `command`, quoted as hyperfine splits it."""
+    def command_line(
+        self, command: list[str], export: Path | None = None, *, piped: bool = False
+    ) -> list[str]:
+        """hyperfine's own arguments around `command`, quoted as hyperfine splits it.
+
+        The timing goes to `export`. `piped`: the command reads what hyperfine's stdin is given.
+        """
         return [
             self._path,
             *("-N", "--runs", "1", "--ignore-failure", "--style", "none", "--output", "inherit"),
-            *("--export-json", str(self._export)),
+            *(("--input", "/dev/stdin") if piped else ()),
+            *("--export-json", str(export or self._export)),
             "--",
             quote(command),
         ]
@@ -106,6 +110,21 @@ class Hyperfine:
         """See Executor."""
         if process := self._process:
             process_tree.kill(process)
+
+
+def timing_in(export: Path) -> Timing | None:
+    """The timing of the one run that hyperfine exported; None where there is none."""
+    try:
+        (run,) = json.loads(export.read_bytes())["results"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return Timing(
+        wall_ns=round(run["times"][0] * 1e9),
+        user_ns=round(run["user"] * 1e9),
+        system_ns=round(run["system"] * 1e9),
+        exit_code=run["exit_codes"][0],
+        peak_bytes=next(iter(run.get("memory_usage_byte", [])), None) or None,
+    )
 
 
 def quote(command: list[str]) -> str:
@@ -120,7 +139,9 @@ def how_it_ended(code: int | None) -> str:
     if code is None:
         return "was killed"
     if code - 128 in set(signal.Signals):
-        return f"was killed by {signal.Signals(code - 128).name} (exit code {code})"
+        name = signal.Signals(code - 128).name
+        hint = "; runtimes end so, too, when they get no memory" if name in _NO_MEMORY else ""
+        return f"was killed by {name} (exit code {code}{hint})"
     return f"ended with exit code {code}"
 
 
@@ -133,7 +154,7 @@ def invoke(
     timeout_s: float,
 ) -> Invocation:
     """Run one job; every failure becomes `problem`, never an exception."""
-    output.unlink(missing_ok=True)
+    resultfile.clear(output)
     try:
         timing = executor.execute(command, environment, log, timeout_s)
     except (TimeoutError, RuntimeError) as error:
@@ -147,15 +168,11 @@ def collect(timing: Timing, output: Path) -> Invocation:
     """The invocation of a process that ended with `timing` and should have written `output`."""
     ended = how_it_ended(timing.exit_code)
     try:
-        result = Result.model_validate_json(output.read_bytes())
-    except OSError:
+        result = resultfile.read(output)
+    except FileNotFoundError:
         return Invocation(timing, None, f"{ended} and wrote no result")
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "whole file"
-        return Invocation(
-            timing, None, f"its result does not fit the contract: {where}: {first['msg']}"
-        )
+    except resultfile.Unreadable as error:
+        return Invocation(timing, None, str(error))
     expected = 1 if result.status == "failed" else 0
     if timing.exit_code != expected:
         return Invocation(timing, None, f"{ended}, which does not go with status {result.status}")

@@ -2,23 +2,29 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import fixture, jobs, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, marked, told
-from sqlitmus.run import hyperfine, judge
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import hyperfine, judge, plausible, proof, resultfile
+from sqlitmus.run.belonging import stranger
+from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
-from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -27,13 +33,26 @@ LEAVES_NONE = "A runner ends what it starts: its times and memory lack what othe
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of one cell, judged; `log` is kept only when the cell went wrong."""
+    """One run of one cell, judged; `log` is kept only when the cell went wrong.
+
+    `held` is what the database file of a writing cell held afterwards.
+    """
 
     invocation: hyperfine.Invocation
     outcome: Outcome
     reason: str | None
     log: str | None
     launch: Launch | None = None
+    held: Held | None = None
+
+
+class Unanswered(NotFit):
+    """The oracle has no answer to a case: `reason` says why, `log` is the file of what it said."""
+
+    def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
+        self.reason = f"the oracle cannot answer it: {reason}"
+        self.log = log
+        super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +65,9 @@ class _PreparedJob:
     file: Path
     output: Path
     required: Requirements
-    copy: tuple[Path, Path] | None  # source and target of the fresh database of a writing case
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes
+    readback: list[Readback]
 
 
 class Invocations:
@@ -64,9 +85,11 @@ class Invocations:
         launcher: Launcher | None = None,
         leftovers: Leftovers | None = None,
         pins: list[int] | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._catalog = catalog
         self.executor = executor
+        self.fixtures = Fixtures(catalog, size, say)
         self._launcher = launcher or Launcher(scratch)
         self._leftovers = leftovers or Leftovers()
         self._pins = pins or []
@@ -75,20 +98,8 @@ class Invocations:
         self._scratch = scratch
         self.logs = logs
         self._ready: dict[tuple[object, ...], _PreparedJob] = {}
-
-    def database(self, case: Case) -> Path | None:
-        """The fixture file of `case` in its profile's journal mode, built if absent."""
-        name = case.fixture
-        if name is None:
-            return None
-        return fixture.ensure(
-            name,
-            self._catalog.fixtures[name],
-            self._size,
-            case.journal_mode,
-            paths.cache("fixtures"),
-            case.variant.encoding,
-        )
+        self._limits = limits()
+        self.files = proof.Files()
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -97,15 +108,13 @@ class Invocations:
         self.logs = folder
 
     def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
-        """The oracle's answer to `case`; raises NotFit when it has none."""
+        """The oracle's answer to `case`; raises Unanswered when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
         if attempt.outcome != "ok" or result is None or result.digest is None:
-            raise NotFit(
-                f"the oracle cannot answer {case.id}, and nothing can be verified without it: "
-                f"{attempt.reason}\n{self._log_ending(attempt)}".rstrip()
-            )
-        return judge.answer_of(result)
+            raise Unanswered(case.id, attempt.reason, attempt.log, self._log_ending(attempt))
+        written = attempt.held and attempt.held.digest
+        return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
@@ -116,9 +125,13 @@ class Invocations:
     def _perform(
         self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
     ) -> Attempt:
+        for folder in (self._scratch, self.logs):  # a runner may have removed them
+            folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
-        if ready.copy:
-            fixture.fresh_copy(*ready.copy)
+        if ready.source and not self.fixtures.whole(ready.source):
+            self.fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
@@ -139,43 +152,87 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
-        left = self._leftovers.end()
+        left, held = told(self._leftovers.end()), None
         if invocation.result is None:
             outcome: Outcome = "failed"
-            parts = [invocation.problem or "", told(left) if left else ""]
-            reason = "; ".join(filter(None, parts))
+            reason = invocation.problem
+            if not self._scratch.exists():
+                reason = "its process removed the folder of the harness's jobs and databases"
+            reason = "; ".join(filter(None, [reason, left]))
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
-            if left and outcome != "wrong":
-                outcome, reason = "failed", f"{told(left)}. {LEAVES_NONE}"
+            amiss = self._amiss(case, runner, mode, invocation, left)
+            if amiss and outcome in ("ok", "unsupported"):
+                outcome, reason = "failed", amiss
+            if outcome == "ok" and ready.target:
+                outcome, reason, held = self._prove(ready, ready.target, invocation.result, answer)
+        if harm := self.fixtures.harm():
+            outcome, reason = "wrong", harm
         if outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
-            return Attempt(invocation, outcome, reason, None, launch)
+            return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _amiss(
+        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation, left: str
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        if left:
+            return f"{left}. {LEAVES_NONE}"
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, _cell(case, runner), runner.description):
+            runners.forget(runner)
+            return problem
+        if mode == "verify" or result.status == "failed":
+            return None
+        if result.status == "unsupported":
+            # the oracle answers questions that it cannot time
+            late = f"it was verified, and says unsupported only now: {result.reason}"
+            return None if runner.spec.role == "oracle" else late
+        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
+        return plausible.contradiction(timing, result, how, self._limits)
+
+    def _prove(
+        self, ready: _PreparedJob, file: Path, result: Result, answer: OracleAnswer | None
+    ) -> tuple[Outcome, str | None, Held | None]:
+        """Whether `file` holds what the runner says that it wrote, and what it holds."""
+        try:
+            held = self.files.held(file, ready.readback)
+        except proof.Unproven as error:
+            return error.outcome, str(error), None
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return outcome, reason, held
 
     def _prepare(self, case: Case, runner: Installed, mode: Mode, *, plain: bool) -> _PreparedJob:
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
         key = (case.id, runner.spec.name, mode, plain, *counts)
-        if key in self._ready:
+        if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
-        source = self.database(case)
+        source = self.fixtures.of(case)
         name = f"{len(self._ready):05d}"
         target = self._scratch / f"{name}.db" if spec.writes else source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
-        job = jobs.make_job(
-            case,
-            self._catalog,
-            mode=mode,
-            cell=f"{case.id}/{runner.spec.name}",
-            database=target,
-            size=rows,
-            output=output,
-            warmup_ms=runner.spec.warmup_ms,
-            engine=runner.spec.engine,
-        )
+        try:
+            job = jobs.make_job(
+                case,
+                self._catalog,
+                mode=mode,
+                cell=_cell(case, runner),
+                database=target,
+                size=rows,
+                output=output,
+                warmup_ms=runner.spec.warmup_ms,
+                engine=runner.spec.engine,
+            )
+        except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
+            reason = f"its job cannot be made: {error}"
+            raise Unanswered(case.id, reason, None, "") from error
         if plain:
             job = jobs.question(job)
         file = self._scratch / f"{name}.job.json"
@@ -183,7 +240,7 @@ class Invocations:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = (source, target) if spec.writes and source and target else None
+        copy = target if spec.writes else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,
@@ -192,7 +249,7 @@ class Invocations:
             job.connection.engine,
             job.measure.tolerate_busy,
         )
-        self._ready[key] = _PreparedJob(file, output, requirements, copy)
+        self._ready[key] = _PreparedJob(file, output, requirements, source, copy, job.readback)
         return self._ready[key]
 
     def _log_ending(self, attempt: Attempt) -> str:
@@ -203,8 +260,7 @@ class Invocations:
     def _keep_evidence(self, ready: _PreparedJob, log: Path) -> None:
         """Copy job and result beside the log of a cell that went wrong."""
         for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
-            if file.exists():
-                shutil.copyfile(file, log.with_suffix(f".{suffix}"))
+            resultfile.keep(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:
@@ -219,6 +275,10 @@ def make_scratch() -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     return scratch
+
+
+def _cell(case: Case, runner: Installed) -> str:
+    return f"{case.id}/{runner.spec.name}"
 
 
 def _file_name(text: str) -> str:

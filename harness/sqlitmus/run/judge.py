@@ -31,6 +31,7 @@ class OracleAnswer(Model):
     checksum: int
     readback: Proof | None
     digest: str
+    written: str | None = None  # digest of what its database held after it ended
 
 
 class Verified(Model):
@@ -50,6 +51,7 @@ class Verified(Model):
     engine: dict[str, str | int] = {}
     log: str | None = None
     command: str = ""
+    against_oracle: bool = False  # all runners agree with each other on another answer
 
 
 def answer_of(result: Result) -> OracleAnswer:
@@ -86,13 +88,17 @@ def judge(
         return "failed", f"{result.error.message}{code_text}{sql}"
     if answer is None:
         return "ok", None
-    short = required.tolerate_busy and any(worker.busy for worker in result.workers)
-    for name in () if short else COMPARED:
+    for name in () if is_short(result, required) else COMPARED:
         got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
-            return "wrong", f"{name}: {_short(got)}; the oracle has {_short(right)}"
+            return "wrong", f"{name}: {brief(got)}; the oracle has {brief(right)}"
     unproven = next(_unproven(result, required), None)
     return ("failed", unproven) if unproven else ("ok", None)
+
+
+def is_short(result: Result, required: Requirements) -> bool:
+    """Whether operations are missing from a result because SQLITE_BUSY was met and tolerated."""
+    return required.tolerate_busy and any(worker.busy for worker in result.workers)
 
 
 def _unproven(result: Result, required: Requirements) -> Iterator[str]:
@@ -132,7 +138,8 @@ def normal(name: str, value: str | int | None) -> str:
     return _WORDS.get(name, {}).get(text, text)
 
 
-def _short(value: object) -> str:
+def brief(value: object) -> str:
+    """A value of a result, for a sentence."""
     if isinstance(value, Proof):
         return f"{value.rows} rows with checksum {value.checksum}"
     text = str(value)

@@ -20,19 +20,31 @@ from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.vocabulary import paths
 
+# Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
+# again, whatever the runner.
+JUDGED_BY = 2
+
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
 def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
-    """A hash of the case, its scenario and fixture, and both runners' fingerprints.
+    """A hash of the case, its scenario and fixture, both runners' fingerprints, and the rules.
 
     Counts that do not affect the answer are left out.
     """
     scenario = catalog.scenarios[case.scenario]
     fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
-    parts = [case.model_dump_json(exclude=_TIMING), scenario.model_dump_json(), fixture, size]
+    # Answers without the word were remembered before anything proved the fixture's content.
+    parts = [
+        "sealed",
+        case.model_dump_json(exclude=_TIMING),
+        scenario.model_dump_json(),
+        fixture,
+        size,
+    ]
     parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
+    parts.append(str(JUDGED_BY))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 

@@ -18,6 +18,7 @@ from sqlitmus.run import selftest
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
+from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory, point_latest
@@ -116,8 +117,8 @@ def resume(
         present = context.present(plan.cells)
         answers = verify_cells(context, plan.cases, present)
         if not context.stop.requested:
-            fit = answers.fit(present)
-            _ask(context, plan.cases, fit, plan.counts, answers)
+            _ask(context, plan.cases, answers.fit(present), plan.counts, answers)
+            fit = answers.fit(present)  # without what the oracle did not answer
             if not context.stop.requested:
                 return _measure(Prepared(plan, directory, answers, fit), context, settled)
     return Ended(Exit.INTERRUPTED, directory.path)
@@ -156,9 +157,9 @@ def _prepare(
     counts = plan_counts(
         context, cases, fit, answers, mode, reference, given, alike=alike, compared=pairs
     )
-    fit = answers.fit(present)  # without what went wrong in the pilot
+    _ask(context, cases, answers.fit(present), counts, answers)
+    fit = answers.fit(present)  # without what went wrong in the pilot or was not answered
     reference = _reference(options, context, cells, fit)
-    _ask(context, cases, fit, counts, answers)
     context.memory.save()
     if context.stop.requested:
         return None
@@ -205,7 +206,10 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
 def _ask(
     context: Context, cases: list[Case], fit: Cells, counts: PlannedCounts, answers: Answers
 ) -> None:
-    """Ask the oracle for each case with the numbers of operations in the plan."""
+    """Ask the oracle for each case with the numbers of operations in the plan.
+
+    Cells whose case it cannot answer with these fail.
+    """
     for case in cases:
         for name in fit[case.id]:
             if context.stop.requested:
@@ -213,7 +217,10 @@ def _ask(
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 as_planned = case.model_copy(update={"operations": planned.operations})
-                oracle_answer(context, as_planned, answers)
+                try:
+                    oracle_answer(context, as_planned, answers)
+                except Unanswered as silence:
+                    answers.give_up(case, [name], silence)
 
 
 @contextmanager

@@ -1,19 +1,39 @@
 """Verifies each cell against the oracle before anything is timed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlitmus.catalog import compiled
 from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.run import agreement
 from sqlitmus.run.context import Context
+from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.processes import launch
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and the oracle's answers by (case id, operations)."""
+    """Verifications by (case id, runner), and the oracle's answers by (case id, operations).
+
+    `silences` are those that the oracle could not give.
+    """
 
     records: dict[tuple[str, str], Verified]
     expected: dict[tuple[str, int], OracleAnswer | None]
+    silences: dict[tuple[str, int], Unanswered]
+
+    def give_up(self, case: Case, names: Sequence[str], silence: Unanswered) -> None:
+        """Record the cells of a case that the oracle cannot answer as failed."""
+        for name in names:
+            self.records[case.id, name] = Verified(
+                case=case.id,
+                runner=name,
+                outcome="failed",
+                reason=silence.reason,
+                log=silence.log,
+                command=rerun(case, name),
+            )
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed, because their answer was right."""
@@ -26,9 +46,11 @@ class Answers:
 def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
-    Stops early, with the records so far, when the user asks to stop.
+    Cells of a case that the oracle cannot answer fail. Stops early, with the records so far, when
+    the user asks to stop. Raises UsageError for SQL that SQLite does not compile.
     """
-    answers = Answers({}, {})
+    compiled.check(context.catalog, cases, context.size)
+    answers = Answers({}, {}, {})
     total = sum(len(names) for names in cells.values())
     for case in cases:
         for name in cells[case.id]:
@@ -36,26 +58,58 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
                 return answers
             done = len(answers.records)
             context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
-            key, answer = context.key(case, name), oracle_answer(context, case, answers)
+            try:
+                answer = oracle_answer(context, case, answers)
+            except Unanswered as silence:
+                answers.give_up(case, cells[case.id], silence)
+                break
+            key = context.key(case, name)
             record = context.memory.verified(key)
             if record is None:
                 record = _verify(context, case, name, answer)
                 context.memory.keep_verified(key, record)
             answers.records[case.id, name] = record
+        else:
+            _suspect(context, case, cells[case.id], answers)
     return answers
+
+
+def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answers) -> None:
+    """Say so in the records of `case` if runners agree with each other against the oracle."""
+    answer = answers.expected.get((case.id, case.operations))
+    records = [answers.records[case.id, name] for name in names]
+    specs = [context.catalog.runners[name] for name in names]
+    runtimes = {spec.name: spec.runtime for spec in specs if spec.role != "oracle"}
+    words = answer and agreement.suspicion(records, answer, runtimes)
+    if not words:
+        return
+    context.progress.say(f"{case.id}: {words}")
+    for record in records:
+        if record.outcome == "wrong":
+            changes = {"reason": f"{record.reason}; {words}", "against_oracle": True}
+            answers.records[case.id, record.runner] = record.model_copy(update=changes)
 
 
 def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
     """The oracle's answer to `case` with its number of operations; None without steps.
 
-    The oracle is asked only when neither `answers` nor the memory has its answer.
+    The oracle is asked only when neither `answers` nor the memory has its answer. Raises
+    Unanswered, and says so, when it gives none.
     """
     at = (case.id, case.operations)
+    if at in answers.silences:
+        raise answers.silences[at]
     if at not in answers.expected:
         key = context.key(case, context.oracle.spec.name)
         answer = context.memory.expected(key)
         if answer is None and context.catalog.scenarios[case.scenario].steps:
-            answer = context.invocations.ask_oracle(case, context.oracle)
+            try:
+                answer = context.invocations.ask_oracle(case, context.oracle)
+            except Unanswered as silence:
+                answers.silences[at] = silence
+                if not context.stop.requested:
+                    context.progress.say(str(silence))
+                raise
             context.memory.keep_expected(key, answer)
         answers.expected[at] = answer
     return answers.expected[at]

@@ -35,6 +35,14 @@ def test_a_clean_run_has_no_notice() -> None:
     assert worded.notices(analyse(make())) == []
 
 
+def test_runners_that_agree_against_the_oracle() -> None:
+    verify = change(checks(plan()), {"outcome": "wrong", "against_oracle": True}, case="get-pk")
+    assert (
+        "In 1 case all runners that answered agree with each other against the oracle: get-pk. "
+        "Suspect the oracle"
+    ) in notices(make(verify=verify))
+
+
 def test_few_blocks() -> None:
     planned = plan(blocks=3)
     assert "3 complete blocks: fewer than 10 never give a verdict" in notices(make(planned))
@@ -104,6 +112,29 @@ def test_recorded_answers_that_disagree() -> None:
     report = analyse(make(verify=verify))
     assert "Recorded answers disagree in 1 case" in "\n".join(worded.notices(report))
     assert "disagree" in report.cases[0].checks
+
+
+def ratios(of: dict[str, float], **changes: object) -> RunData:
+    planned = plan(blocks=30, **changes)
+    return make(planned, lines=samples(planned, noisy(of, spread=0.003)))
+
+
+def test_a_runner_that_is_faster_than_the_floor_is_to_be_looked_at() -> None:
+    text = notices(ratios({"node": 1.5, "canary": 1.5, "bun": 0.8}))
+    assert text.startswith(
+        "Faster than rust-ffi, which calls SQLite's C API and has no driver: bun in get-pk and "
+        "get-index. That can be so, as where SQLite's version or options differ."
+    )
+
+
+@pytest.mark.parametrize("bun", [0.99, 1.0, 1.5])
+def test_no_runner_is_faster_than_the_floor(bun: float) -> None:
+    assert notices(ratios({"bun": bun})) == ""
+
+
+def test_a_variant_is_there_to_be_faster_than_the_floor() -> None:
+    runners = [runner("node"), runner("bun", role="variant"), runner("rust-ffi", role="floor")]
+    assert notices(ratios({"bun": 0.8}, runners=runners)) == ""
 
 
 @pytest.mark.parametrize(

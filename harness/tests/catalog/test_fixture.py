@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog import definitions, fixture, seal
 from sqlitmus.catalog.definitions import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -98,7 +98,7 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: str) -> None:
     file = fixture.ensure("tiny", definition(), "s", mode, tmp_path)
-    assert [f.name for f in tmp_path.iterdir()] == [file.name]
+    assert {f.name for f in tmp_path.iterdir()} == {file.name, seal.beside(file).name}
     with contextlib.closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
 
@@ -133,6 +133,30 @@ def test_a_built_file_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert fixture.ensure("tiny", definition(), "s", "delete", tmp_path) == file
     with pytest.raises(AssertionError, match="built twice"):
         fixture.ensure("tiny", definition(), "m", "delete", tmp_path)
+
+
+def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def ensure() -> Path:
+        return fixture.ensure("tiny", definition(), "s", "wal", tmp_path, say=told.append)
+
+    file = ensure()
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + b"x")
+    assert ensure().read_bytes() == content
+    log = file.with_name(f"{file.name}-wal")
+    log.write_bytes(b"pages")
+    assert ensure().read_bytes() == content
+    assert not log.exists()
+    seal.beside(file).unlink()
+    assert ensure().read_bytes() == content
+    changed = f"{file}: this fixture has changed since it was built; it is built again"
+    unsealed = f"{file}: nothing tells what this fixture held when it was built; it is built again"
+    assert told == [changed, changed, unsealed]
+    file.unlink()
+    assert ensure().read_bytes() == content
+    assert len(told) == 3
 
 
 def test_bad_sql_is_told_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:

@@ -25,25 +25,6 @@ def counts(run: RunDirectory) -> dict[str, Counts]:
     return found
 
 
-def measured(clone: Clone) -> int:
-    """Measured invocations of all fakes so far."""
-    files = [clone.state(name) for name in ("a", "b")]
-    return sum(file.stat().st_size for file in files if file.exists())
-
-
-def test_counts_land_in_the_plan(clone: Clone) -> None:
-    clone.runner("a", "paced=50000")
-    clone.runner("b", "paced=2000000")
-    done = clone.sqlitmus(*RUN, "--blocks", "1")
-    assert done.code == 0, done.err
-    first = counts(clone.latest())
-    # 5 ms an iteration, of which a does 100; so does b, which is 40 times slower
-    assert {name: found.operations for name, found in first.items()} == {"a": 100, "b": 100}
-    assert {name: found.steadiness for name, found in first.items()} == {"a": "flat", "b": "flat"}
-    assert (first["a"].deviation is None, first["b"].deviation is None) == (False, True)
-    assert measured(clone) == PILOT + 2
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 def test_ctrl_c_in_the_pilot_leaves_nothing(clone: Clone) -> None:
     clone.runner("a")
@@ -63,6 +44,17 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     for name in ("a", "b"):
         catalogue.runner(name)
     return Desk.make(catalogue, monkeypatch)
+
+
+def test_counts_land_in_the_plan(desk: Desk) -> None:
+    desk.instant.paces |= {"a": even(50_000, "a"), "b": even(2_000_000, "b")}
+    assert desk.run(mode="piloted", blocks=1).exit == 0
+    first = counts(desk.clone.latest())
+    # 5 ms an iteration, of which a does 100; so does b, which is 40 times slower
+    assert {name: found.operations for name, found in first.items()} == {"a": 100, "b": 100}
+    assert {name: found.steadiness for name, found in first.items()} == {"a": "flat", "b": "flat"}
+    assert (first["a"].deviation is None, first["b"].deviation is None) == (False, True)
+    assert len(desk.instant.measured) == PILOT + 2
 
 
 def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says(

@@ -1,15 +1,14 @@
 """The vectors as a runner performs them: all that can be in one process, the others alone."""
 
-import contextlib
 import hashlib
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from sqlitmus.catalog import definitions
+from sqlitmus.run import vectors
 from sqlitmus.vocabulary.contract import Job
 from tests.contract.started import CONTRACT, Json, start
 
@@ -35,7 +34,7 @@ class Performed:
 
 def job_of(vector: str) -> Job:
     """The job of a vector, with its places for paths still in it."""
-    return Job.model_validate_json((CONTRACT / "vectors" / vector / "job.json").read_bytes())
+    return vectors.job_of(CONTRACT / "vectors" / vector)
 
 
 def needs_own_process(job: Job) -> bool:
@@ -59,8 +58,8 @@ def vectors_of(name: str) -> list[str]:
 
 def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
     """Have a runner perform its vectors below `folder`."""
-    vectors = [v for v in vectors_of(name) if (name, v.partition("-")[0]) not in SLOW]
-    jobs = {vector: written(vector, folder) for vector in vectors}
+    names = [v for v in vectors_of(name) if (name, v.partition("-")[0]) not in SLOW]
+    jobs = {vector: written(vector, folder) for vector in names}
     together = {vector for vector, job in jobs.items() if not needs_own_process(job)}
     done = start(name, "--jobs", str(folder / "jobs"), timeout=TIMEOUT_S)
     answers: dict[str, Performed] = {}
@@ -80,16 +79,7 @@ def file_of(vector: str, folder: Path) -> Path:
 
 def written(vector: str, folder: Path) -> Job:
     """A vector's job, with its database below `folder` and its file where `file_of` tells."""
-    files, own = CONTRACT / "vectors" / vector, folder / vector
-    own.mkdir(parents=True)
-    database, output = own / "vector.db", own / "result.json"
-    script = files / "database.sql"
-    if script.exists():
-        with contextlib.closing(sqlite3.connect(database)) as connection:
-            connection.executescript(script.read_text("utf-8"))
-    text = (files / "job.json").read_text("utf-8")
-    for place, path in (("{database}", database), ("{output}", output)):
-        text = text.replace(place, json.dumps(str(path))[1:-1])
+    text = vectors.place(CONTRACT / "vectors" / vector, folder / vector)
     job = Job.model_validate_json(text)
     file = file_of(vector, folder)
     file.parent.mkdir(exist_ok=True)

@@ -20,6 +20,8 @@ from sqlitmus.vocabulary import paths
 
 HERE = Path(__file__).parent
 DEADLINE_S = 60.0
+# Few, because each clone has the oracle perform them; tests of the vectors have it perform all.
+VECTORS = ("get-hit-and-miss-verify", "insert-immediate-verify", "types-all-verify")
 T = TypeVar("T")
 
 FIXTURE = """
@@ -177,7 +179,7 @@ RUNNER = """
 [[runner]]
 name = "{name}"
 title = "{name}, a fake"
-runtime = "Fake"
+runtime = "{runtime}"
 driver = "{behaviour}"
 tool = "python"
 command = ["{{python}}", "-X", "utf8", "{{runners}}/fakes/fake.py", {arguments}]
@@ -210,6 +212,9 @@ class Clone:
         clone.write("scenarios/modes.toml", MODES)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
+        for name in VECTORS:
+            vector = Path("contract/vectors", name)
+            shutil.copytree(paths.RUNNERS / vector, root / "runners" / vector)
         (root / "runners/fakes").mkdir()
         shutil.copy(HERE / "fake.py", root / "runners/fakes/fake.py")
         known = {"python": {"path": sys.executable}, "absent": {"missing": "not for sale"}}
@@ -230,14 +235,21 @@ class Clone:
         assert text.count(old) == 1, f"{old!r} is not exactly once in {name}"
         self.write(name, text.replace(old, new))
 
-    def runner(self, name: str, behaviour: str = "honest", *, state: str | None = None) -> None:
+    def runner(
+        self,
+        name: str,
+        behaviour: str = "honest",
+        *,
+        state: str | None = None,
+        runtime: str = "Fake",
+    ) -> None:
         """Add a fake; runners with the same `state` count their measurements together."""
         given = [f"--behaviour={behaviour}", f"--name={name}", f"--pids={self.root / 'pids'}"]
         given.append(f"--state={self.state(state or name)}")
         arguments = ", ".join(map(json.dumps, given))
         file = self.root / "runners/fakes/runner.toml"
         before = file.read_text("utf-8") if file.exists() else ""
-        text = RUNNER.format(name=name, behaviour=behaviour, arguments=arguments)
+        text = RUNNER.format(name=name, behaviour=behaviour, runtime=runtime, arguments=arguments)
         file.write_text(before + text, "utf-8")
 
     def state(self, name: str) -> Path:

@@ -7,14 +7,18 @@ process leaves its id in the folder `--pids=FOLDER`, so that a test can see that
 # pyright: basic
 
 import argparse
+import contextlib
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +49,9 @@ def main() -> int:
     if asked.pids:
         asked.pids.mkdir(exist_ok=True)
         (asked.pids / str(os.getpid())).touch()
+    if behaviour == "leaves":
+        leave(argument)
+        return perform("honest", "", asked.job, asked.state)
     if behaviour == "family":
         with family(*argument.split(",")):
             return perform("honest", "", asked.job, asked.state)
@@ -78,21 +85,25 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return AT_BARRIER[behaviour](job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
+    if behaviour in TRESPASSES and argument in ("", job.mode):
+        TRESPASSES[behaviour](Path(job.database.path))
     if behaviour == "waits" and job.mode == "measure" and number == int(argument):
         wait_for_the_test(state)
     if behaviour == "fails-after" and job.mode == "measure" and number > int(argument):
         print(f"gave up at measured invocation {number}", file=sys.stderr)
         return 7
-    result, code = oracle.run(job)
-    if behaviour == "leaves":
-        leave(argument)
+    manner = behaviour.removesuffix("-when-measured")
+    dodges = manner in WRITES and (manner == behaviour or job.mode == "measure")
+    result, code = oracle.run(WRITES[manner](job) if dodges else job)
     if behaviour in TIMES and job.mode == "measure":
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
-    if behaviour == "paced" and job.mode == "measure":
-        pace(result, job, float(argument) * jitter(number))
     if behaviour in LIES:
         LIES[behaviour](result, job)
+    if behaviour in FIGURES and job.mode == "measure":
+        FIGURES[behaviour](result, argument)
+    if behaviour in AFTERWARDS:
+        AFTERWARDS[behaviour](Path(job.database.path))
     oracle.write(result, Path(job.output))
     return 1 if behaviour == "wrong-exit-code" else code
 
@@ -240,8 +251,61 @@ def crash_when_released(job: Any) -> int:
     return crash(job)
 
 
-# What befalls each process of several but the first.
-AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
+def unsupported_when_measured(job: Any) -> int:
+    """Be verified, and then say that there is no such feature."""
+    if job.mode == "measure":
+        return unsupported(job)
+    result, code = oracle.run(job)
+    oracle.write(result, Path(job.output))
+    return code
+
+
+def traps(_job: object) -> int:
+    """Die as V8 does without memory."""
+    os.kill(os.getpid(), signal.SIGTRAP)
+    return 0
+
+
+def removes_scratch(job: Any) -> int:
+    """Remove everything beside the result when measured, after an honest verification."""
+    code = unsupported_when_measured(job)
+    if job.mode == "measure":
+        shutil.rmtree(Path(job.output).parent)
+    return code
+
+
+def writes_keys_twice(job: Any) -> int:
+    """Say two things with one name, the right one last, which is what most readers take."""
+    result, code = oracle.run(job)
+    Path(job.output).write_text('{"rows": 7, ' + json.dumps(result)[1:], "utf-8")
+    return code
+
+
+def leaves_fifo(job: Any) -> int:
+    """Leave a pipe that nobody writes to."""
+    os.mkfifo(job.output)
+    return 0
+
+
+def leaves_zero(job: Any) -> int:
+    """Leave a link to what never ends."""
+    Path(job.output).symlink_to("/dev/zero")
+    return 0
+
+
+def leaves_folder(job: Any) -> int:
+    """Leave a folder."""
+    Path(job.output).mkdir()
+    return 0
+
+
+def leaves_numbers(job: Any) -> int:
+    """Begin a result of 10^8 numbers."""
+    with Path(job.output).open("wb") as stream:
+        stream.write(b'{"contract": 1, "warmup_ns": [')
+        stream.writelines(b"1," * 10**6 for _ in range(100))
+    return 0
+
 
 REFUSALS = {
     "crash": crash,
@@ -253,8 +317,18 @@ REFUSALS = {
     "stderr-only": stderr_only,
     "unsupported": unsupported,
     "failed": failed,
+    "unsupported-when-measured": unsupported_when_measured,
+    "traps": traps,
+    "removes-scratch": removes_scratch,
+    "writes-keys-twice": writes_keys_twice,
+    "leaves-fifo": leaves_fifo,
+    "leaves-zero": leaves_zero,
+    "leaves-folder": leaves_folder,
+    "leaves-numbers": leaves_numbers,
 }
 
+# What befalls each process of several but the first.
+AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
 
 # Another answer than the oracle's, made where a careless runner would make it. ------------------
 
@@ -288,6 +362,94 @@ SABOTAGE = {
     "one-row-less": one_row_less,
     "rounds-53-bit": rounds_53_bit,
 }
+
+
+# Damage to databases that are not the runner's own. ----------------------------------------------
+
+
+def deletes_rows(database: Path) -> None:
+    """Clear out a table that others read, too."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("DELETE FROM tiny WHERE id > 4")
+        connection.commit()
+
+
+def deletes_database(database: Path) -> None:
+    """Tidy up behind others."""
+    database.unlink()
+
+
+def leaves_wal(database: Path) -> None:
+    """Write, and die before what was written is in the file itself."""
+    code = f"import sqlite3, os; c = sqlite3.connect({str(database)!r}, isolation_level=None)\n"
+    code += "c.execute('DELETE FROM tiny WHERE id > 4'); os._exit(0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def deletes_elsewhere(database: Path) -> None:
+    """Clear out what another case reads, from one that has a copy of its own."""
+    for file in (database.parents[2] / "fixtures").glob("tiny-*.db"):
+        deletes_rows(file)
+
+
+TRESPASSES = {
+    "deletes-rows": deletes_rows,
+    "deletes-database": deletes_database,
+    "leaves-wal": leaves_wal,
+    "deletes-elsewhere": deletes_elsewhere,
+}
+
+
+# Writes that do not reach the database, though the connection that wrote reads them back. ---------
+
+
+class Uncommitted(sqlite3.Connection):
+    """Begins a transaction at the first write and never commits it."""
+
+    def execute(self, sql: str, *bound: Any) -> sqlite3.Cursor:
+        if sql.startswith(("BEGIN", "COMMIT")):
+            return super().execute("SELECT 1")
+        if sql.startswith(("INSERT", "DELETE")) and not self.in_transaction:
+            super().execute("BEGIN")
+        return super().execute(sql, *bound)
+
+
+def never_commits(job: Any) -> Any:
+    """Leave the driver's autocommit off."""
+    honest = sqlite3.connect
+    sqlite3.connect = lambda *given, **options: honest(*given, factory=Uncommitted, **options)
+    return job
+
+
+def writes_elsewhere(job: Any) -> Any:
+    """Work on a copy."""
+    copy = f"{job.output}.copy.db"
+    shutil.copyfile(job.database.path, copy)
+    return replace(job, database=replace(job.database, path=copy))
+
+
+WRITES = {"never-commits": never_commits, "writes-elsewhere": writes_elsewhere}
+
+
+def remove(database: Path) -> None:
+    """Leave no database behind."""
+    database.unlink()
+
+
+def move(database: Path) -> None:
+    """Leave a link to where the database is now."""
+    database.rename(database.with_suffix(".moved"))
+    database.symlink_to(database.with_suffix(".moved"))
+
+
+def damage(database: Path) -> None:
+    """Overwrite the table's page; the header stays."""
+    with database.open("r+b") as stream:
+        stream.seek(2 * 4096)
+        stream.write(b"\xff" * 4096)
+
+
+AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-database": damage}
 
 
 # Another result than what was done. -------------------------------------------------------------
@@ -335,21 +497,41 @@ LIES = {
 }
 
 
+# Figures that cannot be, and results of something else. ------------------------------------------
+
+
+def takes(result: Json, ns: str) -> None:
+    """Report that time for each iteration."""
+    result["iterations_ns"] = [int(ns) for _ in result["iterations_ns"]]
+
+
+def is_of(result: Json, what: str) -> None:
+    """Be the result of something else."""
+    identity = result["identity"]
+    other: dict[str, Json] = {
+        "cell": {"cell": "get/honest"},
+        "runner": {"identity": {**identity, "runner": "node"}},
+        "driver": {"identity": {**identity, "driver": {"name": "faster", "version": "9.9"}}},
+        "sqlite": {"sqlite_version": "9.9.9"},
+    }
+    result.update(other[what])
+
+
+FIGURES = {
+    "takes": takes,
+    "is": is_of,
+    "uses": lambda result, ns: result.update(cpu_ns={"user": int(ns), "system": 0}),
+    "holds": lambda result, size: result.update(peak_rss_bytes=int(size)),
+    "faults": lambda result, many: result.update(page_faults={"minor": int(many), "major": 0}),
+}
+
+
 # Times as functions of the invocation's number; the jitter is ±0.2 %, without chance. -----------
 
 
 def jitter(number: int) -> float:
     """A factor near 1."""
     return 1 + 0.002 * ((number * 7 % 11) / 5 - 1)
-
-
-def pace(result: Json, job: Any, ns: float) -> None:
-    """Let each operation take `ns`, in warm-up as later."""
-    time = round(ns * job.measure.operations_per_iteration)
-    count = max(job.measure.warmup_iterations, -(-job.measure.warmup_ns // time))
-    # every other one is longer by the step of a fine clock
-    result["warmup_ns"] = [time + n % 2 for n in range(count)]
-    result["iterations_ns"] = [time + n % 2 for n in range(job.measure.iterations)]
 
 
 TIMES = {

@@ -57,6 +57,9 @@ def iterate(number: int) -> None:
     else:
         say("ready\nready\n" if ACT == "eager" and number == 1 else "ready\n")
     assert sys.stdin.readline(), "end of stdin"
+    if trace := os.environ.get("SQLITMUS_TRACE"):
+        with Path(trace).open("ab") as file:
+            file.write(f"{os.environ['SQLITMUS_NAME']} ".encode())
     if number == 1:
         befall()
 

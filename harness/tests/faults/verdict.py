@@ -1,17 +1,23 @@
 """What a command of the harness made of a fault."""
 
 from sqlitmus.run.store import RunDirectory
-from tests.fakes.clone import Clone
+from tests.fakes.clone import Clone, Done
 from tests.faults.fault import Seen
 
 
 def verified(clone: Clone, runner: str, case: str, *, size: str = "m") -> Seen:
     """The outcome of `runner` in `case` after `verify`."""
-    done = clone.sqlitmus("verify", "--size", size, "--case", case, "-r", runner)
+    return cell(
+        clone.sqlitmus("verify", "--size", size, "--case", case, "-r", runner), case, runner
+    )
+
+
+def cell(done: Done, case: str, runner: str) -> Seen:
+    """What `verify` printed of a cell; what it told instead when it printed none."""
     for line in done.out.splitlines():
         outcome, _, rest = line.partition(" ")
-        cell, _, reason = rest.strip().partition(": ")
-        if cell == f"{case}/{runner}":
+        name, _, reason = rest.strip().partition(": ")
+        if name == f"{case}/{runner}":
             return Seen(outcome, reason)  # pyright: ignore[reportArgumentType]
     return Seen("refused", done.err.strip())
 

@@ -248,7 +248,28 @@ def test_a_clock_that_stands_still_fails_the_cell(desk: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize("jumped", [1, 10**15])
+@pytest.mark.parametrize(
+    ("jumped", "reason"),
+    [
+        (1, "its iterations take 1 ns on average, and no clock here measures less than "),
+        (
+            10**15,
+            "its iterations and phases add up to 3,000,000 s, but its process lived 0.0498 s: ",
+        ),
+    ],
+)
+def test_a_clock_that_jumps_beyond_its_process_fails_the_cell(
+    desk: Desk, jumped: int, reason: str
+) -> None:
+    desk.instant.lies["b"] = lambda n: {"iterations_ns": [jumped] * 3} if n == 3 else {}
+    assert desk.run(blocks=12).exit == 4
+    found = cell(desk.clone.latest(), "b")
+    assert found.outcome == "failed"
+    assert found.reason is not None
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize("jumped", [400, 10**7])
 def test_a_clock_that_jumps_in_one_block_decides_nothing(desk: Desk, jumped: int) -> None:
     desk.instant.lies["b"] = lambda n: {"iterations_ns": [jumped] * 3} if n == 3 else {}
     assert desk.run(blocks=12).exit == 0
@@ -262,7 +283,7 @@ def test_a_clock_that_jumps_in_one_block_decides_nothing(desk: Desk, jumped: int
 
 
 def test_an_iteration_that_jumps_does_not_move_its_invocation(desk: Desk) -> None:
-    iterations = [4400, 10**15, 4400]
+    iterations = [4400, 10**7, 4400]
     desk.instant.lies["b"] = lambda _: {"iterations_ns": iterations}
     assert desk.run(blocks=2).exit == 0
     assert cell(desk.clone.latest(), "b").samples == [1100, 1100]

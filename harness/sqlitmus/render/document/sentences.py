@@ -198,6 +198,11 @@ def differ(about: Notice) -> str:
     return f"{what} {verb} between the runs of this machine. {by_value(about.values)}."
 
 
+def per_name(values: Mapping[str, str]) -> str:
+    """`a in x; b in y and z`."""
+    return "; ".join(f"{name} in {value}" for name, value in values.items())
+
+
 NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "unfinished": lambda n: (
         f"The run was not finished: {n.count} of {n.of} blocks are complete. Comparisons use only "
@@ -240,6 +245,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"Recorded answers disagree in {counted(len(n.names), 'case')} although each was passed as "
         f"equal: {some(n.names)}. verify.jsonl may have been changed."
     ),
+    "against oracle": lambda n: (
+        f"In {counted(len(n.names), 'case')} all runners that answered agree with each other "
+        f"against the oracle: {some(n.names)}. Suspect the oracle, or a scenario whose answer is "
+        "not the same everywhere."
+    ),
     "cores unknown": lambda _: (
         "The number of cores is not recorded, so oversubscription is not marked."
     ),
@@ -251,6 +261,12 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"In {counted(n.count, 'cell')} the warm-up ended before the pilot saw a steady state, so "
         f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
         "warm-up gives it more time."
+    ),
+    "below floor": lambda n: (
+        f"Faster than {n.names[0]}, which calls SQLite's C API and has no driver: "
+        f"{per_name(n.values)}. That can be so, as where SQLite's version or options differ. "
+        "Before you believe it, look for work left out, for answers that are remembered, and for "
+        "commits that do not reach the disk."
     ),
     "governor": lambda n: (
         f"The CPU governor is {n.names[0]}, not performance: the clock rate may follow the load."

@@ -56,7 +56,7 @@ class ProcessGroup:
         self._killed = False
         self._releases = releases
         self._timeout_s = timeout_s
-        self._deadline = time.monotonic() + timeout_s
+        self._left_s = timeout_s  # of waiting: what others do meanwhile does not count
         self._selector = selectors.DefaultSelector()
 
     def __enter__(self) -> Self:
@@ -144,15 +144,17 @@ class ProcessGroup:
         return max(ends) - self.children[0].started_ns
 
     def _wait(self, done: Callable[[Child], bool]) -> None:
+        deadline = time.monotonic() + self._left_s
         while late := [child for child in self.children if not done(child)]:
-            left_s = self._deadline - time.monotonic()
-            if left_s <= 0:
+            self._left_s = deadline - time.monotonic()
+            if self._left_s <= 0:
                 raise Broken(self._overdue(late), late[0])
-            for key, _ in self._selector.select(left_s):
+            for key, _ in self._selector.select(self._left_s):
                 # An event before it in the batch may have closed the file.
                 if key.fd in self._selector.get_map():
                     child, act = key.data
                     act(child)
+        self._left_s = deadline - time.monotonic()
 
     def _overdue(self, late: list[Child]) -> str:
         who = self._name(late[0]) + (f" and {len(late) - 1} more" if len(late) > 1 else "")

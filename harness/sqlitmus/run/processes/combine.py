@@ -6,7 +6,7 @@ from typing import Any, cast
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Measure, Model, Proof, Result
 
-SAME = ("identity", "sqlite_version", "effective", "plans")
+SAME = ("cell", "identity", "sqlite_version", "effective", "plans")
 
 
 class Unlike(Exception):
@@ -28,7 +28,6 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
     spans = list(zip(*(worker.spans_us for worker in workers), strict=True))
     return Result(
         contract=1,
-        cell=results[0].cell,
         status="ok",
         **{name: getattr(results[0], name) for name in SAME},
         operations=sum(result.operations for result in results),

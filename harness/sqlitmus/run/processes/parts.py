@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract import Job, Measure, Share
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -26,9 +27,9 @@ class Shared:
 
     def clear(self) -> None:
         """Remove the files of an earlier invocation."""
-        Path(self.job.output).unlink(missing_ok=True)
+        resultfile.clear(Path(self.job.output))
         for part in self.parts:
-            part.output.unlink(missing_ok=True)
+            resultfile.clear(part.output)
             part.log.unlink(missing_ok=True)
 
     def join_logs(self, log: Path) -> None:

@@ -1,0 +1,70 @@
+"""How near honest cells come to the bounds beyond which figures are called impossible.
+
+`./just bench-plausible [--suite NAME] [-r RUNNER]…` measures each cell of the suite once, in one
+process, and prints for each bound of `run/plausible.py` the cells that come nearest, as a share of
+the bound: 1 is the bound itself. Load the machine meanwhile to see what load does to them.
+"""
+
+from typing import Annotated
+
+import typer
+
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.choose import choose
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import plausible
+from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.context import opened
+from sqlitmus.run.progress import Progress
+from sqlitmus.vocabulary import paths
+
+SHOWN = 3
+LOOKS = {"as planned": (50, 3), "as in a pilot": (300, 12)}  # ms of warm-up, iterations
+
+
+def main(
+    suite: str = "quick",
+    runner: Annotated[list[str] | None, typer.Option("-r", "--runner")] = None,
+    size: str = "m",
+) -> None:
+    """Print a line per bound and cell; exit 1 if a cell is beyond one."""
+    catalog, tools, ours = definitions.load(), paths.tools(), limits()
+    cases, cells = choose(catalog, suite, catalog.modes["quick"], [], runner or [], [], None)
+    nearest: dict[str, list[tuple[float, str, str]]] = {}
+    count = 0
+    progress = Progress()
+    with opened(catalog, tools, progress, cells, size=size, timeout_s=120, fresh=False) as context:
+        for case in cases:
+            for name in context.present({case.id: cells[case.id]})[case.id]:
+                for look, (warmup_ms, iterations) in LOOKS.items():
+                    fixed = case.fixed or case.metric != "steady"
+                    counts = {"warmup_ms": warmup_ms, "iterations": iterations}
+                    trial = case if fixed else case.model_copy(update=counts)
+                    progress.step(f"{case.id}  {name}")
+                    attempt = context.invocations.attempt(
+                        trial, context.installed[name], "measure", None
+                    )
+                    timing, result = attempt.invocation.timing, attempt.invocation.result
+                    if timing is None or result is None or result.status != "ok":
+                        continue
+                    count += 1
+                    how = Arrangement.of(trial, catalog.scenarios[case.scenario])
+                    for bound in plausible.held(timing, result, how, ours):
+                        share = (
+                            bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
+                        )
+                        line = f"{case.id}/{name}, {look}", bound.problem
+                        nearest.setdefault(bound.bound, []).append((share, *line))
+    print(f"{count} processes on {ours.cores} processors")
+    worst = 0.0
+    for name, cells_near in nearest.items():
+        cells_near.sort(reverse=True)
+        worst = max(worst, cells_near[0][0])
+        print(f"\n{name}")
+        for share, cell, problem in cells_near[:SHOWN]:
+            print(f"  {share:6.3f}  {cell}: {problem}")
+    raise typer.Exit(1 if worst > 1 else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,193 @@
+"""Runners that take turns against runners one after the other, in one run.
+
+`./just bench-relay [CASE]… [-r RUNNER]… [--sets N]`. A set of turns and a block of lone processes
+alternate, with the same warm-up in both. Per runner, of the log ratio to the first runner: its
+spread from set to set and from block to block (Yuen's, as verdicts use it); `gain`, how much less
+time turns need for the same precision; `bias`, how far the ratio by turns lies from that of lone
+processes, with its 95 % interval. The last row is the first runner once more. `lead-in` shows how
+slow each iteration of a turn is, relative to those of its lap.
+"""
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from benchmarks.asked import job_of
+from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
+from sqlitmus.run.relay.relay import Relay
+from sqlitmus.run.relay.seat import Entry
+from sqlitmus.run.relay.turns import Turns
+from sqlitmus.stats.estimate import trimmed_means
+from sqlitmus.vocabulary import paths
+
+CASES = (
+    *("get-pk", "all", "scan-index-range", "insert-transaction@profile=shipped"),
+    *("insert-autocommit", "get-pk@workers=2"),
+)
+RUNNERS = ("node", "bun", "rust", "dotnet")
+TIMEOUT_S = 120.0
+
+
+def main(
+    case: Annotated[list[str] | None, typer.Argument()] = None,
+    runner: Annotated[list[str] | None, typer.Option("-r", "--runner")] = None,
+    sets: Annotated[int, typer.Option(min=5)] = 20,
+    rounds: int = 12,
+    lead_in_ms: float = 20,
+    lap_ms: float = 10,
+    warmup_ms: float = 200,
+) -> None:
+    """Print a table per case."""
+    known, tools = definitions.load(), paths.tools()
+    asked = [r for r in runners.discover(known, runner or list(RUNNERS), tools) if not r.missing]
+    for case_id in case or CASES:
+        with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+            name, axes = cases.parse_case(case_id, known)
+            planned = cases.make_case(name, axes, known, known.modes["quick"])
+            bench = _Bench(known, Hyperfine(tools.need("hyperfine"), Path(folder)), Path(folder))
+            _case(bench, planned, [*asked, asked[0]], sets, rounds, lead_in_ms, lap_ms, warmup_ms)
+
+
+def _case(
+    bench: "_Bench",
+    case: Case,
+    seats: Sequence[Installed],
+    sets: int,
+    rounds: int,
+    lead_in_ms: float,
+    lap_ms: float,
+    warmup_ms: float,
+) -> None:
+    """The iteration of the fastest takes a quarter of a lap; all do the same operations."""
+    fastest_ns = min(bench.alone(case, seats, Turns(8, 8, 0, 1), "first").times)
+    operations = max(1, round(case.operations * lap_ms / 4 * 1e6 / fastest_ns))
+    case = case.model_copy(
+        update={"operations": min(operations, case.most_operations or operations)}
+    )
+    iteration_ms = [ns / 1e6 for ns in bench.alone(case, seats, Turns(8, 8, 0, 1), "").times]
+    turns = Turns(
+        warmup=max(4, round(warmup_ms / statistics.median(iteration_ms))),
+        rounds=rounds,
+        lead_in=max(1, round(lead_in_ms / min(iteration_ms))),
+        lap=max(1, round(lap_ms / min(iteration_ms))),
+    )
+    pairs = [
+        (bench.together(case, seats, turns, seed), bench.alone(case, seats, turns, seed))
+        for seed in map(str, range(sets))
+    ]
+    _print(case, seats, turns, pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass over all seats: seconds, a time per seat, iterations of each, idle shares."""
+
+    seconds: float
+    times: list[float]
+    iterations: list[list[int]]
+    idle: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    known: Catalog
+    hyperfine: Hyperfine
+    scratch: Path
+
+    def together(self, case: Case, seats: Sequence[Installed], turns: Turns, seed: str) -> _Pass:
+        """A set of turns."""
+        started = time.perf_counter()
+        entries = [self._entry(case, one, turns, n, turned=True) for n, one in enumerate(seats)]
+        told = Relay(self.hyperfine, TIMEOUT_S).play(entries, turns, seed)
+        seconds = time.perf_counter() - started
+        lines = [_iterations(one.invocation) for one in told]
+        times = [one.steady_ns or np.nan for one in told]
+        return _Pass(seconds, times, lines, [one.idle or 0.0 for one in told])
+
+    def alone(self, case: Case, seats: Sequence[Installed], turns: Turns, seed: str) -> _Pass:
+        """Each seat's process alone, in random order, timed for as long as three laps."""
+        started = time.perf_counter()
+        short = Turns(turns.warmup, 3, 0, turns.lap)
+        lines: list[list[int]] = [[] for _ in seats]
+        for number in random.Random(seed).sample(range(len(seats)), len(seats)):
+            entry = self._entry(case, seats[number], short, number, turned=False)
+            lines[number] = _iterations(
+                invoke(self.hyperfine, entry.command, entry.environment, entry.output, entry.log,
+                       TIMEOUT_S)
+            )  # fmt: skip
+        seconds = time.perf_counter() - started
+        return _Pass(seconds, [statistics.median(line) for line in lines], lines, [])
+
+    def _entry(
+        self, case: Case, installed: Installed, turns: Turns, number: int, *, turned: bool
+    ) -> Entry:
+        folder = self.scratch / f"{number}"
+        folder.mkdir(exist_ok=True)
+        counted = case.model_copy(
+            update={
+                "iterations": turns.iterations,
+                "warmup_iterations": turns.warmup,
+                "warmup_ms": 0,
+            }
+        )
+        job = job_of(self.known, counted, installed, folder)
+        measure = job.measure.model_copy(update={"barrier": turned})
+        file = folder / "job.json"
+        file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
+        command = [*installed.command, "--job", str(file)]
+        return Entry(command, installed.environment, Path(job.output), folder / "log")
+
+
+def _iterations(invocation: Invocation) -> list[int]:
+    if invocation.result is None or invocation.result.status != "ok":
+        raise SystemExit(f"no result: {invocation}")
+    return invocation.result.iterations_ns
+
+
+def _print(
+    case: Case, seats: Sequence[Installed], turns: Turns, pairs: Sequence[tuple[_Pass, _Pass]]
+) -> None:
+    set_s, block_s = (statistics.mean(each[k].seconds for each in pairs) for k in (0, 1))
+    print(
+        f"\n{case.id}: {len(pairs)} sets of {set_s:.2f} s ({turns.rounds} turns of "
+        f"{turns.lead_in} + {turns.lap} iterations) and blocks of {block_s:.2f} s\n"
+        f"{'runner':22}{'set':>7}{'block':>8}{'gain':>7}  {'bias':>8}  {'95 %':16}"
+        f"{'idle':>6}  lead-in"
+    )
+    logs = [np.log(np.array([each[k].times for each in pairs]).T) for k in (0, 1)]
+    shape = (len(pairs), len(seats), turns.rounds, turns.per_turn)
+    raw = np.array([each[0].iterations for each in pairs], dtype=np.float64).reshape(shape)
+    relative = raw / np.median(raw[..., turns.lead_in :], axis=3, keepdims=True)
+    for number, installed in enumerate(seats):
+        slow = np.median(relative[:, number], axis=(0, 1))[: turns.lead_in]
+        idle = max(each[0].idle[number] for each in pairs)
+        line = f"{installed.spec.name if number < len(seats) - 1 else 'once more':22}"
+        if number:
+            by = [trimmed_means((table[number] - table[0])[None, :]) for table in logs]
+            spread = [float(each.error[0]) * len(pairs) ** 0.5 for each in by]
+            gain = spread[1] ** 2 * block_s / (spread[0] ** 2 * set_s)
+            paired = trimmed_means(((logs[0] - logs[1])[number] - (logs[0] - logs[1])[0])[None, :])
+            low, high = (float(end[0]) for end in paired.interval(0.95))
+            line += (
+                f"{spread[0]:7.1%}{spread[1]:8.1%}{gain:7.1f}  {float(paired.mean[0]):+8.1%}  "
+                f"[{low:+.1%}, {high:+.1%}]".ljust(49)
+            )
+        else:
+            line += " " * 49
+        print(f"{line}{idle:6.1%}  {' '.join(f'{each:.2f}' for each in slow)}", flush=True)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,80 @@
+"""CPU time, memory and events: no more than the process and the machine have, and no less. Pure."""
+
+from collections.abc import Iterator
+
+from sqlitmus.machine.limits import Limits
+from sqlitmus.run.bounds.terms import CLOCKS, Arrangement, Held, megabytes, seconds
+from sqlitmus.run.hyperfine import Timing
+from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.nouns import counted
+
+CPU_NS, CPU, HELPERS = 50e6, 1.5, 4
+"""A tick of CPU clocks on each side; the share of helping threads, and how many there are."""
+TICK_NS, UNEVEN = 16e6, 10
+"""A tick of the coarsest CPU clock, which may pass unseen; how much more of its CPU time than of
+its wall time a process may spend beside its iterations, as where these wait for a disk."""
+BYTES, MEMORY = 64 * 2**20, 4
+"""How far peaks of memory may differ that were read at different moments."""
+EVENT_NS = 10
+"""No page fault and no switch of threads takes less."""
+
+
+def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """CPU time of the iterations, against the whole process and the threads."""
+    if result.cpu_ns is None or not result.iterations_ns:
+        return
+    used, timed = result.cpu_ns.user + result.cpu_ns.system, sum(result.iterations_ns)
+    whole = timing.user_ns + timing.system_ns
+    yield Held(
+        "CPU time within the whole process's",
+        used,
+        CLOCKS * whole + CPU_NS,
+        f"it reports {seconds(used)} of CPU time; its whole process used {seconds(whole)}",
+    )
+    threads = min(limits.cores, how.workers + HELPERS * how.processes)
+    yield Held(
+        "CPU time within iterations times threads",
+        used,
+        CPU * threads * timed + CPU_NS,
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}, more than "
+        f"{counted(threads, 'thread')} can use: its clock or its times are wrong",
+    )
+    share = whole * timed / max(timing.wall_ns, 1)
+    yield Held(
+        "CPU time that iterations must have used",
+        share,
+        UNEVEN * (used + TICK_NS),
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}; its whole "
+        f"process used {seconds(whole)} in {seconds(timing.wall_ns)}",
+    )
+
+
+def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Peak memory, against the machine's and what hyperfine saw."""
+    peak, seen = result.peak_rss_bytes, timing.peak_bytes
+    if not peak:
+        return
+    if limits.memory is not None:
+        yield Held(
+            "peak memory within the machine's",
+            peak,
+            limits.memory * how.processes,
+            f"it reports a peak memory of {megabytes(peak)}; this machine has "
+            f"{megabytes(limits.memory)}",
+        )
+    if seen is not None:
+        problem = f"it reports a peak memory of {megabytes(peak)}; hyperfine saw {megabytes(seen)}"
+        yield Held("peak memory by hyperfine's", peak, MEMORY * seen + BYTES, problem)
+        yield Held("hyperfine's by the peak memory", seen, MEMORY * peak + BYTES, problem)
+
+
+def events(timing: Timing, result: Result, _how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Page faults and switches, which take time."""
+    for name, events in (("page faults", result.page_faults), ("switches", result.switches)):
+        count = sum(events.model_dump().values()) if events else 0
+        yield Held(
+            f"number of {name}",
+            count,
+            timing.wall_ns * limits.cores / EVENT_NS,
+            f"it reports {count} {name}, but its process lived {seconds(timing.wall_ns)}",
+        )

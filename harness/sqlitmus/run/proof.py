@@ -1,0 +1,179 @@
+"""Proves writes from outside: what a database file holds after the process that wrote it ended.
+
+The harness's own sqlite3 reads, as a stranger: it sees what was committed, in the file that the
+harness made. It shares no code with the oracle.
+"""
+
+import hashlib
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from sqlitmus.run.judge import OracleAnswer, brief
+from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
+from sqlitmus.vocabulary.terms import Outcome
+
+NULL = 0x9E3779B9
+_TERMS = {
+    int: lambda value: value,
+    float: lambda value: int(value) if isfinite(value) else 0,
+    str: lambda value: 31 * ord(value[0]) + ord(value[-1]) if value else 0,
+    bytes: lambda value: len(value) + 31 * value[0] + value[-1] if value else 0,
+    type(None): lambda _value: NULL,
+}
+_TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
+_WORDS = {int: "an integer", float: "a real", str: "a text", bytes: "a blob", type(None): "NULL"}
+_BESIDE = ("-wal", "-journal")
+# the change counter, and with which version of SQLite which change was written
+_WITHOUT_MEANING = ((24, 28), (92, 100))
+# primary codes of what befalls a reader, whatever the file holds
+_READERS = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What read-back queries find in a file; `digest` is a SHA-256 of every value of every row."""
+
+    proof: Proof
+    digest: str
+
+
+class Unproven(Exception):
+    """A file whose content cannot be proven; the message says why, `outcome` what that makes it."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome: Outcome = outcome
+
+
+class Files:
+    """What database files hold.
+
+    A file is opened unless it is, byte for byte, like one that was: then it holds the same. Most
+    invocations of a cell leave one of two or three files.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, bytes], Held] = {}
+        self.opened = 0
+
+    def held(self, file: Path, queries: Sequence[Readback]) -> Held:
+        """What `queries` find in `file`; raises Unproven, also when the file is damaged."""
+        image = _image(file)
+        at = (repr(queries), image) if image else None
+        if at and at in self._held:
+            return self._held[at]
+        self.opened += 1
+        held = _read(file, queries)
+        if at:
+            self._held[at] = held
+        return held
+
+
+def problem(
+    held: Held, result: Result, answer: OracleAnswer | None, *, short: bool
+) -> tuple[Outcome, str] | None:
+    """How what the file holds differs from the read-back of `result`, or from the oracle's file.
+
+    None when it does not. A result that is `short` of operations is not compared with the oracle.
+    """
+    if result.readback is None:
+        return "failed", "its result has no read-back of what it wrote"
+    if held.proof != result.readback:
+        return "wrong", (
+            f"the database holds {brief(held.proof)} after the process ended; the runner read back "
+            f"{brief(result.readback)}: its writes were not committed, or went elsewhere"
+        )
+    if not short and answer and answer.written and held.digest != answer.written:
+        return "wrong", (
+            "the database holds other values than the oracle's after the process ended, in as many "
+            "rows and with the same checksum"
+        )
+    return None
+
+
+def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]]) -> Held:
+    """Rows and checksum as the contract has them, and the digest, of columns and rows by query.
+
+    Raises Unproven for a value that is not of its column's declared type.
+    """
+    total = h = 0
+    sha = hashlib.sha256()
+    for columns, rows in queries:
+        allowed = [{_TYPES[c.type], *([type(None)] if c.nullable else [])} for c in columns]
+        for row in rows:
+            total += 1
+            sha.update(ascii(row).encode())
+            for number, value in enumerate(row):
+                kind = type(value)
+                if kind not in allowed[number]:
+                    raise Unproven("wrong", _misfit(columns[number], kind))
+                h = (h * 31 + _TERMS[kind](value)) & 0xFFFFFFFF
+        sha.update(b"\n")
+    return Held(Proof(rows=total, checksum=h), sha.hexdigest())
+
+
+def _image(file: Path) -> bytes | None:
+    """A hash of all that `file` holds; None when a log or a journal beside it holds more.
+
+    Raises Unproven when it is not there, or no file: what it leads to may be in memory.
+    """
+    try:
+        if not stat.S_ISREG(file.lstat().st_mode):
+            raise Unproven("wrong", "after the process ended, its database is no file any more")
+        if any(os.path.lexists(f"{file}{suffix}") for suffix in _BESIDE):
+            return None
+        content = memoryview(file.read_bytes())
+    except FileNotFoundError as error:
+        raise Unproven("wrong", "its database is gone after the process ended") from error
+    except OSError as error:
+        raise Unproven(
+            "failed", f"its database cannot be read after the process ended: {error.strerror}"
+        ) from error
+    sha = hashlib.sha256()
+    start = 0
+    for begin, end in _WITHOUT_MEANING:
+        sha.update(content[start:begin])
+        start = end
+    sha.update(content[start:])
+    return sha.digest()
+
+
+def _read(file: Path, queries: Sequence[Readback]) -> Held:
+    """Open `file`, which recovers it as any reader would, check it, and run `queries`."""
+    try:
+        # no waiting: who would hold a lock after the process ended is no part of it
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
+        ) as connection:
+            (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if finding != "ok":
+                raise Unproven(
+                    "wrong", f"its database is damaged after the process ended: {finding}"
+                )
+            return fold((query.columns, connection.execute(query.sql)) for query in queries)
+    except sqlite3.Error as error:
+        failed = getattr(error, "sqlite_errorcode", 0) & 0xFF in _READERS
+        raise Unproven(
+            "failed" if failed else "wrong",
+            f"its database cannot be read after the process ended: {error}",
+        ) from error
+
+
+def _misfit(column: Column, kind: type) -> str:
+    return (
+        f"after the process ended, column {column.name} of its database holds {_WORDS[kind]}, "
+        f"which is declared {column.type}"
+    )

@@ -1,0 +1,86 @@
+"""A seat in a set of turns: one runner's process behind the barrier, under hyperfine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlitmus.machine import process_tree
+from sqlitmus.run.hyperfine import Hyperfine, Invocation, collect, timing_in
+from sqlitmus.run.processes.barrier import Broken, ProcessGroup
+from sqlitmus.run.relay.turns import Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What takes a seat: a command with its job, and where its result and its log go."""
+
+    command: list[str]
+    environment: dict[str, str]
+    output: Path
+    log: Path
+
+
+class Seat:
+    """The process of `entry`, from its start to its result.
+
+    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
+    """
+
+    def __init__(self, entry: Entry, hyperfine: Hyperfine, turns: Turns, timeout_s: float) -> None:
+        self._entry = entry
+        self._turns = turns
+        self._export = entry.output.with_suffix(".hyperfine.json")
+        self._command = hyperfine.command_line(entry.command, self._export, piped=True)
+        self._group = ProcessGroup(turns.releases, timeout_s)
+        self.problem: str | None = None
+
+    def start(self) -> None:
+        """Start the process and let it warm up alone."""
+        for file in (self._entry.output, self._export):
+            file.unlink(missing_ok=True)
+        self._attempt(self._warm_up)
+
+    def take_turn(self) -> None:
+        """Lead-in and lap; after the last turn the process proves, closes and ends."""
+        self._attempt(lambda: self._iterate(self._turns.per_turn))
+
+    def cpu_ns(self) -> int:
+        """CPU time of the process and all that it started, so far."""
+        return sum(process_tree.cpu_ns(child.process.pid) for child in self._group.children)
+
+    def kill(self) -> None:
+        """End the process with all that it started."""
+        self._group.kill()
+
+    def leave(self) -> Invocation:
+        """What became of the process, which does not live on."""
+        self._group.__exit__()
+        timing = timing_in(self._export)
+        if timing is None:
+            return Invocation(None, None, self.problem or "hyperfine gave no timing")
+        invocation = collect(timing, self._entry.output)
+        if self.problem and invocation.result and invocation.result.status == "ok":
+            return Invocation(timing, None, self.problem)
+        return invocation
+
+    def _warm_up(self) -> None:
+        self._group.start(self._command, self._entry.environment, self._entry.log)
+        self._group.wait_until_ready()
+        self._iterate(self._turns.warmup)
+
+    def _iterate(self, count: int) -> None:
+        for _ in range(count):
+            self._group.release()
+            if self._group.left:
+                self._group.wait_until_ready()
+            else:
+                self._group.wait_until_ended()
+
+    def _attempt(self, act: Callable[[], None]) -> None:
+        if self.problem:
+            return
+        try:
+            act()
+        except (Broken, OSError) as error:
+            self.problem = str(error)
+            self._group.kill()

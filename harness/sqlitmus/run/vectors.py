@@ -1,0 +1,54 @@
+"""The contract's vectors: jobs whose answers are known, and how a result differs from them."""
+
+import contextlib
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlitmus.run.judge import COMPARED
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Job
+
+
+def folders() -> list[Path]:
+    """The vectors of the catalogue, those of the clone if it has none."""
+    clone = Path(__file__).parents[3] / "runners"
+    for runners in (paths.RUNNERS, clone):
+        if vectors := sorted((runners / "contract" / "vectors").glob("*/job.json")):
+            return [job.parent for job in vectors]
+    return []
+
+
+def job_of(vector: Path) -> Job:
+    """The job of a vector, with its places for paths still in it."""
+    return Job.model_validate_json((vector / "job.json").read_bytes())
+
+
+def place(vector: Path, folder: Path) -> str:
+    """Make the database of a vector in `folder`; its job as text, which writes its result there."""
+    folder.mkdir(parents=True)
+    database, output = folder / "vector.db", folder / "result.json"
+    script = vector / "database.sql"
+    if script.exists():
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.executescript(script.read_text("utf-8"))
+    text = (vector / "job.json").read_text("utf-8")
+    for word, path in (("{database}", database), ("{output}", output)):
+        text = text.replace(word, json.dumps(str(path))[1:-1])
+    return text
+
+
+def difference(result: dict[str, Any], expected: dict[str, Any], mode: str) -> str | None:
+    """How a result differs from what the vector expects, in the first thing; None for not at all.
+
+    A digest is compared only in verify mode.
+    """
+    if result["status"] != expected["status"]:
+        return f"status: {result['status']}, not {expected['status']}"
+    names = expected.keys() & COMPARED if expected["status"] == "ok" else set[str]()
+    for name in sorted(names - ({"digest"} if mode == "measure" else set())):
+        if result.get(name) != expected[name]:
+            return f"{name}: {result.get(name)}, not {expected[name]}"
+    return None

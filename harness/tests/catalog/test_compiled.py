@@ -1,0 +1,122 @@
+"""SQL that does not compile is told with its place; what may be right is left to the oracle."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import cases, compiled, definitions
+from sqlitmus.vocabulary.errors import UsageError
+from tests.fakes.clone import Clone
+
+INSERT = "INSERT INTO sink(a) VALUES (?)"
+READBACK = "SELECT id, a FROM sink ORDER BY id"
+
+
+def check(clone: Clone, *ids: str) -> str:
+    """What is told of these cases; "" for nothing."""
+    root = clone.root
+    known = definitions.read(root / "scenarios", root / "fixtures", root / "runners")
+    mode = known.modes["quick"]
+    chosen = [cases.make_case(*cases.parse_case(text, known), known, mode) for text in ids]
+    try:
+        compiled.check(known, chosen, "s", root / "scenarios", root / "fixtures")
+    except UsageError as error:
+        return clone.plain(str(error))
+    return ""
+
+
+def test_all_that_the_clone_defines_compiles() -> None:
+    known = definitions.load()
+    for name, spec in known.scenarios.items():
+        choices = [[(axis, value) for value in values] for axis, values in spec.axes.items()]
+        for chosen in itertools.product(*choices):
+            case = cases.make_case(name, dict(chosen), known, known.modes["quick"])
+            compiled.check(known, [case], "s")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        (INSERT, "INSERT INTO sink(aa) VALUES (?)", "50: insert.steps[0]", "no column named aa"),
+        (INSERT, "INSERT INTO sinks(a) VALUES (?)", "50: insert.steps[0]", "no such table: sinks"),
+        (INSERT, "INSERT INT sink(a) VALUES (?)", "50: insert.steps[0]", 'near "INT": syntax err'),
+        (READBACK, "SELECT id, b FROM sink", "55: insert.readback[0]", "no such column: b"),
+        ("DELETE FROM sink", "DELETE FROM drain", "46: insert.reset[0]", "no such table: drain"),
+    ],
+)
+def test_a_mistake_is_told_with_file_line_and_sqlites_words(
+    catalogue: Clone, old: str, new: str, place: str, words: str
+) -> None:
+    catalogue.replace("scenarios/tiny.toml", old, new)
+    told = check(catalogue, "insert", "all")
+    assert told.startswith(f"CLONE/scenarios/tiny.toml:{place}")
+    assert words in told
+    assert told.endswith("; correct the SQL, or the fixture's tables")
+    assert check(catalogue, "all") == ""
+
+
+def test_a_mistake_in_a_fixture_is_told_once(catalogue: Clone) -> None:
+    catalogue.replace("fixtures/tiny.toml", "sink(id INTEGER", "sink(id INTEGER NOT")
+    assert check(catalogue, "insert", "all") == (
+        'CLONE/fixtures/tiny.toml:7: SQLite says of its SQL: near "PRIMARY": syntax error'
+    )
+    assert check(catalogue, "noop") == ""
+
+
+def test_each_mistake_is_told_once(catalogue: Clone) -> None:
+    catalogue.replace("scenarios/tiny.toml", INSERT, "INSERT INTO sink(aa) VALUES (?)")
+    catalogue.replace("scenarios/tiny.toml", READBACK, "SELECT id, b FROM sink")
+    assert len(check(catalogue, "insert", "insert").splitlines()) == 2
+
+
+def test_sql_that_stands_on_several_lines_and_holds_an_axis(catalogue: Clone) -> None:
+    sql = '"""\nSELECT id, big, "wort"\nFROM {profile} WHERE id = ?"""'
+    catalogue.replace("scenarios/tiny.toml", '"SELECT id, big, word FROM tiny WHERE id = ?"', sql)
+    assert "tiny.toml:16: get.steps[0].sql: no such table: normalised" in check(catalogue, "get")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT nosuchfunction(id) AS id, a FROM sink",
+        "SELECT id, json_extract('{', '$') AS a FROM sink",
+        "PRAGMA table_info(sink)",
+        "ATTACH 'other.db' AS other",
+    ],
+)
+def test_what_another_sqlite_may_take_is_left_to_the_oracle(catalogue: Clone, sql: str) -> None:
+    catalogue.replace("scenarios/tiny.toml", READBACK, sql)
+    assert check(catalogue, "insert") == ""
+
+
+@pytest.mark.parametrize(
+    ("setup", "told"),
+    [
+        ("CREATE TEMP TABLE extra(x)", ""),
+        ("CREATE VIRTUAL TABLE extra USING nosuchmodule(x)", ""),
+        ("ATTACH 'other.db' AS extra", ""),
+        ("CREATE TEMP TABLE other(x)", "no such table: extra"),
+    ],
+)
+def test_tables_of_the_set_up_count(catalogue: Clone, setup: str, told: str) -> None:
+    catalogue.replace(
+        "scenarios/tiny.toml", 'reset = ["DELETE', f'setup = ["{setup}"]\nreset = ["DELETE'
+    )
+    catalogue.replace("scenarios/tiny.toml", INSERT, "INSERT INTO extra(x) VALUES (?)")
+    heard = check(catalogue, "insert")
+    assert told in heard
+    assert bool(told) == bool(heard)
+
+
+def test_a_step_that_is_to_fail_may_not_compile(catalogue: Clone) -> None:
+    text = f'sql = "{INSERT}"'
+    wrong = text.replace("sink", "sinks") + "\nfails = 1"
+    catalogue.replace("scenarios/tiny.toml", text, wrong)
+    assert check(catalogue, "insert") == ""
+
+
+def test_the_place_of_a_scenario_whose_sql_is_written_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text('[other]\nx = [\n  [1, 2],\n]\n\n[[some.steps]]\nsql = "\\u0053ELECT 1"\n')
+    assert compiled.place(tmp_path, "some", "SELECT 1") == f"{file}:6"

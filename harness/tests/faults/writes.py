@@ -1,0 +1,214 @@
+"""Writes that never reach the database, though the connection that wrote reads them back."""
+
+from collections.abc import Callable
+
+from tests.fakes.clone import Clone
+from tests.faults.builds import build_dotnet, build_rust
+from tests.faults.fault import Fault, Seen
+from tests.faults.stage import Stage
+from tests.faults.verdict import measured, verified
+
+TRANSACTION = "insert-transaction"
+NOT_THERE = "its writes were not committed, or went elsewhere"
+IN_PILOT = "in the pilot: the database holds "
+LOOPS = "runners/javascript/loops.js"
+NODE = "runners/javascript/drivers/node-sqlite.js"
+RUSQLITE = "runners/rust/src/drivers/rusqlite/mod.rs"
+WORK = "runners/dotnet/src/Work.cs"
+Change = tuple[str, str, str]  # file, old, new
+
+BEGUN_AT_FIRST_WRITE = (
+    LOOPS,
+    "default:\n      return `${before} const a",
+    "default:\n      return `${before} db.isTransaction || db.exec('BEGIN'); const a",
+)
+BEGUN_WHERE_TIMED = (
+    LOOPS,
+    BEGUN_AT_FIRST_WRITE[1],
+    "default:\n      return `${before} ${verify} || db.isTransaction || db.exec('BEGIN'); const a",
+)
+BEGUN_ONCE = (NODE, '"begin.run();"', '"db.isTransaction || begin.run();"')
+NO_COMMIT = (NODE, '"commit.run();"', '""')
+COPIED = (
+    NODE,
+    "new DatabaseSync(databaseName(database), {",
+    "new DatabaseSync(databaseName(copied(database)), {",
+)
+COPYING = (
+    NODE,
+    'import { DatabaseSync, StatementSync } from "node:sqlite";',
+    'import { DatabaseSync, StatementSync } from "node:sqlite";\n'
+    'import { copyFileSync } from "node:fs";\n'
+    "const copied = (database) => {\n"
+    '  if (database.path === ":memory:") return database;\n'
+    "  copyFileSync(database.path, `${database.path}.copy`);\n"
+    "  return { ...database, path: `${database.path}.copy` };\n"
+    "};",
+)
+TEXTS_CUT = (
+    LOOPS,
+    "`p${index}_${c}[j]`",
+    "verify ? `p${index}_${c}[j]` : `(v => v.at?.(0).at ? v[0] + v.at(-1) : v)(p${index}_${c}[j])`",
+)
+RUST_BEGUN_ONCE = (
+    RUSQLITE,
+    "        let transaction = Transaction::new_unchecked(self.connection, self.behaviour)?;\n"
+    "        operation()?;\n"
+    "        Ok(transaction.commit()?)\n",
+    "        if self.connection.is_autocommit() {\n"
+    "            let begun = Transaction::new_unchecked(self.connection, self.behaviour)?;\n"
+    "            std::mem::forget(begun);\n"
+    "        }\n"
+    "        operation()\n",
+)
+DOTNET_BEGUN_ONCE = (
+    WORK,
+    "        using var transaction = connection.BeginTransaction(deferred);\n"
+    "        Step.Enlist(Steps, transaction);\n"
+    "        RunSteps(operation, ref tally);\n"
+    "        transaction.Commit();\n"
+    "        Step.Enlist(Steps, null);\n",
+    "        if (SQLitePCL.raw.sqlite3_get_autocommit(connection.Handle) != 0)\n"
+    "        {\n"
+    '            Sql.Execute(connection, deferred ? "BEGIN" : "BEGIN IMMEDIATE");\n'
+    "        }\n\n"
+    "        RunSteps(operation, ref tally);\n",
+)
+
+
+def fake(behaviour: str) -> Callable[[Stage], Seen]:
+    """A fake of that behaviour, measured."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.fakes()
+        clone.runner("planted", behaviour)
+        return measured(clone, "planted", case="insert", size="s")
+
+    return play
+
+
+def node(case: str, *changes: Change) -> Callable[[Stage], Seen]:
+    """node with changed sources, measured."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.real()
+        for change in changes:
+            clone.replace(*change)
+        return measured(clone, "node", case=case, size="s")
+
+    return play
+
+
+def built(name: str, build: Callable[[Clone], None], change: Change) -> Callable[[Stage], Seen]:
+    """A runner that is compiled, with a changed source, verified."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.real()
+        clone.replace(*change)
+        build(clone)
+        return verified(clone, name, TRANSACTION, size="s")
+
+    return play
+
+
+FAULTS = [
+    Fault(
+        "a transaction begun at the first write and never committed",
+        "fake",
+        fake("never-commits"),
+        "wrong",
+        f"the database holds 0 rows with checksum 0 after the process ended; the runner read back "
+        f"3 rows with checksum 34232844: {NOT_THERE}",
+    ),
+    Fault(
+        "never committed, but only where it is timed",
+        "fake",
+        fake("never-commits-when-measured"),
+        "wrong",
+        NOT_THERE,
+    ),
+    Fault("a copy gets the writes", "fake", fake("writes-elsewhere"), "wrong", NOT_THERE),
+    Fault(
+        "a copy gets the writes, but only where it is timed",
+        "fake",
+        fake("writes-elsewhere-when-measured"),
+        "wrong",
+        NOT_THERE,
+    ),
+    Fault(
+        "the database is removed at the end",
+        "fake",
+        fake("removes-database"),
+        "wrong",
+        "its database is gone after the process ended",
+    ),
+    Fault(
+        "the database is moved, with a link to it in its place",
+        "fake",
+        fake("moves-database"),
+        "wrong",
+        "its database is no file any more",
+    ),
+    Fault(
+        "a page of the database is overwritten at the end",
+        "fake",
+        fake("damages-database"),
+        "wrong",
+        "its database is damaged after the process ended: ",
+    ),
+    Fault(
+        "autocommit off: BEGIN at the first write, no COMMIT",
+        "javascript",
+        node("insert-autocommit@profile=durable", BEGUN_AT_FIRST_WRITE),
+        "wrong",
+        NOT_THERE,
+    ),
+    Fault(
+        "autocommit off, but only where it is timed",
+        "javascript",
+        node("insert-autocommit", BEGUN_WHERE_TIMED),
+        "wrong",
+        IN_PILOT,
+        slow=True,
+    ),
+    Fault(
+        "COMMIT left out",
+        "javascript",
+        node(TRANSACTION, BEGUN_ONCE, NO_COMMIT),
+        "wrong",
+        NOT_THERE,
+        slow=True,
+    ),
+    Fault(
+        "the file copied, the copy written",
+        "javascript",
+        node(TRANSACTION, COPYING, COPIED),
+        "wrong",
+        NOT_THERE,
+        slow=True,
+    ),
+    Fault(
+        "texts cut to their ends, but only where it is timed",
+        "javascript",
+        node(TRANSACTION, TEXTS_CUT),
+        "wrong",
+        "in the pilot: the database holds other values than the oracle's",
+        slow=True,
+    ),
+    Fault(
+        "COMMIT left out of rusqlite's transaction",
+        "rust",
+        built("rust", build_rust, RUST_BEGUN_ONCE),
+        "wrong",
+        NOT_THERE,
+        slow=True,
+    ),
+    Fault(
+        "Commit left out of Microsoft.Data.Sqlite's transaction",
+        "dotnet",
+        built("dotnet", build_dotnet, DOTNET_BEGUN_ONCE),
+        "wrong",
+        NOT_THERE,
+        slow=True,
+    ),
+]

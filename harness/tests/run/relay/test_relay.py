@@ -1,0 +1,107 @@
+"""A set of turns with real processes under hyperfine: who iterates when, and accidents."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.run.hyperfine import Hyperfine
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.relay.relay import Relay, Told
+from sqlitmus.run.relay.seat import Entry
+from sqlitmus.run.relay.turns import Turns, order
+from tests.fakes.clone import long_enough, running
+
+pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+
+FAKE = Path(__file__).parents[2] / "fakes" / "shared.py"
+TURNS = Turns(warmup=2, rounds=3, lead_in=1, lap=2)
+
+
+def play(
+    folder: Path, hyperfine: str, *acts: str, turns: Turns = TURNS, timeout_s: float = 60
+) -> list[Told]:
+    """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
+    entries: list[Entry] = []
+    for number, act in enumerate(acts):
+        job, output = folder / f"{number}.job.json", folder / f"{number}.json"
+        measure = {
+            "operations_per_iteration": 10,
+            "warmup_iterations": turns.warmup,
+            "iterations": turns.iterations,
+            "barrier": True,
+            "share": {"first": 0, "of": 1},
+        }
+        job.write_text(json.dumps({"cell": "a/b", "output": str(output), "measure": measure}))
+        command = [sys.executable, "-I", "-S", str(FAKE), f"{act}@0", "--job", str(job)]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "SQLITMUS_TRACE": str(folder / "trace"),
+            "SQLITMUS_NAME": str(number),
+        }
+        entries.append(Entry(command, environment, output, folder / f"{number}.log"))
+    return Relay(Hyperfine(hyperfine, folder), timeout_s).play(entries, TURNS, "seed")
+
+
+def test_each_warms_up_alone_and_then_they_take_turns(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    told = play(tmp_path, hyperfine_program, "", "", "")
+    assert [one.invocation.problem for one in told] == [None] * 3
+    assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
+    starts, *rounds = order(3, TURNS.rounds + 1, "seed")
+    expected = [seat for seat in starts for _ in range(TURNS.warmup)]
+    expected += [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
+    trace = (tmp_path / "trace").read_text("utf-8").split()
+    assert [int(name) for name in trace] == expected
+
+
+def test_the_timing_is_hyperfines_and_who_waits_is_idle(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    for one in play(tmp_path, hyperfine_program, "", ""):
+        assert one.invocation.timing
+        assert one.invocation.timing.exit_code == 0
+        assert one.idle is not None
+        assert one.idle < 1
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        ("crash", "ended with exit code 1 and wrote no result"),
+        ("signal", "was killed by SIGSEGV (exit code 139) and wrote no result"),
+        ("eager", "process 0 of 1: says `ready` once more before iteration 2 of 11"),
+        ("quit", "process 0 of 1: ended with exit code 0 before iteration 3 of 11"),
+        ("speechless", "ended with exit code 0 and wrote no result"),
+        ("late crash", "ended with exit code 4, which does not go with status ok"),
+    ],
+)
+def test_an_accident_costs_its_own_cell_only(
+    tmp_path: Path, hyperfine_program: str, act: str, problem: str
+) -> None:
+    first, second, third = play(tmp_path, hyperfine_program, "", act, "")
+    assert second.invocation.problem == problem
+    assert second.steady_ns is None
+    assert (first.invocation.problem, third.invocation.problem) == (None, None)
+    assert (first.steady_ns, third.steady_ns) == pytest.approx((200_000.0, 200_000.0))
+
+
+def test_a_hanging_one_is_ended_with_what_it_started(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    def attempt(timeout_s: float) -> list[Told] | None:
+        told = play(tmp_path, hyperfine_program, "", "stubborn", timeout_s=timeout_s)
+        return None if told[0].invocation.problem else told
+
+    _, second = long_enough(attempt, 1.0)
+    assert re.fullmatch(
+        r"process 0 of 1: not ready for iteration 1 of 11 within [0-9.]+ s; all are killed",
+        second.invocation.problem or "",
+    )
+    left = (tmp_path / "1.pids").read_text("utf-8").split()
+    assert len(left) == 2
+    assert not [pid for pid in left if running(int(pid))]

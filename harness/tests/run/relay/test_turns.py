@@ -1,0 +1,55 @@
+"""The order of turns, laps, and the time that stands for a seat."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.run.relay.turns import Turns, laps, level_ns, order
+
+
+def test_the_order_is_the_seeds() -> None:
+    assert order(4, 3, "7/0/get") == [[3, 0, 2, 1], [3, 2, 1, 0], [2, 3, 0, 1]]
+    assert order(4, 3, "7/1/get") != order(4, 3, "7/0/get")
+
+
+@given(st.integers(1, 12), st.integers(1, 20))
+def test_every_seat_has_one_turn_in_each_round(seats: int, rounds: int) -> None:
+    for each in order(seats, rounds, "seed"):
+        assert sorted(each) == list(range(seats))
+
+
+def test_a_lap_is_what_follows_the_lead_in() -> None:
+    turns = Turns(warmup=5, rounds=2, lead_in=2, lap=2)
+    assert (turns.per_turn, turns.iterations, turns.releases) == (4, 8, 13)
+    assert laps([90, 80, 10, 20, 99, 70, 30, 50], turns).tolist() == [15.0, 40.0]
+
+
+def test_what_slows_a_round_down_leaves_ratios_alone() -> None:
+    quiet = np.outer([100.0, 120.0, 50.0], np.ones(8))
+    loud = quiet * np.linspace(1, 3, 8)
+    for table in (quiet, loud):
+        levels = level_ns(table)
+        assert levels[1] / levels[0] == pytest.approx(1.2)
+        assert levels[2] / levels[0] == pytest.approx(0.5)
+
+
+def test_a_lap_that_something_hit_is_cut() -> None:
+    table = np.outer([100.0, 120.0, 50.0], np.ones(8))
+    table[1, 3] *= 40
+    assert level_ns(table).tolist() == pytest.approx([100.0, 120.0, 50.0])
+
+
+def test_a_seat_that_did_not_last_leaves_the_others_alone() -> None:
+    table = np.outer([100.0, 120.0, 50.0], np.ones(4))
+    table[0, 2:] = np.nan
+    levels = level_ns(table)
+    assert np.isnan(levels[0])
+    assert levels[1] / levels[2] == pytest.approx(2.4)
+    assert np.isnan(level_ns(np.full((2, 4), np.nan))).all()
+
+
+@given(st.integers(0, 2**32), st.floats(-3, 3))
+def test_levels_follow_the_unit(seed: int, shift: float) -> None:
+    table = np.exp(np.random.default_rng(seed).normal(10, 0.1, (4, 9)))
+    assert level_ns(table * np.exp(shift)) == pytest.approx(level_ns(table) * np.exp(shift))

@@ -1,0 +1,251 @@
+"""Which figures of a result can be, and which cannot: each bound is met from both sides."""
+
+from typing import Any
+
+import pytest
+
+from sqlitmus.machine.limits import Limits
+from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.plausible import contradiction
+from sqlitmus.vocabulary import histogram
+from sqlitmus.vocabulary.contract import Result
+from tests.run.test_hyperfine import RESULT
+
+MS, S = 10**6, 10**9
+ALONE = Arrangement(workers=1, processes=1, resets=False, planned=False)
+RESETS = Arrangement(workers=1, processes=1, resets=True, planned=False)
+PLANNED = Arrangement(workers=1, processes=1, resets=False, planned=True)
+EIGHT = Arrangement(workers=8, processes=1, resets=False, planned=False)
+TWO = Arrangement(workers=2, processes=2, resets=False, planned=False)
+MACHINE = Limits(cores=4, memory=8 * 2**30, tick_ns=1)
+TIMING = Timing(S, 800 * MS, 100 * MS, 0, 100 * 2**20)
+
+
+def times(ns: int, count: int = 9) -> list[int]:
+    return [ns + number for number in range(count)]
+
+
+def problem(
+    how: Arrangement = ALONE,
+    timing: Timing = TIMING,
+    machine: Limits = MACHINE,
+    **changes: Any,
+) -> str | None:
+    honest = {
+        "warmup_ns": times(50 * MS),
+        "iterations_ns": times(50 * MS),
+        "phases_ns": {"load": 40 * MS, "open": MS},
+        "cpu_ns": {"user": 400 * MS, "system": 40 * MS},
+        "peak_rss_bytes": 90 * 2**20,
+        "page_faults": {"minor": 5000, "major": 0},
+    }
+    result = Result.model_validate({**RESULT, **honest, **changes})
+    return contradiction(timing, result, how, machine)
+
+
+def worker(iterations: list[int], operations: int = 2, **changes: Any) -> dict[str, Any]:
+    figures = {"operations": operations, "rows": 2, "checksum": 1, "iterations_ns": iterations}
+    return {**figures, **changes}
+
+
+def counted(ns: int, count: int) -> dict[str, Any]:
+    return {"buckets": [[histogram.bucket(ns), count]]}
+
+
+def test_honest_figures() -> None:
+    assert problem() is None
+    assert problem(cpu_ns=None, peak_rss_bytes=None, page_faults=None, phases_ns={}) is None
+    assert problem(warmup_ns=[], iterations_ns=[]) is None
+
+
+# the life of the process --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("warmup", "load", "fits"),
+    [(450, 90, True), (560, 10, True), (600, 10, False), (450, 200, False)],
+)
+def test_iterations_and_phases_are_within_the_life_of_the_process(
+    warmup: int, load: int, fits: bool
+) -> None:
+    reason = problem(warmup_ns=[warmup * MS], phases_ns={"load": load * MS})
+    assert (reason is None) == fits
+    if not fits:
+        assert reason is not None
+        assert reason.startswith("its iterations and phases add up to 1.")
+        assert reason.endswith("but its process lived 1 s: its clock or its times are wrong")
+
+
+@pytest.mark.parametrize("ns", [3 * 10**18, 95 * 365 * 86400 * S])
+def test_95_years(ns: int) -> None:
+    reason = problem(iterations_ns=[ns])
+    assert reason is not None
+    assert f"add up to {ns / 1e9:,.0f} s"[:18] in reason
+
+
+@pytest.mark.parametrize(
+    ("how", "wall_s", "can"),
+    [
+        (ALONE, 3.5, True),
+        (ALONE, 3.8, False),  # 0.9 s, 2 s of start and 0.7 of the iterations
+        (RESETS, 3.8, True),
+        (RESETS, 5.3, False),
+        (EIGHT, 6.9, True),
+        (EIGHT, 7.3, False),
+        (TWO, 60, True),  # they wait for one another
+    ],
+)
+def test_little_of_the_wall_time_is_left(how: Arrangement, wall_s: float, can: bool) -> None:
+    timing = Timing(round(wall_s * S), 800 * MS, 100 * MS, 0)
+    reason = problem(how, timing, phases_ns={})
+    assert (reason is None) == can
+    if not can:
+        assert reason == (
+            f"its iterations add up to 0.9 s, and {wall_s - 0.9:.3g} s of its process's "
+            f"{wall_s:.3g} s remain: its clock or its times are wrong"
+        )
+
+
+# the clock ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ns", "tick", "can"), [(99, 1, False), (101, 1, True), (900, 100, False)])
+def test_an_iteration_is_longer_than_what_a_clock_resolves(ns: int, tick: float, can: bool) -> None:
+    reason = problem(iterations_ns=[ns, ns], cpu_ns=None, machine=Limits(4, None, tick))
+    assert (reason is None) == can
+    if not can:
+        assert reason is not None
+        assert reason.startswith(f"its iterations take {ns} ns on average, and no clock here ")
+
+
+def test_iterations_that_all_take_the_same_time() -> None:
+    assert problem(warmup_ns=[MS] * 300, iterations_ns=[MS] * 3, cpu_ns=None) == (
+        "each of its 303 iterations took exactly 1000000 ns, which no clock shows that runs"
+    )
+    assert problem(warmup_ns=[MS] * 300, iterations_ns=[MS, MS + 1], cpu_ns=None) is None
+    assert problem(warmup_ns=[MS] * 6, iterations_ns=[MS] * 3, cpu_ns=None) is None  # by chance
+    assert problem(warmup_ns=[500] * 300, iterations_ns=[500] * 3, cpu_ns=None) is None  # short
+    coarse = Limits(4, None, 10_000)
+    assert (
+        problem(warmup_ns=[MS] * 300, iterations_ns=[MS] * 3, cpu_ns=None, machine=coarse) is None
+    )
+
+
+# CPU time, memory, events -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ms", "how", "cores", "reason"),
+    [
+        (900, ALONE, 4, None),
+        (1000, ALONE, 4, "it reports 1 s of CPU time; its whole process used 0.9 s"),
+        (700, ALONE, 1, None),
+        (
+            800,
+            ALONE,
+            1,
+            (
+                "it reports 0.8 s of CPU time in iterations of 0.45 s, more than 1 thread can use: "
+                "its clock or its times are wrong"
+            ),
+        ),
+        (30, ALONE, 4, None),
+        (
+            24,
+            ALONE,
+            4,
+            (
+                "it reports 0.024 s of CPU time in iterations of 0.45 s; its whole process used "
+                "0.9 s in 1 s"
+            ),
+        ),
+    ],
+)
+def test_cpu_time(ms: int, how: Arrangement, cores: int, reason: str | None) -> None:
+    machine = Limits(cores, MACHINE.memory, 1)
+    assert problem(how, machine=machine, cpu_ns={"user": ms * MS, "system": 0}) == reason
+
+
+def test_a_tick_of_a_coarse_cpu_clock_is_no_contradiction() -> None:
+    assert problem(warmup_ns=times(100 * MS), iterations_ns=times(10 * MS, 3),
+                cpu_ns={"user": 0, "system": 0}) is None  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("peak", "seen", "reason"),
+    [
+        (90, 100, None),
+        (100, None, None),
+        (460, 100, None),
+        (470, 100, "it reports a peak memory of 470 MB; hyperfine saw 100 MB"),
+        (10, 100, None),
+        (10, 400, "it reports a peak memory of 10 MB; hyperfine saw 400 MB"),
+        (9000, None, "it reports a peak memory of 9e+03 MB; this machine has 8.19e+03 MB"),
+        (0, 400, None),  # unknown
+    ],
+)
+def test_memory(peak: int, seen: int | None, reason: str | None) -> None:
+    timing = Timing(S, 800 * MS, 100 * MS, 0, seen and seen * 2**20)
+    assert problem(timing=timing, peak_rss_bytes=peak * 2**20) == reason
+
+
+def test_memory_of_processes_adds_up_and_may_be_shared() -> None:
+    huge = 15 * 2**30
+    assert problem(TWO, Timing(S, 800 * MS, 100 * MS, 0), peak_rss_bytes=huge) is None
+
+
+@pytest.mark.parametrize("name", ["page_faults", "switches"])
+def test_events_take_time(name: str) -> None:
+    first, second = {"page_faults": ("minor", "major"), "switches": ("voluntary", "involuntary")}[
+        name
+    ]
+    assert problem(**{name: {first: 10**7, second: 0}}) is None
+    assert problem(**{name: {first: 10**18, second: 0}}) == (
+        f"it reports {10**18} {name.replace('_', ' ')}, but its process lived 1 s"
+    )
+
+
+# workers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("figures", "how", "reason"),
+    [
+        (worker(times(50 * MS)), ALONE, None),
+        (worker(times(50 * MS), latencies=counted(20 * MS, 18)), ALONE, None),
+        (
+            worker(times(200 * MS)),
+            ALONE,
+            "its worker 0 reports 1.8 s, but its process lived 1 s",
+        ),
+        (
+            worker(times(50 * MS, 8)),
+            ALONE,
+            "its worker 0 reports 8 iterations; 9 were timed",
+        ),
+        (
+            worker(times(50 * MS), latencies=counted(20 * MS, 17)),
+            ALONE,
+            "its worker 0 reports times of 17 operations; its iterations had 18",
+        ),
+        (
+            worker(times(50 * MS), latencies=counted(40 * MS, 18)),
+            ALONE,
+            "its worker 0 reports operations of 0.717 s in iterations of 0.45 s",
+        ),
+        (worker(times(50 * MS), latencies=counted(40 * MS, 18)), PLANNED, None),
+        (
+            worker(times(50 * MS), latencies=counted(2 * S, 18)),
+            PLANNED,
+            "its worker 0 reports an operation of 2 s, but its process lived 1 s",
+        ),
+        (
+            worker(times(50 * MS), role="writer", pacing={"buckets": [[10**18, 1]]}),
+            PLANNED,
+            "its writer 0 reports an operation of 9,187,343,240 s, but its process lived 1 s",
+        ),
+    ],
+)
+def test_workers(figures: dict[str, Any], how: Arrangement, reason: str | None) -> None:
+    assert problem(how, workers=[figures]) == reason

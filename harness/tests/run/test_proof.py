@@ -1,0 +1,271 @@
+"""What a database file holds after its writer ended, and how that differs from what was said."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlitmus.run import proof
+from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.run.proof import Files, Unproven
+from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result
+
+ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]
+QUERY = Readback(
+    sql="SELECT i, t, r, b FROM kept ORDER BY rowid",
+    columns=[
+        Column(name="i", type="integer"),
+        Column(name="t", type="text"),
+        Column(name="r", type="real"),
+        Column(name="b", type="blob", nullable=True),
+    ],
+)
+
+
+def database(folder: Path, rows: list[tuple[Any, ...]] = ROWS, mode: str = "DELETE") -> Path:
+    file = folder / "a.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA journal_mode={mode}")
+        connection.execute("CREATE TABLE kept(i, t, r, b)")
+        connection.executemany("INSERT INTO kept VALUES (?, ?, ?, ?)", rows)
+    return file
+
+
+def by_hand(rows: list[tuple[Any, ...]]) -> Proof:
+    """The contract's table, word for word."""
+    h = 0
+    for i, t, r, b in rows:
+        terms = [
+            i % 2**32,
+            31 * ord(t[0]) + ord(t[-1]) if t else 0,
+            int(r) % 2**32,
+            0x9E3779B9 if b is None else len(b) + 31 * b[0] + b[-1] if b else 0,
+        ]
+        for x in terms:
+            h = (h * 31 + x) % 2**32
+    return Proof(rows=len(rows), checksum=h)
+
+
+def held(file: Path) -> proof.Held:
+    return Files().held(file, [QUERY])
+
+
+def unproven(file: Path, files: Files | None = None) -> tuple[str, str]:
+    with pytest.raises(Unproven) as caught:
+        (files or Files()).held(file, [QUERY])
+    return caught.value.outcome, str(caught.value)
+
+
+def test_rows_and_checksum_are_those_of_the_contract(tmp_path: Path) -> None:
+    assert held(database(tmp_path)).proof == by_hand(ROWS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (1, "axb", 2.75, b"\x01\x02\x03"),
+        (1, "ab", 2.5, b"\x01\x02\x03"),
+        (1, "ab", 2.75, b"\x01\xff\x03"),
+    ],
+    ids=["text", "real", "blob"],
+)
+def test_values_that_the_checksum_cannot_tell_apart_have_another_digest(
+    tmp_path: Path, other: tuple[Any, ...]
+) -> None:
+    right = held(database(tmp_path))
+    (tmp_path / "a.db").unlink()
+    changed = held(database(tmp_path, [other, *ROWS[1:]]))
+    assert changed.proof == right.proof
+    assert changed.digest != right.digest
+
+
+def test_queries_are_folded_one_after_the_other(tmp_path: Path) -> None:
+    twice = Files().held(database(tmp_path), [QUERY, QUERY])
+    assert twice.proof == by_hand(ROWS * 2)
+
+
+def test_what_is_not_committed_is_not_there(tmp_path: Path) -> None:
+    for mode in ("DELETE", "WAL"):
+        file = database(tmp_path, [], mode)
+        with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+            writer.execute("BEGIN")
+            writer.execute("INSERT INTO kept VALUES (1, 'ab', 2.0, NULL)")
+            assert held(file).proof.rows == 0
+        file.unlink()
+
+
+def test_what_is_committed_in_a_log_beside_the_file_is_there(tmp_path: Path) -> None:
+    files = Files()
+    file = database(tmp_path, [], "WAL")
+    assert files.held(file, [QUERY]).proof.rows == 0
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("INSERT INTO kept VALUES (1, 'ab', 2.0, NULL)")
+        assert files.held(file, [QUERY]).proof.rows == 1
+
+
+def test_a_transaction_cut_off_in_the_middle_is_rolled_back(tmp_path: Path) -> None:
+    file = database(tmp_path)
+    (tmp_path / "cut").mkdir()
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size=1")
+        writer.execute("PRAGMA cache_spill=1")
+        writer.execute("BEGIN IMMEDIATE")
+        writer.executemany(
+            "INSERT INTO kept VALUES (?, 'x', 1.0, ?)", [(n, b"x" * 3000) for n in range(50)]
+        )
+        for suffix in ("", "-journal"):
+            shutil.copy(f"{file}{suffix}", tmp_path / "cut" / f"a.db{suffix}")
+        writer.execute("ROLLBACK")
+    cut = tmp_path / "cut/a.db"
+    assert cut.stat().st_size > file.stat().st_size
+    assert held(cut).proof == by_hand(ROWS)
+
+
+def test_a_file_like_one_before_but_for_its_change_counter_is_not_opened_again(
+    tmp_path: Path,
+) -> None:
+    files = Files()
+    file = database(tmp_path)
+    first = files.held(file, [QUERY])
+    before = file.read_bytes()
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        for text in ("xy", "ab"):
+            writer.execute("UPDATE kept SET t = ? WHERE i = 1", [text])
+    assert file.read_bytes() != before
+    assert files.held(file, [QUERY]) == first
+    assert files.opened == 1
+    one_row = QUERY.model_copy(update={"sql": f"{QUERY.sql} LIMIT 1"})
+    assert files.held(file, [one_row]).proof == by_hand(ROWS[:1])
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("UPDATE kept SET t = 'xy' WHERE i = 1")
+    assert files.held(file, [QUERY]) != first
+    assert files.opened == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "misfit"),
+    [
+        (("1", "ab", 2.0, None), "i of its database holds a text, which is declared integer"),
+        ((1, b"ab", 2.0, None), "t of its database holds a blob, which is declared text"),
+        ((1, "ab", 2, None), "r of its database holds an integer, which is declared real"),
+        ((1, "ab", 2.0, "b"), "b of its database holds a text, which is declared blob"),
+        ((1, None, 2.0, None), "t of its database holds NULL, which is declared text"),
+    ],
+)
+def test_a_value_of_another_type_is_wrong(
+    tmp_path: Path, row: tuple[Any, ...], misfit: str
+) -> None:
+    outcome, reason = unproven(database(tmp_path, [row]))
+    assert (outcome, reason) == ("wrong", f"after the process ended, column {misfit}")
+
+
+def test_an_infinity_has_a_checksum_too(tmp_path: Path) -> None:
+    rows = [(1, "ab", float("inf"), None)]
+    assert held(database(tmp_path, rows)).proof == by_hand([(1, "ab", 0.0, None)])
+
+
+def test_a_damaged_file_is_wrong(tmp_path: Path) -> None:
+    file = database(tmp_path)
+    with file.open("r+b") as stream:
+        stream.seek(4096)
+        stream.write(b"\xff" * 4096)
+    outcome, reason = unproven(file)
+    assert outcome == "wrong"
+    assert reason.startswith("its database is damaged after the process ended: ")
+
+
+def test_what_is_no_database_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    file.write_bytes(b"none at all, but long enough for a header" * 20)
+    assert unproven(file) == (
+        "wrong",
+        "its database cannot be read after the process ended: file is not a database",
+    )
+
+
+def test_a_table_that_is_gone_is_wrong(tmp_path: Path) -> None:
+    file = database(tmp_path)
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("DROP TABLE kept")
+    assert unproven(file) == (
+        "wrong",
+        "its database cannot be read after the process ended: no such table: kept",
+    )
+
+
+def test_a_file_that_is_locked_failed(tmp_path: Path) -> None:
+    file = database(tmp_path)
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        assert unproven(file) == (
+            "failed",
+            "its database cannot be read after the process ended: database is locked",
+        )
+
+
+def test_a_file_that_is_gone_is_wrong_and_stays_so(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    for _ in range(2):
+        assert unproven(file) == ("wrong", "its database is gone after the process ended")
+    assert not file.exists()
+
+
+def test_a_link_is_no_file(tmp_path: Path) -> None:
+    file = database(tmp_path)
+    link = tmp_path / "link.db"
+    link.symlink_to(file)
+    gone = "after the process ended, its database is no file any more"
+    assert unproven(link) == ("wrong", gone)
+
+
+def result(readback: Proof | None) -> Result:
+    program = {"name": "x", "version": "1"}
+    identity = {"runner": "x", "runtime": program, "driver": program, "architecture": "x"}
+    return Result.model_validate(
+        {"contract": 1, "cell": "a/x", "status": "ok", "identity": identity, "readback": readback}
+    )
+
+
+RIGHT = Proof(rows=2, checksum=7)
+HELD = proof.Held(RIGHT, "d")
+
+
+def answer(written: str | None) -> OracleAnswer:
+    return OracleAnswer(
+        operations=1, rows=0, affected=2, checksum=1, readback=RIGHT, digest="x", written=written
+    )
+
+
+@pytest.mark.parametrize("written", ["d", None])
+def test_a_file_that_holds_what_was_read_back_is_right(written: str | None) -> None:
+    assert proof.problem(HELD, result(RIGHT), answer(written), short=False) is None
+    assert proof.problem(HELD, result(RIGHT), None, short=False) is None
+
+
+def test_a_file_that_holds_something_else_is_wrong() -> None:
+    said = result(Proof(rows=3, checksum=9))
+    for short in (False, True):
+        assert proof.problem(HELD, said, answer("d"), short=short) == (
+            "wrong",
+            "the database holds 2 rows with checksum 7 after the process ended; the runner read "
+            "back 3 rows with checksum 9: its writes were not committed, or went elsewhere",
+        )
+
+
+def test_values_other_than_the_oracles_are_wrong_unless_operations_are_missing() -> None:
+    assert proof.problem(HELD, result(RIGHT), answer("e"), short=False) == (
+        "wrong",
+        "the database holds other values than the oracle's after the process ended, in as many "
+        "rows and with the same checksum",
+    )
+    assert proof.problem(HELD, result(RIGHT), answer("e"), short=True) is None
+
+
+def test_a_result_without_read_back_failed() -> None:
+    assert proof.problem(HELD, result(None), answer("d"), short=True) == (
+        "failed",
+        "its result has no read-back of what it wrote",
+    )
