@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.vocabulary import paths
+from tests.faults.fault import Fault
 from tests.faults.stage import Stage
 from tests.faults.table import FAULTS
 
@@ -26,6 +27,9 @@ def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
         if chosen:
             print(f"\n{about}\n{'fault':58} {'planted in':11} {'outcome':12} message")
         for fault in chosen:
+            if hint := lacking(fault):
+                print(f"{fault.title:58} left out: {hint}")
+                continue
             started = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
                 seen = fault.play(Stage(Path(folder), hyperfine))
@@ -39,6 +43,12 @@ def main(texts: Annotated[list[str] | None, typer.Argument()] = None) -> None:
             print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr)
     print(f"\n{played} faults, {amiss} with another fate than expected")
     raise typer.Exit(1 if amiss or not played else 0)
+
+
+def lacking(fault: Fault) -> str | None:
+    """Why the tool is missing that a fault is seen with; None where it is there."""
+    tools = paths.tools()
+    return None if fault.needs in tools.paths else tools.missing.get(fault.needs, "not set up")
 
 
 if __name__ == "__main__":

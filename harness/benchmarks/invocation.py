@@ -2,9 +2,10 @@
 
 `python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
 would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
-for a reading case and for a writing one, and the harness's resident memory before and after. For
-the default case of each writing scenario, N / 10 invocations show what proving its writes costs: at
-each invocation, and where the file is like none before, so that it is opened.
+for a reading case and for a writing one, the part of it that a look at the fixtures takes, and the
+harness's resident memory before and after. For the default case of each writing scenario, N / 10
+invocations show what proving its writes costs: at each invocation, and where the file is like none
+before, so that it is opened.
 """
 
 import statistics
@@ -79,6 +80,11 @@ def main(count: int) -> None:
                 f"median {statistics.median(own):.2f} ms, "
                 f"90 % below {own[count * 9 // 10]:.2f} ms beyond the runner's life"
             )
+        begin = time.perf_counter_ns()
+        for _ in range(count):
+            context.invocations.fixtures.harm()
+        look_ms = (time.perf_counter_ns() - begin) / count / 1e6
+        print(f"a look at their fixtures, after each invocation: {look_ms:.3f} ms")
         _time_proofs(context, known, runner, count // 10)
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
 
@@ -100,8 +106,9 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
         spent = [ms for ms, _ in files.looks]
         dear = [ms for ms, opened in files.looks if opened]
         print(
-            f"proof of {name:20} {runner:8} {len(spent)} invocations: median {statistics.median(spent):.2f} "
-            f"ms, mean {statistics.mean(spent):.2f} ms; {len(dear)} files opened"
+            f"proof of {name:20} {runner:8} {len(spent)} invocations: "
+            f"median {statistics.median(spent):.2f} ms, mean {statistics.mean(spent):.2f} ms; "
+            f"{len(dear)} files opened"
             + (f", median {statistics.median(dear):.1f} ms" if dear else "")
         )
 

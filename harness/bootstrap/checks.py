@@ -20,6 +20,8 @@ from typing import Any
 
 from bootstrap.built_steps import cargo_target, dotnet_artifacts, dotnet_version
 from bootstrap.context import Context, make_context
+from bootstrap.counter_steps import blocker as no_cc
+from bootstrap.counter_steps import compiler
 from bootstrap.engine import log_of
 from bootstrap.paths import entry
 from bootstrap.progress import Progress
@@ -110,6 +112,10 @@ def tools(context: Context) -> dict[str, dict[str, str]]:
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
+    # what it compiles is for Linux alone
+    hint = no_cc(context)
+    cc = context.find((compiler(context) or [""])[0])
+    known["cc"] = {"path": str(cc)} if cc and not hint else {"missing": hint or context.hint("cc")}
     dotnet = context.find("dotnet") if dotnet_version(context) else None
     known["dotnet"] = {"path": str(dotnet)} if dotnet else {"missing": context.hint("dotnet")}
     return known

@@ -1,6 +1,7 @@
 """All steps of the set-up, and the tools that they make for the harness."""
 
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
+from bootstrap.counter_steps import SYNC_COUNTER
 from bootstrap.go_steps import ACTIONLINT
 from bootstrap.npm_steps import NPM, NPM_DEV
 from bootstrap.python_steps import PYTHON, PYTHON_DEV
@@ -12,7 +13,7 @@ STEPS: dict[str, Step] = {
     step.name: step
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
+        *(SYNC_COUNTER, ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
     )
 }
 # a tool's name in `runner.toml` -> (step, entry of the step)

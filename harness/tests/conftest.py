@@ -69,6 +69,12 @@ def node() -> str:
 
 
 @pytest.fixture
+def sync_counter() -> str:
+    """The path of the library that counts syncs."""
+    return left_out.tool("sync-counter")
+
+
+@pytest.fixture
 def clone(tmp_path: Path, hyperfine_program: str) -> Iterator[Clone]:
     """A temporary catalogue whose runs hyperfine measures."""
     made = Clone.make(tmp_path, hyperfine_program)

@@ -17,6 +17,7 @@ REASON = "not set up: "
 MARKS = {
     "hyperfine_program": "runner",
     "node": "runner",
+    "sync_counter": "runner",
     "check_page": "browser",
     "tests.contract.started": "runner",
 }

@@ -71,6 +71,8 @@ def build_cells(
                     warmup_iterations=counts.warmup_iterations if counts else 0,
                     warmup_ms=counts.warmup_ms if counts else case.warmup_ms,
                     plans=check.plans if check else [],
+                    syncs=check.syncs if check and timed else None,
+                    uncounted=check.uncounted if check and timed else None,
                     command=check.command if check else "",
                     log=check.log if check else None,
                 )

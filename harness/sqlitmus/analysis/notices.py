@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
@@ -38,6 +39,7 @@ def notices(
         *([Notice("few blocks", complete, MIN_BLOCKS)] if complete < MIN_BLOCKS else []),
         *([Notice("flat", flat)] if flat else []),
         *_unequal(facts),
+        *durability.notices(cases, run.plan.floor),
         *([Notice("plans", names=plans)] if plans else []),
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
         *_against_oracle(run),

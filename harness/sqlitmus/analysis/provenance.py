@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import Described, Plan, RunData
 from sqlitmus.results.report import Fact, Runner
 
@@ -74,12 +75,15 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _pragmas(run: RunData) -> Iterable[Fact]:
+    counted = durability.by_profile(run)
     for profile, by_runner in _read_back(run).items():
         group = f"Pragmas, profile {profile}" if profile else "Pragmas"
         names = dict.fromkeys(name for values in by_runner.values() for name in values)
         for name in names:
             values = {runner: of[name] for runner, of in by_runner.items() if name in of}
             yield _fact(group, name, values)
+        if profile in counted:
+            yield _fact(group, durability.FACT, counted[profile])
 
 
 def _engine(run: RunData) -> Iterable[Fact]:

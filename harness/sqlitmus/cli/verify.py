@@ -32,6 +32,7 @@ def verify(
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.verify import verify_cells
     from sqlitmus.vocabulary import paths
+    from sqlitmus.vocabulary.syncs import durability
 
     catalog = definitions.load()
     _, mode = choose.mode_of(catalog, suite, None)
@@ -55,7 +56,8 @@ def verify(
         print(json.dumps([r.model_dump(mode="json") for r in records], indent=1))
     else:
         for record in records:
-            reason = f": {record.reason}" if record.reason else ""
+            words = record.reason or durability(record.syncs, record.uncounted)
+            reason = f": {words}" if words else ""
             print(f"{record.outcome:12} {record.case}/{record.runner}{reason}")
         if any(record.log for record in records):
             print(f"jobs, results and logs of what went wrong: {evidence}", file=sys.stderr)

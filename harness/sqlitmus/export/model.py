@@ -39,7 +39,9 @@ class Row(Model):
 
     `metric` says what `ratio` to `needs_blocks` are about: steady or cold time. `blocks` are those
     that the time comes from, `operations` to `warmup_ms` what the plan gave a process to do: so
-    many operations in an iteration, and at least so much warm-up. The figures of
+    many operations in an iteration, and at least so much warm-up. `fsync_per_transaction` to
+    `uncounted` are of write cells alone: what a transaction made durable, or why that is not known.
+    The figures of
     `vocabulary.figures` follow, each with its ratio and verdict if it is judged and of equal work.
     In the reference's own row all ratios are None.
     """
@@ -84,6 +86,10 @@ class Row(Model):
     p_adjusted: Number
     verdict: Verdict | None
     needs_blocks: int | None
+    fsync_per_transaction: Number
+    fdatasync_per_transaction: Number
+    bytes_per_transaction: Number
+    uncounted: Text | None
 
 
 class Machine(Model):

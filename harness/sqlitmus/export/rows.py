@@ -60,6 +60,7 @@ def rows(machine: str, report: Report) -> Iterator[Row]:
                     **of_cell(cell, case),
                     "reference": report.reference,
                     **of_comparison(against.get(cell.runner)),
+                    **of_syncs(cell),
                     **of_figures(cell, case),
                 }
             )
@@ -107,6 +108,18 @@ def of_comparison(comparison: Comparison | None) -> dict[str, object]:
         "p_adjusted": comparison and comparison.adjusted,
         "verdict": comparison and comparison.verdict,
         "needs_blocks": comparison and comparison.needs_blocks,
+    }
+
+
+def of_syncs(cell: Cell) -> dict[str, object]:
+    """What a transaction made durable."""
+    counted = cell.syncs
+    return {
+        **{
+            f"{name}_per_transaction": counted and getattr(counted, name) / counted.transactions
+            for name in ("fsync", "fdatasync", "bytes")
+        },
+        "uncounted": cell.uncounted,
     }
 
 

@@ -18,6 +18,8 @@ NoticeKind = Literal[
     "sqlite",
     "durability",
     "journal",
+    "fewer syncs",
+    "other syncs",
     "plans",
     "answers",
     "against oracle",

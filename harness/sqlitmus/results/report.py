@@ -15,6 +15,7 @@ from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.syncs import Syncs
 from sqlitmus.vocabulary.terms import (
     CaseMetric,
     CellOutcome,
@@ -156,7 +157,8 @@ class Cell:
     with the verdict of the cell against the floor. `figures` are those of `vocabulary.figures` by
     name; one that is unknown or the primary time is not there. `steadiness` is how its times moved
     while the pilot warmed it up, None without a pilot; `operations` and `iterations` what the plan
-    gave it, and the least warm-up before them.
+    gave it, and the least warm-up before them. `syncs` is what a write cell's transactions make
+    durable, `uncounted` why that is not known; runs made before it was counted have neither.
     """
 
     runner: str
@@ -174,6 +176,8 @@ class Cell:
     warmup_iterations: int = 0
     warmup_ms: float = 0
     plans: list[list[str]] = field(default_factory=list[list[str]])
+    syncs: Syncs | None = None
+    uncounted: str | None = None
     command: str = ""
     log: str | None = None
 

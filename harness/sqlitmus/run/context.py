@@ -19,6 +19,7 @@ from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import counted
@@ -36,6 +37,7 @@ class Context:
     progress: Progress
     stop: Stop
     size: str
+    counter: Counter
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -131,7 +133,15 @@ def _opened(
         with stop.listening():
             oracles.prove(installed[oracle], scratch / "vectors", fresh=fresh)
             yield Context(
-                catalog, invocations, installed, installed[oracle], earlier, progress, stop, size
+                catalog,
+                invocations,
+                installed,
+                installed[oracle],
+                earlier,
+                progress,
+                stop,
+                size,
+                Counter.among(tools, scratch),
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -21,6 +21,7 @@ from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
+from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -117,25 +118,36 @@ class Invocations:
         return judge.answer_of(result).model_copy(update={"written": written})
 
     def attempt(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        counter: Counter | None = None,
     ) -> Attempt:
-        """Run the cell of `case` and `runner` once and judge it."""
-        return self._perform(case, runner, mode, answer, plain=False)
+        """Run the cell of `case` and `runner` once, counted by `counter`, and judge it."""
+        return self._perform(case, runner, mode, answer, plain=False, counter=counter)
 
     def _perform(
-        self, case: Case, runner: Installed, mode: Mode, answer: OracleAnswer | None, *, plain: bool
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        answer: OracleAnswer | None,
+        *,
+        plain: bool,
+        counter: Counter | None = None,
     ) -> Attempt:
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
         ready = self._prepare(case, runner, mode, plain=plain)
-        if ready.source and not self.fixtures.whole(ready.source):
-            self.fixtures.of(case)
-        if ready.source and ready.target:
-            fixture.fresh_copy(ready.source, ready.target)
+        self._supply(case, ready)
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         env = marked({**runner.environment, **extra})
+        if counter and ready.copy:
+            env |= counter.preloaded(ready.copy[1])
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
@@ -173,6 +185,13 @@ class Invocations:
             return Attempt(invocation, outcome, reason, None, launch, held)
         self._keep_evidence(ready, log)
         return Attempt(invocation, outcome, reason, f"logs/{log.name}")
+
+    def _supply(self, case: Case, ready: _PreparedJob) -> None:
+        """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
+        if ready.source and not self.fixtures.whole(ready.source):
+            self.fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
 
     def _amiss(
         self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation, left: str

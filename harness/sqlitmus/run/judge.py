@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model, Proof, Result
+from sqlitmus.vocabulary.syncs import Syncs
 from sqlitmus.vocabulary.terms import Outcome
 
 Mode = Literal["verify", "measure"]
@@ -35,7 +36,10 @@ class OracleAnswer(Model):
 
 
 class Verified(Model):
-    """The verification of one cell, with as much of the runner's answer as it gave."""
+    """The verification of one cell, with as much of the runner's answer as it gave.
+
+    `syncs` is what a write cell's transactions made durable, `uncounted` why that is not known.
+    """
 
     case: str
     runner: str
@@ -49,6 +53,8 @@ class Verified(Model):
     plans: list[list[str]] = []
     pragmas: dict[str, str | int | None] = {}
     engine: dict[str, str | int] = {}
+    syncs: Syncs | None = None
+    uncounted: str | None = None
     log: str | None = None
     command: str = ""
     against_oracle: bool = False  # all runners agree with each other on another answer

@@ -19,6 +19,7 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.syncs import Syncs
 
 # Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
 # again, whatever the runner.
@@ -79,6 +80,13 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
+    def syncs(self, key: str) -> Syncs | None:
+        """The remembered count of syncs."""
+        try:
+            return Syncs.model_validate(self._entries[key]["syncs"])
+        except (KeyError, ValidationError):
+            return None
+
     def keep_verified(self, key: str, record: Verified) -> None:
         """Remember a verification that is ok or unsupported; other outcomes are tried again."""
         if record.outcome in ("ok", "unsupported"):
@@ -91,6 +99,10 @@ class Memory:
     def keep_observed(self, key: str, observed: Observed) -> None:
         """Remember a pilot's observation."""
         self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
+
+    def keep_syncs(self, key: str, counted: Syncs) -> None:
+        """Remember a count of syncs."""
+        self._entries.setdefault(key, {})["syncs"] = counted.model_dump(mode="json")
 
     def save(self) -> None:
         """Write the file; on a full disk only the memory is lost."""

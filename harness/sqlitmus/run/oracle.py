@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
@@ -76,7 +77,12 @@ def _perform(oracle: Installed, folder: Path) -> str:
     command = [*oracle.command, "--jobs", str(folder)]
     try:
         done = subprocess.run(
-            command, env=oracle.environment, capture_output=True, timeout=TIMEOUT_S, check=False
+            command,
+            env=marked(oracle.environment),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            start_new_session=True,  # Ctrl-C stops the session, not an answer half given
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

@@ -8,18 +8,19 @@ import hashlib
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from sqlitmus.run.judge import OracleAnswer, brief
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
 from sqlitmus.vocabulary.terms import Outcome
 
 NULL = 0x9E3779B9
-_TERMS = {
+_TERMS: dict[type, Callable[[Any], int]] = {
     int: lambda value: value,
     float: lambda value: int(value) if isfinite(value) else 0,
     str: lambda value: 31 * ord(value[0]) + ord(value[-1]) if value else 0,
@@ -27,7 +28,13 @@ _TERMS = {
     type(None): lambda _value: NULL,
 }
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
-_WORDS = {int: "an integer", float: "a real", str: "a text", bytes: "a blob", type(None): "NULL"}
+_WORDS: dict[type, str] = {
+    int: "an integer",
+    float: "a real",
+    str: "a text",
+    bytes: "a blob",
+    type(None): "NULL",
+}
 _BESIDE = ("-wal", "-journal")
 # the change counter, and with which version of SQLite which change was written
 _WITHOUT_MEANING = ((24, 28), (92, 100))

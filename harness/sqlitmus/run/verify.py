@@ -10,6 +10,15 @@ from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.processes import launch
+from sqlitmus.run.syncs import (
+    Counts,
+    counted_cases,
+    difference,
+    transactions,
+    writes_files,
+)
+from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.syncs import Syncs
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,8 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
             if record is None:
                 record = _verify(context, case, name, answer)
                 context.memory.keep_verified(key, record)
+            if record.outcome == "ok" and writes_files(case, context.catalog):
+                record = _with_syncs(context, case, record, answers)
             answers.records[case.id, name] = record
         else:
             _suspect(context, case, cells[case.id], answers)
@@ -141,6 +152,37 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
         "engine": result.effective.engine,
     }
     return record.model_copy(update=fields)
+
+
+def _with_syncs(context: Context, case: Case, record: Verified, answers: Answers) -> Verified:
+    """`record` with what its transactions made durable, counted or from memory."""
+    key = f"{context.key(case, record.runner)} {context.counter.library}"
+    counted = context.memory.syncs(key) or _count(context, case, record.runner, answers)
+    if isinstance(counted, str):
+        return record.model_copy(update={"syncs": None, "uncounted": counted})
+    context.memory.keep_syncs(key, counted)
+    return record.model_copy(update={"syncs": counted, "uncounted": None})
+
+
+def _count(context: Context, case: Case, name: str, answers: Answers) -> Syncs | str:
+    """What the transactions of a cell make durable, or why that cannot be counted."""
+    if not context.counter.library:
+        return context.counter.missing
+    more = transactions(case, context.catalog)
+    if not more:
+        return "how many transactions there are does not follow from its operations"
+    counts: list[Counts] = []
+    for each in counted_cases(case):
+        try:
+            answer = oracle_answer(context, each, answers)
+        except NotFit as error:
+            return str(error)
+        runner = context.installed[name]
+        attempt = context.invocations.attempt(each, runner, "measure", answer, context.counter)
+        if attempt.outcome != "ok":
+            return f"{attempt.outcome} while it was counted: {attempt.reason}"
+        counts.append(context.counter.counts())
+    return difference(counts[0], counts[1], more)
 
 
 def rerun(case: Case, runner: str) -> str:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
@@ -114,7 +116,7 @@ def test_recorded_answers_that_disagree() -> None:
     assert "disagree" in report.cases[0].checks
 
 
-def ratios(of: dict[str, float], **changes: object) -> RunData:
+def ratios(of: dict[str, float], **changes: Any) -> RunData:
     planned = plan(blocks=30, **changes)
     return make(planned, lines=samples(planned, noisy(of, spread=0.003)))
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fakes are shell scripts")
 
+MEASURES = {"python", "npm", "rust", "hyperfine", "dotnet", "sync-counter"}
 # stands for npm: leaves the packages that `npm ci` would
 NPM_SCRIPT = """
 [ "$*" = "ci --ignore-scripts --no-audit --no-fund --engine-strict=false" ] || exit 9
@@ -149,7 +150,7 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     content: Mapping[str, Mapping[str, str]] = json.loads(file.read_text("utf-8"))
     assert set(content) == {
         *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet"),
-        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
+        *("sync-counter", "rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
     }
     assert content["hyperfine"]["version"] == "1.0"
     assert Path(content["hyperfine"]["path"]).is_file()
@@ -198,8 +199,8 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
         (["run", "--help"], {"python"}),
         (["bench-all", "-f", "bun", "-h"], {"python"}),
         (["claims", "keys", "--list"], {"python"}),
-        (["verify", "-f", "bun"], {"python", "npm", "rust", "hyperfine", "dotnet"}),
-        (["bench-quick"], {"python", "npm", "rust", "dotnet", "hyperfine"}),
+        (["verify", "-f", "bun"], MEASURES),
+        (["bench-quick"], MEASURES),
         (["--dry-run", "x=1", "lint"], {"python", "python-dev", "npm-dev", "actionlint"}),
     ],
 )

@@ -164,7 +164,18 @@ FAULTS = [
     ),
     (
         EXTRA.format(name="x", more="writes = true"),
-        "x: Value error, a scenario that writes needs a readback",
+        "x: Value error, a scenario that writes needs a readback, which proves its writes",
+    ),
+    *(
+        (
+            EXTRA.format(name="x", more=more),
+            "x: Value error, what writes (a step with operation run, a writer, reset) needs writes",
+        )
+        for more in (
+            '[[x.steps]]\noperation = "run"\nsql = "DELETE FROM users"',
+            'reset = ["DELETE FROM users"]',
+            "[x.writer]\noperations = 1\n[[x.writer.steps]]\noperation = 'run'\nsql = 'DELETE'",
+        )
     ),
     (
         EXTRA.format(

@@ -55,7 +55,7 @@ Cold: the whole process
 
 CPU time
 case     base      new              Δ [95 %]  verdict
-get   3.66 µs  4.02 µs  +9.9 % [+9.4, +10.4]  ▼ materially more
+get   1.10 µs  1.21 µs  +9.9 % [+9.4, +10.4]  ▼ materially more
 
 Peak memory
 1 equivalent: get

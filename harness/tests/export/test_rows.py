@@ -7,6 +7,7 @@ from sqlitmus.export.model import Row
 from sqlitmus.export.rows import export_of, rows
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary.figures import named
+from sqlitmus.vocabulary.syncs import Syncs
 from tests.render import synthetic
 
 
@@ -64,6 +65,20 @@ def test_figures_are_those_of_the_report(report: Report, found: list[Row]) -> No
             assert (ratio, verdict) == (measure.ratio and measure.ratio.value, measure.verdict)
         assert row.overhead_ns_per_unit == (cell.overhead and cell.overhead.value)
         assert (row.overhead_verdict is None) == (cell.overhead is None)
+
+
+def test_syncs_are_those_of_one_transaction(report: Report) -> None:
+    syncs = Syncs(transactions=4, fsync=16, fdatasync=0, bytes=1000)
+    first, second, *others = report.cases[0].cells
+    cells = [replace(first, syncs=syncs), replace(second, uncounted="Linux only"), *others]
+    case = replace(report.cases[0], cells=cells)
+    found = [dict(row) for row in rows("linux-x64", replace(report, cases=[case]))]
+    names = ("fsync_per_transaction", "fdatasync_per_transaction", "bytes_per_transaction")
+    assert [tuple(row[name] for name in (*names, "uncounted")) for row in found[:3]] == [
+        (4, 0, 250, None),
+        (None, None, None, "Linux only"),
+        (None, None, None, None),
+    ]
 
 
 def test_ratios_are_against_the_reports_reference(report: Report) -> None:

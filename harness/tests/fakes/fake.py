@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import job as oracle_job  # pyright: ignore[reportMissingImports]
 import main as oracle  # pyright: ignore[reportMissingImports]
+import session  # pyright: ignore[reportMissingImports]
 import values  # pyright: ignore[reportMissingImports]
 
 ITERATION_NS = 1_000_000
@@ -78,6 +79,8 @@ def describe(behaviour: str) -> int:
 def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> int:
     """One job."""
     job = oracle_job.load(file)
+    if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     number = count(state) if state and job.mode == "measure" else 0
     if behaviour in REFUSALS:
         return REFUSALS[behaviour](job)
@@ -357,7 +360,20 @@ def rounds_53_bit() -> None:
     )
 
 
+def unsynced() -> None:
+    """Sync nothing while the clock runs, with settings that look right before and after."""
+    honest = session.Session.lap
+
+    def lap(worker: Any) -> None:
+        worker._connection.execute("PRAGMA synchronous=OFF")
+        honest(worker)
+        worker._connection.execute("PRAGMA synchronous=FULL")
+
+    session.Session.lap = lap
+
+
 SABOTAGE = {
+    "unsynced": unsynced,
     "skips-column": skips_column,
     "one-row-less": one_row_less,
     "rounds-53-bit": rounds_53_bit,

@@ -24,7 +24,7 @@ class Fault:
     """A row of the table: `play` plants the fault in a stage and tells what became of it.
 
     `message` must be in what is told. One that is `slow` builds a runner or takes more than a few
-    seconds: only `./just bench-faults` plays it.
+    seconds: only `./just bench-faults` plays it. `needs` is a tool without which it cannot be seen.
     """
 
     title: str
@@ -33,6 +33,7 @@ class Fault:
     fate: Fate
     message: str
     slow: bool = False
+    needs: str = "hyperfine"
 
     def problem(self, seen: Seen) -> str | None:
         """How `seen` differs from what must become of it; None when it does not."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import left_out
 from tests.faults.fault import Fault
 from tests.faults.stage import Stage
 from tests.faults.table import FAULTS
@@ -18,4 +19,5 @@ def test_titles_are_unique() -> None:
 
 @pytest.mark.parametrize("fault", PLAYED, ids=lambda fault: fault.title)
 def test_fault(fault: Fault, tmp_path: Path, hyperfine_program: str) -> None:
+    left_out.tool(fault.needs)
     assert fault.problem(fault.play(Stage(tmp_path, hyperfine_program))) is None

@@ -17,15 +17,16 @@ RUSQLITE = "runners/rust/src/drivers/rusqlite/mod.rs"
 WORK = "runners/dotnet/src/Work.cs"
 Change = tuple[str, str, str]  # file, old, new
 
+RUN = "default:\n      return `${before} const a"
 BEGUN_AT_FIRST_WRITE = (
     LOOPS,
-    "default:\n      return `${before} const a",
-    "default:\n      return `${before} db.isTransaction || db.exec('BEGIN'); const a",
+    RUN,
+    RUN.replace("const", "db.isTransaction || db.exec('BEGIN'); const"),
 )
 BEGUN_WHERE_TIMED = (
     LOOPS,
-    BEGUN_AT_FIRST_WRITE[1],
-    "default:\n      return `${before} ${verify} || db.isTransaction || db.exec('BEGIN'); const a",
+    RUN,
+    RUN.replace("const", "${verify} || db.isTransaction || db.exec('BEGIN'); const"),
 )
 BEGUN_ONCE = (NODE, '"begin.run();"', '"db.isTransaction || begin.run();"')
 NO_COMMIT = (NODE, '"commit.run();"', '""')
@@ -37,13 +38,13 @@ COPIED = (
 COPYING = (
     NODE,
     'import { DatabaseSync, StatementSync } from "node:sqlite";',
-    'import { DatabaseSync, StatementSync } from "node:sqlite";\n'
-    'import { copyFileSync } from "node:fs";\n'
-    "const copied = (database) => {\n"
-    '  if (database.path === ":memory:") return database;\n'
-    "  copyFileSync(database.path, `${database.path}.copy`);\n"
-    "  return { ...database, path: `${database.path}.copy` };\n"
-    "};",
+    """import { DatabaseSync, StatementSync } from "node:sqlite";
+import { copyFileSync } from "node:fs";
+const copied = (database) => {
+  if (database.path === ":memory:") return database;
+  copyFileSync(database.path, `${database.path}.copy`);
+  return { ...database, path: `${database.path}.copy` };
+};""",
 )
 TEXTS_CUT = (
     LOOPS,
@@ -52,27 +53,36 @@ TEXTS_CUT = (
 )
 RUST_BEGUN_ONCE = (
     RUSQLITE,
-    "        let transaction = Transaction::new_unchecked(self.connection, self.behaviour)?;\n"
-    "        operation()?;\n"
-    "        Ok(transaction.commit()?)\n",
-    "        if self.connection.is_autocommit() {\n"
-    "            let begun = Transaction::new_unchecked(self.connection, self.behaviour)?;\n"
-    "            std::mem::forget(begun);\n"
-    "        }\n"
-    "        operation()\n",
+    """
+        let transaction = Transaction::new_unchecked(self.connection, self.behaviour)?;
+        operation()?;
+        Ok(transaction.commit()?)
+""",
+    """
+        if self.connection.is_autocommit() {
+            let begun = Transaction::new_unchecked(self.connection, self.behaviour)?;
+            std::mem::forget(begun);
+        }
+        operation()
+""",
 )
 DOTNET_BEGUN_ONCE = (
     WORK,
-    "        using var transaction = connection.BeginTransaction(deferred);\n"
-    "        Step.Enlist(Steps, transaction);\n"
-    "        RunSteps(operation, ref tally);\n"
-    "        transaction.Commit();\n"
-    "        Step.Enlist(Steps, null);\n",
-    "        if (SQLitePCL.raw.sqlite3_get_autocommit(connection.Handle) != 0)\n"
-    "        {\n"
-    '            Sql.Execute(connection, deferred ? "BEGIN" : "BEGIN IMMEDIATE");\n'
-    "        }\n\n"
-    "        RunSteps(operation, ref tally);\n",
+    """
+        using var transaction = connection.BeginTransaction(deferred);
+        Step.Enlist(Steps, transaction);
+        RunSteps(operation, ref tally);
+        transaction.Commit();
+        Step.Enlist(Steps, null);
+""",
+    """
+        if (SQLitePCL.raw.sqlite3_get_autocommit(connection.Handle) != 0)
+        {
+            Sql.Execute(connection, deferred ? "BEGIN" : "BEGIN IMMEDIATE");
+        }
+
+        RunSteps(operation, ref tally);
+""",
 )
 
 

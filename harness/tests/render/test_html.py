@@ -55,6 +55,7 @@ def poisoned(report: Report) -> Report:
             runner=HOSTILE if one.runner == "bun" else one.runner,
             reason=HOSTILE if one.reason else None,
             command=HOSTILE,
+            uncounted=HOSTILE,
             plans=[[HOSTILE]],
             log=HOSTILE if one.log else None,
         )

@@ -11,7 +11,7 @@ from sqlitmus.run.resultfile import Unreadable
 from tests.run.test_hyperfine import RESULT
 
 TEXT = json.dumps(RESULT)
-WORKER = {"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": []}
+WORKER: dict[str, object] = {"operations": 1, "rows": 1, "checksum": 1, "iterations_ns": []}
 
 
 def problem(file: Path) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sqlitmus.render.document import cells, sentences, symbols
+from sqlitmus.render.document import cells, durability, sentences, symbols
 from sqlitmus.render.document.model import (
     Block,
     Cell,
@@ -35,7 +35,12 @@ def document(
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
         notices=[Notice(sentences.notice(notice)) for notice in report.notices],
         trust=trust,
-        sections=[*sections, *_problems(report), *_provenance(report)],
+        sections=[
+            *sections,
+            *durability.section(report),
+            *_problems(report),
+            *_provenance(report),
+        ],
         foot=[
             *reading,
             Code(report.rerun, "Run again"),

@@ -238,6 +238,15 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"writes there are not like for like. {by_value(n.values)}."
     ),
     "journal": lambda n: f"Journal modes differ in the profile shipped. {by_value(n.values)}.",
+    "fewer syncs": lambda n: (
+        f"Syncs per transaction in {some(n.names)}: {by_value(n.values)}. Each profile there asks "
+        "for one sync at each commit or more; a runner that does fewer than that, or than the "
+        "floor, may lose what it committed, and its times there are not those of durable writes."
+    ),
+    "other syncs": lambda n: (
+        f"Durability differs in the profile shipped, as counted in {some(n.names)}. Syncs per "
+        f"transaction: {by_value(n.values)}. Writes there are not like for like."
+    ),
     "plans": lambda n: (
         f"Query plans differ between runners in {counted(len(n.names), 'case')}: {some(n.names)}."
     ),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlitmus.render.document import durability
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
 from sqlitmus.render.document.naming import varying_axes
@@ -58,7 +59,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class CaseView:
     """One case in the matrix and in its own section; `axes` are those that vary within its
-    scenario, `columns` the figures that its entries have, `work` what its processes did."""
+    scenario, `columns` the figures that its entries have, `work` what its processes did and `syncs`
+    what their transactions made durable."""
 
     index: int
     case: Case
@@ -68,6 +70,7 @@ class CaseView:
     columns: list[Figure]
     entries: list[Entry]
     work: str
+    syncs: str
     plans: list[tuple[str, list[str]]]
     evidence: list[tuple[str, str, str, str]]
     canary: str
@@ -129,6 +132,7 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
         columns,
         entries,
         work(case),
+        durability.in_words(case),
         plan_groups(case.cells),
         [
             (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")

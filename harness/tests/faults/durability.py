@@ -1,0 +1,106 @@
+"""Writes that are in the database but not on the disk."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlitmus.analysis import analyse, load
+from sqlitmus.render.document import sentences
+from sqlitmus.render.document.durability import in_words
+from sqlitmus.vocabulary import paths
+from tests.fakes.clone import PROFILES, SCENARIOS, Clone
+from tests.faults.fault import Fault, Seen
+from tests.faults.stage import Stage, use_tool
+from tests.faults.verdict import measured
+
+COUNTER = "sync-counter"
+DURABLE = """
+[durable]
+title = "Durable"
+summary = "a sync at each commit"
+pragmas = [["journal_mode", "WAL"], ["synchronous", "FULL"]]
+"""
+
+
+def counting(stage: Stage) -> Clone:
+    """Fakes whose inserts are counted, in profiles that are durable and as shipped, too."""
+    clone = stage.fakes()
+    clone.write("scenarios/profiles.toml", PROFILES + DURABLE)
+    head, insert = SCENARIOS.split("[insert]")
+    profiles = 'axes.profile = ["normalised", "shipped", "durable"]'
+    insert = insert.replace('axes.profile = ["normalised"]', profiles)
+    clone.write("scenarios/tiny.toml", f"{head}[insert]{insert}")
+    use_tool(clone, COUNTER, Path(paths.tools().need(COUNTER)))
+    return clone
+
+
+def noticed(clone: Clone, *runners: str, case: str) -> Seen:
+    """What the report of a run says of durability, or that it says nothing."""
+    seen = measured(clone, *runners, case=case, size="s")
+    if seen.fate != "ok":
+        return seen
+    report = analyse(load(clone.latest().path))
+    notices = [sentences.notice(n) for n in report.notices if n.kind.endswith(" syncs")]
+    words = [*notices, *map(in_words, report.cases)]
+    shown = bool(notices) or "not counted" in words[-1]
+    return Seen("noticed" if shown else "ok", " ".join(words))
+
+
+def fake(behaviour: str, profile: str) -> Callable[[Stage], Seen]:
+    """A fake of that behaviour beside an honest one, in inserts of that profile."""
+
+    def play(stage: Stage) -> Seen:
+        clone = counting(stage)
+        clone.runner("planted", behaviour)
+        clone.runner("honest")
+        case = f"insert@profile={profile}"
+        return noticed(clone, "planted", "honest", case=case)
+
+    return play
+
+
+def off_in_the_loop(stage: Stage) -> Seen:
+    """JavaScript turns syncs off in its loop, and on again before settings are read back."""
+    clone = stage.real()
+    for old, new in (
+        ("let h = 0, rows = 0, affected = 0;", '{} db.exec("PRAGMA synchronous=OFF");'),
+        ("  }${counted}", '{} db.exec("PRAGMA synchronous=FULL");'),
+    ):
+        clone.replace("runners/javascript/loops.js", old, new.format(old))
+    case = "insert-autocommit@profile=durable"
+    return noticed(clone, "node", "rust-ffi", case=case)
+
+
+FAULTS = [
+    Fault(
+        "syncs off while it is timed, on when it is looked at",
+        "fake",
+        fake("unsynced", "durable"),
+        "noticed",
+        "no sync: planted",
+        needs=COUNTER,
+    ),
+    Fault(
+        "syncs off as shipped, where nothing is set",
+        "fake",
+        fake("unsynced", "shipped"),
+        "noticed",
+        "no sync: planted; 4 ",
+        needs=COUNTER,
+    ),
+    Fault(
+        "syncs off in the loop, on before settings are read back",
+        "javascript",
+        off_in_the_loop,
+        "noticed",
+        "insert-autocommit@profile=durable: no sync: node; 1 fsync: rust-ffi (the floor).",
+        needs=COUNTER,
+    ),
+    Fault(
+        "it starts anew without what counts its syncs",
+        "fake",
+        fake("uncounted", "durable"),
+        "noticed",
+        "not counted: not one of its writes to the database was seen",
+        needs=COUNTER,
+    ),
+]

@@ -1,0 +1,187 @@
+"""Syncs as they are counted from outside, and what is made of two counts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlitmus.catalog import cases, definitions
+from sqlitmus.catalog.plan import Case
+from sqlitmus.run.syncs import (
+    Counter,
+    Counts,
+    counted_cases,
+    difference,
+    transactions,
+    writes_files,
+)
+from sqlitmus.vocabulary.paths import Tools
+from sqlitmus.vocabulary.syncs import Syncs
+
+KNOWN = definitions.load()
+# What the program does has to be counted although it leaves without a word to its libraries.
+PROGRAM = """
+import os, sys, threading
+flags = os.O_RDWR | os.O_CREAT
+def opened(name):
+    return os.open(name, flags)
+{}
+os._exit(7)
+"""
+
+CHILD = """
+fd = opened('db')
+if os.fork() == 0:
+    os.fsync(fd)
+    os._exit(0)
+os.wait()
+os.fsync(fd)
+"""
+THREADS = """
+fd = opened('db')
+def work():
+    for _ in range(500):
+        os.write(fd, b'x')
+        os.fdatasync(fd)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for each in threads: each.start()
+for each in threads: each.join()
+"""
+
+
+def counts(sync_counter: str, folder: Path, program: str) -> Counts:
+    """Counts of a Python program that may name `db`, in its folder."""
+    counter = Counter(sync_counter, "", folder / "counts")
+    environ = {**os.environ, **counter.preloaded(folder / "db")}
+    words = [sys.executable, "-c", PROGRAM.format(program)]
+    assert subprocess.run(words, env=environ, cwd=folder, check=False).returncode == 7
+    return counter.counts()
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("", (0, 0, 0)),
+        ("os.fsync(opened('db')); os.fdatasync(opened('db-journal'))", (1, 1, 0)),
+        ("os.fsync(os.open('.', os.O_RDONLY))", (1, 0, 0)),
+        ("os.fsync(os.open('..', os.O_RDONLY)); os.fsync(opened('other'))", (0, 0, 0)),
+        ("os.write(opened('db'), b'abc'); os.pwrite(opened('db-wal'), b'd', 4096)", (0, 0, 4)),
+        ("os.writev(opened('db'), [b'a', b'b']); os.pwritev(opened('db'), [b'c'], 9)", (0, 0, 3)),
+        ("os.write(opened('other'), b'abc'); os.write(1, b'db')", (0, 0, 0)),
+        ("os.dup2(opened('db'), 40); os.fsync(40); os.dup2(opened('x'), 40); os.fsync(40)",
+         (1, 0, 0)),
+        ("one = opened('db-journal'); os.unlink('db-journal'); os.fsync(one)", (1, 0, 0)),
+        (CHILD, (2, 0, 0)),
+        (THREADS, (0, 2000, 2000)),
+    ],
+)  # fmt: skip
+def test_what_is_done_to_the_database_is_counted(
+    sync_counter: str, tmp_path: Path, program: str, expected: Counts
+) -> None:
+    assert counts(sync_counter, tmp_path, program) == expected
+
+
+def test_a_sync_that_fails_is_none_and_keeps_its_error(sync_counter: str, tmp_path: Path) -> None:
+    program = (
+        "try: os.fsync(99)\n"
+        "except OSError as error: assert error.errno == 9\n"
+        "else: os._exit(1)\n"
+        "os.fsync(opened('db'))"
+    )
+    assert counts(sync_counter, tmp_path, program) == (1, 0, 0)
+
+
+def test_a_database_behind_a_link_is_counted(sync_counter: str, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    assert counts(sync_counter, tmp_path / "linked", "os.fsync(opened('db'))") == (1, 0, 0)
+
+
+def test_without_its_variables_the_library_is_silent(sync_counter: str, tmp_path: Path) -> None:
+    environ = {**os.environ, "LD_PRELOAD": sync_counter}
+    words = [sys.executable, "-c", PROGRAM.format("os.fsync(opened('db'))")]
+    done = subprocess.run(words, env=environ, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (7, b"")
+
+
+def test_each_count_starts_from_0(sync_counter: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert counts(sync_counter, tmp_path, "os.fsync(opened('db'))") == (1, 0, 0)
+
+
+def test_without_the_library_the_reason_is_the_set_ups(tmp_path: Path) -> None:
+    absent = Counter.among(Tools({}, {"sync-counter": "Linux only"}), tmp_path)
+    assert (absent.library, absent.missing) == (None, "Linux only")
+    assert "./just setup" in Counter.among(Tools({}, {}), tmp_path).missing
+
+
+@pytest.mark.parametrize("path", ["/a b/syncs.so", "/a:b/syncs.so"])
+def test_a_path_that_cannot_be_preloaded_is_told(tmp_path: Path, path: str) -> None:
+    counter = Counter.among(Tools({"sync-counter": path}, {}), tmp_path)
+    assert counter.library is None
+    assert counter.missing.startswith(f"{path} cannot be preloaded")
+
+
+def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
+    counter = Counter("library", "", tmp_path / "counts")
+    counter.preloaded(tmp_path / "db")
+    with counter.file.open("r+b") as left:
+        counter.preloaded(tmp_path / "db")
+        left.write(b"\1" * 24)
+    assert counter.counts() == (0, 0, 0)
+
+
+def case(case_id: str) -> Case:
+    name, axes = cases.parse_case(case_id, KNOWN)
+    return cases.make_case(name, axes, KNOWN, KNOWN.modes["standard"])
+
+
+@pytest.mark.parametrize(
+    ("case_id", "expected"),
+    [
+        ("insert-transaction@profile=durable", 5),
+        ("insert-autocommit@profile=durable", 4),
+        ("read-modify-write@profile=shipped", 4),
+        ("writer-and-readers", 0),
+    ],
+)
+def test_transactions_of_an_iteration(case_id: str, expected: int) -> None:
+    assert transactions(case(case_id), KNOWN) == expected
+
+
+def test_each_execution_without_a_transaction_commits() -> None:
+    scenarios = dict(KNOWN.scenarios)
+    batch = scenarios["insert-transaction"]
+    scenarios["insert-transaction"] = batch.model_copy(update={"transaction": "none"})
+    known = KNOWN.model_copy(update={"scenarios": scenarios})
+    assert transactions(case("insert-transaction@profile=durable"), known) == 5 * 100
+
+
+def test_only_files_that_are_written_are_counted() -> None:
+    asked = ("insert-transaction", "get-pk", "foo-insert")
+    assert [writes_files(case(name), KNOWN) for name in asked] == [True, False, False]
+
+
+def test_the_second_process_does_twice_the_operations_and_neither_warms_up() -> None:
+    first, second = counted_cases(case("insert-transaction@profile=durable"))
+    assert (first.operations, second.operations) == (5, 10)
+    for one in (first, second):
+        assert (one.iterations, one.warmup_iterations, one.warmup_ms) == (1, 0, 0)
+
+
+def test_the_difference_is_that_of_the_transactions() -> None:
+    syncs = difference((24, 1, 9_000), (44, 2, 14_000), 5)
+    assert syncs == Syncs(transactions=5, fsync=20, fdatasync=1, bytes=5_000)
+    assert isinstance(syncs, Syncs)
+    assert syncs.per_transaction == 4.2
+    assert syncs.words() == "4 fsync + 0.2 fdatasync, 1 kB"
+    assert Syncs(transactions=2, fsync=0, fdatasync=0, bytes=3_513_000).words() == (
+        "no sync, 1,756 kB"
+    )
+
+
+def test_a_difference_that_cannot_be_is_no_count() -> None:
+    assert "not one of its writes" in str(difference((0, 0, 0), (0, 0, 0), 5))
+    assert "synced or wrote less" in str(difference((9, 0, 100), (8, 0, 200), 5))
