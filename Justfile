@@ -102,6 +102,10 @@ bench-faults *TEXTS:
 bench-proofs:
     @python harness/benchmarks/proofs.py
 
+# Kill runs at random moments: no sample is lost or doubled, and no process is left (Linux)
+bench-kills *COUNT:
+    @python harness/benchmarks/kills.py "$@"
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py

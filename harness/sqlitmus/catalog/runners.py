@@ -14,13 +14,14 @@ from pydantic import ValidationError
 
 from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.catalog.plan import PlannedRunner
-from sqlitmus.machine import affinity
+from sqlitmus.machine import affinity, leftovers, process_tree
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import ending
 
 DESCRIBE_TIMEOUT_S = 30
+_under_way: set[subprocess.Popen[bytes]] = set()
 _SOURCES = {".js", ".ts", ".mjs", ".py", ".json", ".toml", ".node"}
 
 
@@ -56,7 +57,12 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
     with ThreadPoolExecutor(max_workers=affinity.usable()) as pool:
         specs = [catalog.runners[name] for name in names]
         folders = [catalog.folders[name] for name in names]
-        return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
+        try:
+            return list(pool.map(_install, specs, folders, itertools.repeat(tools)))
+        except BaseException:  # Ctrl-C, too, which would wait for the slowest answer
+            for process in list(_under_way):
+                process_tree.kill(process)
+            raise
 
 
 def environment(spec: RunnerSpec) -> dict[str, str]:
@@ -133,26 +139,15 @@ def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Descr
             return Description.model_validate_json(cached.read_bytes())
         except ValidationError:
             cached.unlink(missing_ok=True)
-    try:
-        done = subprocess.run(
-            [*command, "describe"],
-            env=env,
-            capture_output=True,
-            timeout=DESCRIBE_TIMEOUT_S,
-            check=False,
-        )
-    except OSError as error:
-        raise ValueError(f"{command[0]}: {error.strerror}") from error
-    except subprocess.TimeoutExpired as error:
-        raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
-    if done.returncode:
+    code, out, err = _answer([*command, "describe"], env)
+    if code:
         log = cached.with_suffix(".log")
         with suppress(OSError):
-            log.write_bytes(done.stderr)
-        message = ending(done.stderr.decode(errors="replace"), str(log))
-        raise ValueError(f"exit code {done.returncode}: {message or 'no message'}")
+            log.write_bytes(err)
+        message = ending(err.decode(errors="replace"), str(log))
+        raise ValueError(f"exit code {code}: {message or 'no message'}")
     try:
-        description = Description.model_validate_json(done.stdout)
+        description = Description.model_validate_json(out)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "(whole answer)"
@@ -164,3 +159,30 @@ def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Descr
         partial.write_bytes(description.model_dump_json().encode())
         partial.replace(cached)
     return description
+
+
+def _answer(command: list[str], env: dict[str, str]) -> tuple[int, bytes, bytes]:
+    """Exit code, stdout and stderr; raises ValueError when there is no answer."""
+    try:
+        process = subprocess.Popen(
+            command,
+            env=leftovers.marked(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            creationflags=process_tree.OWN_GROUP,
+        )
+    except OSError as error:
+        raise ValueError(f"{command[0]}: {error.strerror}") from error
+    _under_way.add(process)
+    with process:
+        try:
+            out, err = process.communicate(timeout=DESCRIBE_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(f"no answer in {DESCRIBE_TIMEOUT_S} s") from error
+        finally:
+            if process.returncode is None:
+                process_tree.kill(process)
+            _under_way.discard(process)
+        return process.wait(), out, err

@@ -8,8 +8,10 @@ import traceback
 from types import ModuleType
 
 import typer
+from typer.core import TyperGroup
 
 from sqlitmus.machine import console
+from sqlitmus.run.interrupt import all_like_ctrl_c
 from sqlitmus.vocabulary.errors import Exit, SqlitmusError
 from sqlitmus.vocabulary.plain import visible
 
@@ -19,8 +21,22 @@ EPILOG = (
     "first of 130, 5, 1 and 4 is given, and the others are told."
 )
 
+
+class Commands(TyperGroup):
+    """The commands, each of which Ctrl-C ends with a word and an exit code."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Run the command that `ctx` names."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("sqlitmus: interrupted", file=sys.stderr)
+            raise typer.Exit(Exit.INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="sqlitmus",
+    cls=Commands,
     help="A litmus test for SQLite across runtimes.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -69,7 +85,8 @@ def main() -> None:
         for module in modules():
             module.register(app)
     try:
-        app(prog_name="./just")
+        with all_like_ctrl_c():
+            app(prog_name="./just")
     except SqlitmusError as error:
         print(f"sqlitmus: {visible(str(error))}", file=sys.stderr)
         sys.exit(error.exit)

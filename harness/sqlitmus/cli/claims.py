@@ -22,7 +22,7 @@ from sqlitmus.cli.options import (
     check_label,
     seconds,
 )
-from sqlitmus.cli.output import check_format, interrupted, write
+from sqlitmus.cli.output import check_format, interrupted, reporting, write
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -104,9 +104,10 @@ def claims(
     if ended.exit == Exit.INTERRUPTED or ended.directory is None:
         interrupted(ended.directory, progress)
         raise typer.Exit(ended.exit)
-    report = analyse(load(ended.directory), None)
-    save_reports(report, ended.directory)
-    write(text_of(report, format_, all_rows=all_rows), None)
+    with reporting(ended.directory):
+        report = analyse(load(ended.directory), None)
+        save_reports(report, ended.directory)
+        write(text_of(report, format_, all_rows=all_rows), None)
     progress.say(f"report: {ended.directory / 'report.html'}")
     raise typer.Exit(ended.exit)
 

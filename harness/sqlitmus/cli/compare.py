@@ -27,7 +27,7 @@ from sqlitmus.cli.options import (
     check_label,
     seconds,
 )
-from sqlitmus.cli.output import check_format, interrupted, write
+from sqlitmus.cli.output import check_format, interrupted, reporting, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -151,8 +151,9 @@ def finish(
     if done.report is None or done.directory is None:
         interrupted(done.directory, progress)
         raise typer.Exit(Exit.INTERRUPTED)
-    save_reports(done.report, done.directory)
-    write(text_of(done.report, format_, all_rows=all_rows), None)
+    with reporting(done.directory):
+        save_reports(done.report, done.directory)
+        write(text_of(done.report, format_, all_rows=all_rows), None)
     for line in done.findings:
         progress.insist(line)
     progress.say(f"report: {done.directory / 'report.html'}")

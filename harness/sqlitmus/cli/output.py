@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from sqlitmus.machine import plainfiles
-from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 from sqlitmus.vocabulary.plain import visible
 
 if TYPE_CHECKING:
@@ -80,3 +82,14 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
     progress.insist(f"interrupted; {where}")
+
+
+@contextmanager
+def reporting(directory: Path) -> Generator[None]:
+    """Where the report of a whole run is made: after a Ctrl-C inside the block, says how to."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        command = f"./just report {shlex.quote(str(directory))}"
+        print(f"interrupted; all is measured, and this renders it: {command}", file=sys.stderr)
+        raise typer.Exit(Exit.INTERRUPTED) from None

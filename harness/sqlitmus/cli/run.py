@@ -26,7 +26,7 @@ from sqlitmus.cli.options import (
     check_label,
     seconds,
 )
-from sqlitmus.cli.output import interrupted
+from sqlitmus.cli.output import interrupted, reporting
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit
 
@@ -132,5 +132,6 @@ def run(
     if ended.exit == Exit.INTERRUPTED:
         interrupted(ended.directory, progress)
     elif ended.directory:
-        render_into(ended.directory, progress)
+        with reporting(ended.directory):
+            render_into(ended.directory, progress)
     raise typer.Exit(ended.exit)

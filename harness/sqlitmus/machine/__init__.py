@@ -1,7 +1,8 @@
 """This computer: its facts, its fitness, its state during a run, and how operating systems differ.
 
 `facts`, `architecture`, `affinity` describe it · `readiness` runs all of doctor's checks ·
-`conditions`, `probe`, `activity` observe it · `lock` admits one run at a time · `console`,
+`conditions`, `probe`, `activity` observe it · `lock` admits one run at a time ·
+`leftovers` and its `guardian` let no process outlive what started it · `console`,
 `process_tree`, `priority` hide what differs between systems (`docs/platforms.md`).
 
 Imports: vocabulary.

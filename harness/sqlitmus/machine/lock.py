@@ -10,6 +10,7 @@ import shlex
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ SHARED = 0o666
 MOST_READ = 4096
 MOST_SHOWN = 200
 START_TOLERANCE_S = 5.0
+GUARDIAN_S = 5.0
 
 if sys.platform == "win32":
     import msvcrt
@@ -80,8 +82,8 @@ def place() -> Path:
 
 
 @contextmanager
-def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[None]:
-    """Hold the machine's lock inside the block.
+def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[int]:
+    """Hold the machine's lock inside the block; yields its descriptor, whose heirs hold it, too.
 
     While another run holds it, raises NotFit, or with `wait` announces that and waits. Ctrl-C ends
     the waiting unless a handler for SIGINT swallows it, so take the lock before installing one.
@@ -96,7 +98,7 @@ def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[Non
             command = shlex.join(["./just", *sys.argv[1:]])
             _write(handle, Holder(pid=os.getpid(), started=started, label=label, command=command))
             try:
-                yield
+                yield handle
             finally:
                 _write(handle, None)
             return
@@ -104,15 +106,26 @@ def hold(label: str, *, wait: bool, say: Callable[[str], None]) -> Generator[Non
 
 def holder() -> Holder | None:
     """The present holder of the machine, found without trying to lock it."""
+    record = _record()
+    return record if record and _lives(record) else None
+
+
+def _record() -> Holder | None:
+    """What the file says of the holder, who may be dead."""
     try:
         if not place().is_file():
             return None
         with place().open("rb") as file:
-            record = Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
-        lives = abs(psutil.Process(record.pid).create_time() - record.started) < START_TOLERANCE_S
-    except (OSError, ValidationError, psutil.Error, ValueError, OverflowError):
+            return Holder.model_validate_json(file.read(MOST_READ).rstrip(b"\0"))
+    except (OSError, ValidationError):
         return None
-    return record if lives else None
+
+
+def _lives(record: Holder) -> bool:
+    try:
+        return abs(psutil.Process(record.pid).create_time() - record.started) < START_TOLERANCE_S
+    except (psutil.Error, ValueError, OverflowError):
+        return False
 
 
 @contextmanager
@@ -141,15 +154,29 @@ def _opened(file: Path) -> Generator[int]:
 def _take(handle: int, *, wait: bool, say: Callable[[str], None]) -> None:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         raise NotFit(f"{place()}: no ordinary file. Remove it, or name another with SQLITMUS_LOCK.")
-    if _lock(handle, wait=False):
+    if _lock(handle, wait=False) or _left_by_the_dead(handle):
         return
-    who = f"another run holds this machine: {holder() or 'its name is not known yet'}"
+    record = _record()
+    if record and not _lives(record):
+        who = f"what a killed run left running holds this machine: {record}"
+    else:
+        who = f"another run holds this machine: {record or 'its name is not known yet'}"
     if not wait:
         raise NotFit(
             f"{who}. Two runs at once would disturb each other. Wait for it to end, or add --wait."
         )
     say(f"waiting: {who}")
     _lock(handle, wait=True)
+
+
+def _left_by_the_dead(handle: int) -> bool:
+    """Whether the lock came free while a killed run's guardian was ending what that run left."""
+    end = time.monotonic() + GUARDIAN_S
+    while (record := _record()) and not _lives(record) and time.monotonic() < end:
+        if _lock(handle, wait=False):
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def _is(file: Path, handle: int) -> bool:

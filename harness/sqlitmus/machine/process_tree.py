@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 
 import psutil
 
-KILL_GRACE_S = 2.0
+KILL_GRACE_S = 0.5
 OWN_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # Windows alone has it
 
 

@@ -11,6 +11,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine import leftovers
 from sqlitmus.run import memory
 from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
@@ -22,6 +23,7 @@ from sqlitmus.run.progress import Progress
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.nouns import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,39 @@ def opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None = None,
+    held: tuple[int, ...] = (),
 ) -> Generator[Context]:
-    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit."""
+    """The context for `cells`; its scratch folder is removed at the end. Raises NotFit.
+
+    Nothing started in the block outlives it; the descriptors `held` are open until then.
+    """
+    with leftovers.none_outlive(*held) as left:
+        if many := leftovers.of_the_dead():
+            were = counted(many, "process", "processes")
+            progress.insist(f"ended {were} that a killed run had left running")
+        with _opened(
+            *(catalog, tools, progress, cells, left),
+            size=size,
+            timeout_s=timeout_s,
+            fresh=fresh,
+            pins=pins,
+        ) as context:
+            yield context
+
+
+@contextmanager
+def _opened(
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    left: leftovers.Leftovers,
+    *,
+    size: str,
+    timeout_s: float,
+    fresh: bool,
+    pins: list[int] | None,
+) -> Generator[Context]:
     hyperfine = tools.need("hyperfine")
     requested = {name for names in cells.values() for name in names}
     oracle = next(name for name, spec in catalog.runners.items() if spec.role == "oracle")
@@ -95,6 +128,7 @@ def opened(
         scratch=scratch,
         logs=logs,
         launcher=launcher,
+        leftovers=left,
         pins=pins,
         say=progress.insist,
     )

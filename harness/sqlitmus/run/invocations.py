@@ -12,6 +12,7 @@ from sqlitmus.catalog import fixture, jobs, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.leftovers import Leftovers, marked, told
 from sqlitmus.machine.limits import limits
 from sqlitmus.run import hyperfine, judge, plausible, proof, resultfile
 from sqlitmus.run.belonging import stranger
@@ -28,6 +29,8 @@ from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.plain import shortened
 from sqlitmus.vocabulary.terms import Outcome
+
+LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Invocations:
         scratch: Path,
         logs: Path,
         launcher: Launcher | None = None,
+        leftovers: Leftovers | None = None,
         pins: list[int] | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -89,6 +93,7 @@ class Invocations:
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
         self._launcher = launcher or Launcher(scratch)
+        self._leftovers = leftovers or Leftovers()
         self._pins = pins or []
         self._size = size
         self._timeout_s = timeout_s
@@ -149,7 +154,7 @@ class Invocations:
         log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
-        env = {**runner.environment, **extra}
+        env = marked({**runner.environment, **extra})
         if counter and ready.copy:
             env |= counter.preloaded(ready.copy[1])
         launch = None
@@ -168,15 +173,16 @@ class Invocations:
             invocation = hyperfine.invoke(
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
-        held = None
+        left, held = told(self._leftovers.end()), None
         if invocation.result is None:
             outcome: Outcome = "failed"
             reason = invocation.problem
             if not self._scratch.exists():
                 reason = "its process removed the folder of the harness's jobs and databases"
+            reason = "; ".join(filter(None, [reason, left]))
         else:
             outcome, reason = judge.judge(invocation.result, answer, ready.required)
-            amiss = self._amiss(case, runner, mode, invocation)
+            amiss = self._amiss(case, runner, mode, invocation, left)
             if amiss and outcome in ("ok", "unsupported"):
                 outcome, reason = "failed", amiss
             if outcome == "ok" and ready.target:
@@ -198,9 +204,11 @@ class Invocations:
             fixture.fresh_copy(ready.source, ready.target)
 
     def _amiss(
-        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation
+        self, case: Case, runner: Installed, mode: Mode, invocation: hyperfine.Invocation, left: str
     ) -> str | None:
         """Why a result is not the one that was asked for, or its figures cannot be."""
+        if left:
+            return f"{left}. {LEAVES_NONE}"
         timing, result = invocation.timing, invocation.result
         if result is None or timing is None:
             return None

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
@@ -77,7 +78,7 @@ def _perform(oracle: Installed, folder: Path) -> str:
     try:
         done = subprocess.run(
             command,
-            env=oracle.environment,
+            env=marked(oracle.environment),
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,

@@ -67,8 +67,14 @@ def record(
         raise UsageError(f"{case_id} is a cold case; the self-test needs a steady one")
     cells = {case.id: [runner]}
     with (
-        lock.hold("selftest", wait=wait, say=progress.insist),
-        opened(catalog, tools, progress, cells, size="m", timeout_s=60.0, fresh=False) as context,
+        lock.hold("selftest", wait=wait, say=progress.insist) as handle,
+        opened(
+            *(catalog, tools, progress, cells),
+            size="m",
+            timeout_s=60.0,
+            fresh=False,
+            held=(handle,),
+        ) as context,
     ):
         work = _work(context, case, runner, mode)
         blocks = list(_blocks(context, work, budget_s, seed))

@@ -181,6 +181,13 @@ def _prepare(
 
 
 def _measure(ready: Prepared, context: Context, settled: Settled | None) -> Ended:
+    try:
+        return _measured(ready, context, settled)
+    except KeyboardInterrupt:
+        return Ended(Exit.INTERRUPTED, ready.directory.path)
+
+
+def _measured(ready: Prepared, context: Context, settled: Settled | None) -> Ended:
     plan, path = ready.plan, ready.directory.path
     measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
     looks = plan.looks if settled else 1
@@ -224,8 +231,9 @@ def _exclusive(
     options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress, cells: Cells
 ) -> Generator[Context]:
     """The context of a session, while no other run may use this machine."""
+    label = options.label or options.whole
     with (
-        lock.hold(options.label or options.whole, wait=options.wait, say=progress.insist),
+        lock.hold(label, wait=options.wait, say=progress.insist) as handle,
         opened(
             catalog,
             tools,
@@ -235,6 +243,7 @@ def _exclusive(
             timeout_s=options.timeout_s,
             fresh=options.fresh,
             pins=options.pins,
+            held=(handle,),
         ) as context,
     ):
         yield context

@@ -1,5 +1,7 @@
 """Ctrl-C, kills, resumes: nothing measured is lost or measured twice, no process is left."""
 
+# pyright: reportPrivateUsage=false
+
 import os
 import re
 import signal
@@ -7,7 +9,12 @@ import subprocess
 
 import pytest
 
+from sqlitmus.cli import report
+from sqlitmus.run import blocks, interrupt
+from sqlitmus.run.store import RunDirectory
+from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until
+from tests.fakes.instant import Desk
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 
@@ -141,3 +148,65 @@ def test_resume_is_refused_after_a_change_and_forced_without_shifting_the_order(
     assert after[: len(before)] == before
     still = [slot for slot in planned_order(run)[len(before) :] if slot[2] != "z"]
     assert after[len(before) :] == still
+
+
+def interrupting(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int) -> Desk:
+    """A session that gets the signal twice while nothing but the harness itself is at work."""
+    catalogue.runner("a")
+    desk = Desk.make(catalogue, monkeypatch)
+    judge = blocks.Measuring._judge
+
+    def work_for_long(measuring: blocks.Measuring, record: blocks.Block) -> blocks.Block:
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
+        return judge(measuring, record)
+
+    monkeypatch.setattr(blocks.Measuring, "_judge", work_for_long)
+    return desk
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_ends_what_the_harness_does_by_itself(
+    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    with interrupt.all_like_ctrl_c():
+        desk = interrupting(catalogue, monkeypatch, number)
+        ended = desk.run(blocks=2)
+    assert ended.exit == Exit.INTERRUPTED
+    assert ended.directory is not None
+    run = RunDirectory(ended.directory)
+    # The block is neither judged nor lost, and the footer is missing.
+    assert measured_order(run) == planned_order(run)[: len(measured_order(run))] != []
+    assert run.blocks() == []
+    assert not run.complete()
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupt.Stop().listening():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        assert signal.SIGHUP not in interrupt.heard()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert signal.SIGHUP in interrupt.heard()
+
+
+def test_ctrl_c_while_the_report_is_made_says_how_to_make_it(
+    catalogue: Clone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalogue.runner("a")
+    desk = Desk.make(catalogue, monkeypatch)
+
+    def make(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(report, "save_reports", make)
+    done = desk.sqlitmus(capsys, "run", "--size", "s", "-q")
+    assert done.code == Exit.INTERRUPTED
+    run = catalogue.latest()
+    assert run.complete()
+    assert done.err == (
+        "interrupted; all is measured, and this renders it: ./just report "
+        f"CLONE/results/{catalogue.plain(run.path.name)}\n"
+    )

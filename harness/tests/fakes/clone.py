@@ -322,7 +322,7 @@ class Clone:
     def pids(self) -> list[int]:
         """Ids of all fakes that ever ran."""
         folder = self.root / "pids"
-        return [int(file.name) for file in folder.iterdir()] if folder.exists() else []
+        return [int(file.stem) for file in folder.glob("[0-9]*")]
 
     def alive(self) -> list[int]:
         """Fakes that still run."""

@@ -15,6 +15,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,11 +45,19 @@ def main() -> int:
     asked = parser.parse_args()
     oracle.IDENTITY["runner"] = asked.name
     behaviour, _, argument = asked.behaviour.partition("=")
-    if asked.command == "describe":
+    if asked.command == "describe" and behaviour != "describe-hangs":
         return describe(behaviour)
     if asked.pids:
         asked.pids.mkdir(exist_ok=True)
         (asked.pids / str(os.getpid())).touch()
+    if behaviour == "leaves":
+        leave(argument)
+        return perform("honest", "", asked.job, asked.state)
+    if behaviour == "family":
+        with family(*argument.split(",")):
+            return perform("honest", "", asked.job, asked.state)
+    if behaviour in ("describe-hangs", "hangs-with"):
+        hang_with(*filter(None, argument.split(",")))
     return perform(behaviour, argument, asked.job, asked.state)
 
 
@@ -153,6 +164,49 @@ def hang(_job: object) -> int:
         signal.pause()
 
 
+def leave(kind: str) -> None:
+    """Start a process that lives on: in this `group`, in a `session` of its own, or as a `daemon`
+    with an `empty` environment or this one's; returns when it runs."""
+    kind, _, environment = kind.partition("-")
+    before = set(pids_folder().iterdir())
+    subprocess.Popen(
+        [sys.executable, "-c", DAEMON + CHILD if kind == "daemon" else CHILD, str(pids_folder())],
+        start_new_session=kind != "group",
+        env={} if environment == "empty" else None,
+    )
+    while set(pids_folder().iterdir()) == before:
+        time.sleep(0.005)
+
+
+@contextmanager
+def family(*kinds: str) -> Generator[None]:
+    """Such processes live as long as the block, which does not end while a file `hang` exists."""
+    before = set(pids_folder().iterdir())
+    for kind in kinds:
+        leave(kind)
+    try:
+        yield
+    finally:
+        while (pids_folder() / "hang").exists():
+            time.sleep(0.01)
+        for file in set(pids_folder().glob("[0-9]*")) - before:
+            os.kill(int(file.name), signal.SIGKILL)
+
+
+def hang_with(*kinds: str) -> None:
+    """Start such processes, then never end."""
+    for kind in kinds:
+        leave(kind)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+
+
+DAEMON = """
+import os
+if os.fork():
+    os._exit(0)
+"""
 CHILD = """
 import os, pathlib, signal, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from io import StringIO
@@ -21,7 +22,9 @@ import pytest
 
 from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
+from sqlitmus.machine import leftovers
 from sqlitmus.machine.conditions import Conditions
+from sqlitmus.machine.leftovers import Leftovers
 from sqlitmus.run import blocks, context, pace, pilot, proof, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
@@ -213,6 +216,12 @@ class Desk:
         monkeypatch.setattr(context, "Hyperfine", executor)
         monkeypatch.setattr(context, "oracles", SimpleNamespace(prove=believe))
         monkeypatch.setattr(context.Prober, "ask", fresh)
+
+        def nothing_to_outlive(*_held: int) -> AbstractContextManager[Leftovers]:
+            return nullcontext(Leftovers())
+
+        monkeypatch.setattr(leftovers, "none_outlive", nothing_to_outlive)
+        monkeypatch.setattr(leftovers, "of_the_dead", lambda: 0)
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)

@@ -1,6 +1,16 @@
 """All planted faults, by what they are about."""
 
-from tests.faults import answers, durability, fixtures, folders, memory, oracle, times, writes
+from tests.faults import (
+    answers,
+    durability,
+    fixtures,
+    folders,
+    leftovers,
+    memory,
+    oracle,
+    times,
+    writes,
+)
 from tests.faults.fault import Fault
 
 FAULTS: dict[str, list[Fault]] = {
@@ -12,4 +22,5 @@ FAULTS: dict[str, list[Fault]] = {
     "fixtures": fixtures.FAULTS,
     "the oracle and bad cells": oracle.FAULTS,
     "folders from elsewhere": folders.FAULTS,
+    "leftovers": leftovers.FAULTS,
 }

@@ -174,14 +174,9 @@ def _claim(pid: int, started: float) -> bytes:
         b"[]",
         b'{"pid": "me"}',
         b'{"pid": 1e400, "started": NaN, "label": "", "command": ""}',
-        _claim(os.getpid(), 12.0),
-        _claim(2**22 + 7, 12.0),
-        _claim(-1, 12.0),
-        _claim(2**70, float("inf")),
         b"x" * 10_000_000,
     ],
-    # a process id differs between the workers of xdist, which must agree on names
-    ids=map(str, range(10)),
+    ids=map(str, range(6)),
 )
 def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
     with holding("night"):
@@ -191,6 +186,38 @@ def test_what_the_file_says_is_not_believed(file: Path, content: bytes) -> None:
             take()
     file.write_bytes(content)
     take()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _claim(os.getpid(), 12.0),
+        _claim(2**22 + 7, 12.0),
+        _claim(-1, 12.0),
+        _claim(2**70, 12.0),
+    ],
+    # a process id differs between the workers of xdist, which must agree on names
+    ids=map(str, range(4)),
+)
+def test_a_holder_who_is_dead_is_named_as_killed_when_nothing_comes_free(
+    file: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "GUARDIAN_S", 0)
+    with holding("night"):
+        file.write_bytes(content)
+        assert lock.holder() is None
+        with pytest.raises(NotFit, match="what a killed run left running holds this machine: pid "):
+            take()
+    file.write_bytes(content)
+    take()
+
+
+@posix
+def test_what_a_killed_run_has_left_is_waited_for(file: Path) -> None:
+    with holding("heir") as heir, running("dead", "--wait") as waiter:
+        file.write_bytes(_claim(2**22 + 7, 12.0))
+        end(heir)
+        assert _line(waiter.stdout) == "held"
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:

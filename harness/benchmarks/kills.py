@@ -1,0 +1,152 @@
+"""Kills a run's harness at many moments: `./just bench-kills [N]`.
+
+N times in all, aimed at each phase in turn with a random delay within it: the harness of a run with
+fake runners gets SIGKILL, which nothing can handle. After two seconds the processes left are
+counted; then the run is resumed, or begun anew where it had no plan yet, and its samples are held
+against the plan. Exit 1 if anything was left, lost or doubled. Linux only.
+"""
+
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import psutil
+import typer
+
+from sqlitmus.vocabulary import paths
+from tests.fakes import clone as clones
+from tests.fakes.clone import Clone, measured_order, planned_order, until
+from tests.faults.stage import Stage
+
+AFTER_S = 2.0
+FAKES = ("--mode", "piloted", "--case", "insert", "-r", "a", "-r", "family")
+REAL = ("--mode", "quick", "--case", "insert-transaction", "-r", "node", "-r", "python")
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a run: what has happened when it begins, and seconds in which it is under way."""
+
+    title: str
+    begun: Callable[[Clone], bool]
+    lasts_s: float
+    real: bool = False
+
+
+def samples(clone: Clone) -> bytes:
+    """The newest run's file of samples; empty without one."""
+    try:
+        return (clone.root / "results/latest/samples.jsonl").read_bytes()
+    except OSError:
+        return b""
+
+
+PHASES = [
+    Phase("start", lambda _: True, 1.0),
+    Phase("verify", lambda clone: bool(clone.pids()), 0.8),
+    Phase("pilot", lambda clone: clone.state("a").exists(), 1.0),
+    Phase("blocks", lambda clone: samples(clone).count(b"\n") > 1, 2.0),
+    Phase("footer, report", lambda clone: b"complete" in samples(clone), 0.8),
+    Phase("node, any moment", lambda _: True, 12.0, real=True),
+]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the kills of a phase; `late` are runs that had ended before."""
+
+    kills: int = 0
+    late: int = 0
+    left: int = 0
+    lost: int = 0
+    doubled: int = 0
+    refused: int = 0
+
+
+def main(count: Annotated[int, typer.Argument(min=1)] = 50, seed: int = 1) -> None:
+    """Print a line per phase."""
+    clones.DEADLINE_S = 600.0  # on a busy machine
+    chance, hyperfine = random.Random(seed), paths.tools().need("hyperfine")
+    tallies = {phase.title: Tally() for phase in PHASES}
+    for number in range(count):
+        phase = PHASES[number % len(PHASES)]
+        with tempfile.TemporaryDirectory() as folder:
+            stage = Stage(Path(folder), hyperfine)
+            kill_once(stage, phase, chance, tallies[phase.title])
+        print(f"{number + 1} {phase.title}: {tallies[phase.title]}", file=sys.stderr, flush=True)
+    print(f"{'killed in':18} kills  too late  processes left  samples lost  doubled  lock not free")
+    for title, t in tallies.items():
+        print(
+            f"{title:18} {t.kills:5}  {t.late:8}  {t.left:14}  {t.lost:12}  {t.doubled:7}  "
+            f"{t.refused:13}"
+        )
+    killed = sum(tally.kills for tally in tallies.values())
+    amiss = sum(t.left + t.lost + t.doubled + t.refused for t in tallies.values())
+    print(f"{killed} kills, {amiss} things amiss")
+    raise typer.Exit(1 if amiss or not killed else 0)
+
+
+def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -> None:
+    """Kill one run in `phase`, count what is left of it, resume it, and count its samples."""
+    clone = stage.real() if phase.real else stage.fakes()
+    if not phase.real:
+        clone.runner("a")
+        clone.runner("family", "family=group,session,daemon")
+    run = ("run", "--size", "s", "--blocks", "2", *(REAL if phase.real else FAKES))
+    harness = clone.start(*run)
+    until(lambda: phase.begun(clone) or harness.poll() is not None, f"{phase.title} did not begin")
+    time.sleep(chance.uniform(0, phase.lasts_s))
+    hang = clone.write("pids/hang", "")  # from now on the family does not end by itself
+    harness.kill()
+    harness.communicate()
+    if harness.returncode != -signal.SIGKILL:
+        tally.late += 1
+        return
+    tally.kills += 1
+    time.sleep(AFTER_S)
+    left = processes_of(clone, harness.pid)
+    tally.left += len(left)
+    for process in left:
+        process.kill()
+    hang.unlink()
+    finish(clone, run, tally)
+
+
+def finish(clone: Clone, run: tuple[str, ...], tally: Tally) -> None:
+    """Resume the killed run, or begin another where it had no plan, and hold it to its plan."""
+    begun = (clone.root / "results/latest/plan.json").exists()
+    before = measured_order(clone.latest()) if begun else []
+    if not (begun and clone.latest().complete()):
+        again = ("run", "--resume", str(clone.root / "results/latest")) if begun else run
+        done = clone.sqlitmus(*again)
+        tally.refused += "holds this machine" in done.err
+        if done.code:
+            print(done.err, file=sys.stderr)
+    planned, after = planned_order(clone.latest()), measured_order(clone.latest())
+    times = Counter(after)
+    tally.lost += len(set(planned) - set(after)) + len(set(before) - set(after))
+    tally.doubled += sum(times.values()) - len(times)
+
+
+def processes_of(clone: Clone, harness: int) -> list[psutil.Process]:
+    """What a killed harness has left: fakes, runners with a job in the clone, its guardian."""
+    words = (str(clone.root), f"-{harness:010d}-")
+    found = {pid: psutil.Process(pid) for pid in clone.alive()}
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if any(word in line for word in words):
+            found[process.pid] = process
+    return list(found.values())
+
+
+if __name__ == "__main__":
+    if not sys.platform.startswith("linux"):
+        sys.exit("kills.py: only on Linux does nothing outlive a killed harness; see docs/trust.md")
+    typer.run(main)

@@ -1,0 +1,176 @@
+"""Nothing that an invocation started outlives it, nor the harness; on Linux only.
+
+The harness is the reaper of all its descendants, so that what a runner detaches becomes a child of
+the harness, which ends it before the next invocation. Should the harness be killed, its guardian
+ends what carries the harness's mark.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import cache
+
+import psutil
+
+from sqlitmus.machine import guardian
+from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.nouns import counted, some
+
+GRACE_S = 0.1  # for what ends by itself as soon as it sees that its parent is gone
+PATIENCE_S = 2.0
+_SET_CHILD_SUBREAPER = 36
+
+
+def marked(environment: dict[str, str]) -> dict[str, str]:
+    """`environment` with this harness's mark, where the system has a use for it."""
+    mark = _mark(os.getpid())
+    return {**environment, guardian.VARIABLE: mark} if mark else environment
+
+
+@cache
+def _mark(_pid: int) -> str | None:
+    return guardian.mark() if sys.platform == "linux" else None
+
+
+class Leftovers:
+    """What is left of an invocation; children that were there before are none of it."""
+
+    def __init__(self) -> None:
+        self._before = {child.pid for child in psutil.Process().children()}
+
+    def end(self) -> list[str]:
+        """End what is left, and return its names; where nothing is, that takes microseconds.
+
+        Raises NotFit when something cannot be ended.
+        """
+        names: dict[int, str] = {}
+        begin = time.monotonic()
+        while _has_children() and (left := self._alive()):
+            waited = time.monotonic() - begin
+            if waited > GRACE_S + PATIENCE_S:
+                raise _unending(left)
+            if waited > GRACE_S:
+                names |= {pid: _name(pid) for pid in left if pid not in names}
+                for pid in left:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+            time.sleep(GRACE_S / 20)
+        return sorted(names.values())
+
+    def _alive(self) -> list[int]:
+        """The children that live; those that have ended are reaped."""
+        alive: list[int] = []
+        for child in psutil.Process().children():
+            with suppress(ChildProcessError):
+                if child.pid not in self._before and not os.waitpid(child.pid, os.WNOHANG)[0]:
+                    alive.append(child.pid)
+        return alive
+
+
+def told(names: list[str]) -> str:
+    """What `Leftovers.end` ended, as part of a sentence; empty for nothing."""
+    if not names:
+        return ""
+    kinds = [f"{name} ×{many}" if many > 1 else name for name, many in Counter(names).items()]
+    were = "it was" if len(names) == 1 else "they were"
+    many = counted(len(names), "process", "processes")
+    return f"left {many} running ({some(kinds)}); {were} ended"
+
+
+@contextmanager
+def none_outlive(*held: int) -> Generator[Leftovers]:
+    """Nothing started inside the block lives on after it, however this process ends.
+
+    The guardian keeps the descriptors `held` open until that holds.
+    """
+    mark = _mark(os.getpid())
+    if mark is None:
+        yield Leftovers()
+        return
+    watch = subprocess.Popen(
+        [sys.executable, "-I", "-S", guardian.__file__, mark],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,  # nobody else's, which a reader would wait for; its end is seen
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=held,
+        cwd="/",
+    )
+    watch.wait()
+    leftovers = Leftovers()
+    _reap_orphans(yes=True)
+    try:
+        yield leftovers
+    finally:
+        try:
+            leftovers.end()
+        finally:
+            _reap_orphans(yes=False)
+            _dismiss(watch)
+
+
+def of_the_dead() -> int:
+    """End what killed harnesses of this user left running, and return how many processes it was.
+
+    Raises NotFit when something cannot be ended.
+    """
+    if sys.platform != "linux":
+        return 0
+    ended = guardian.end(guardian.is_orphaned, 1, PATIENCE_S)
+    if alive := [pid for pid in ended if guardian.start_of(pid) is not None]:
+        raise _unending(alive)
+    return len(ended)
+
+
+def _unending(pids: list[int]) -> NotFit:
+    names = some([f"{_name(pid)} (pid {pid})" for pid in pids])
+    return NotFit(
+        f"{names}, left running by an invocation, cannot be ended and would disturb what is "
+        "measured; wait until it ends, or restart the machine"
+    )
+
+
+def _dismiss(watch: subprocess.Popen[bytes]) -> None:
+    """Send the guardian away, and wait until it holds nothing any more."""
+    assert watch.stdin
+    assert watch.stdout
+    with suppress(BrokenPipeError):
+        watch.stdin.write(b".")
+        watch.stdin.flush()
+    select.select([watch.stdout], [], [], PATIENCE_S)
+    with suppress(BrokenPipeError):
+        watch.stdin.close()
+    watch.stdout.close()
+
+
+def _reap_orphans(*, yes: bool) -> None:
+    """Whether the children of children that end become this process's own."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(yes), 0, 0, 0)
+
+
+def _has_children() -> bool:
+    """Whether this process has any; costs a microsecond, unlike a list of them."""
+    if sys.platform != "linux":
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _name(pid: int) -> str:
+    """Its name without control characters: the process chose it."""
+    try:
+        name = psutil.Process(pid).name()
+    except psutil.Error:
+        name = "?"
+    return "".join(c if c.isprintable() else "?" for c in name)
