@@ -155,8 +155,8 @@ class Invocations:
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         env = marked({**runner.environment, **extra})
-        if counter and ready.copy:
-            env |= counter.preloaded(ready.copy[1])
+        if counter and ready.target:
+            env |= counter.preloaded(ready.target)
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree
+from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Question
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
@@ -79,7 +80,7 @@ class Prober:
         try:
             process = self._process = subprocess.Popen(
                 command,
-                env={**runner.environment, **runner.spec.steady_environment},
+                env=marked({**runner.environment, **runner.spec.steady_environment}),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=messages,
