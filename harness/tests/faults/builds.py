@@ -25,7 +25,7 @@ def build_rust(clone: Clone) -> None:
 
 def build_dotnet(clone: Clone) -> None:
     """Publish the .NET runner of `clone`, from packages that are here, and let it use that."""
-    folder, out = clone.root / "runners/dotnet", clone.root / "built/dotnet"
+    folder, out = clone.root / "runners/dotnet", clone.root / "built/published"
     publish = [
         *("dotnet", "publish", str(folder / "sqlitmus-dotnet.csproj"), "-c", "Release"),
         *("-o", str(out), "--artifacts-path", str(clone.root / "built/artifacts")),

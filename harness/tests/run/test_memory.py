@@ -9,6 +9,7 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run import memory
 from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.memory import Memory, key
@@ -35,6 +36,12 @@ def make_key(
     case = cases.make_case(name, axes, known, known.modes["quick"])
     runner = runners.get("runner", installed("node"))
     return key(case, known, size, runner, runners.get("oracle", installed("python")))
+
+
+def test_what_was_judged_by_other_rules_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = make_key()
+    monkeypatch.setattr(memory, "JUDGED_BY", memory.JUDGED_BY + 1)
+    assert make_key() != before
 
 
 def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
