@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,15 +52,15 @@ def test_a_plan_is_taken_from_no_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("key", "most"), folder.MOST.items())
 def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, most: int) -> None:
     run = folders.write(tmp_path / "run")
-    raw = json.loads((run / "plan.json").read_text())
-    of = raw.get(key)
-    changed = (of * most)[: most + 1] if isinstance(of, list) else most + 1
-    if isinstance(changed, list):
-        changed = [{**item, ("id" if key == "cases" else "name"): str(n)}
-                   for n, item in enumerate(changed)]  # fmt: skip
-        changed = [*of, *changed][: most + 1]
-    blocks = {"blocks": most + 1} if key == "sessions" else {}
-    (run / "plan.json").write_text(json.dumps({**raw, **blocks, key: changed}))
+    raw: dict[str, Any] = json.loads((run / "plan.json").read_text())
+    changes: dict[str, Any] = {key: most + 1}
+    if key in ("cases", "runners"):
+        name = "id" if key == "cases" else "name"
+        more = [{**raw[key][0], name: str(n)} for n in range(most + 1 - len(raw[key]))]
+        changes = {key: [*raw[key], *more]}
+    if key == "sessions":
+        changes["blocks"] = most + 1
+    (run / "plan.json").write_text(json.dumps({**raw, **changes}))
     done = call("report", run)
     assert done.code == 2
     assert f"plan.json: $.{key}: {most + 1} is more than {most:,}, the most that" in done.err
