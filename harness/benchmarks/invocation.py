@@ -95,7 +95,7 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
         if not spec.writes or spec.memory:
             continue
         case = cases.make_case(*cases.parse_case(name, known), known, known.modes["quick"])
-        files = context.invocations.files = TimedFiles()
+        files = context.invocations.judging.files = TimedFiles()
         answer = context.invocations.ask_oracle(case, context.oracle)
         files.looks.clear()
         for _ in range(count):

@@ -18,8 +18,8 @@ from sqlitmus.run import folder, programs, selftest
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
-from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.options import Options
+from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory, point_latest
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells

@@ -7,8 +7,8 @@ from sqlitmus.catalog import compiled
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.run import agreement
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.prober import prove_fresh
 from sqlitmus.run.processes import launch
 from sqlitmus.run.syncs import (

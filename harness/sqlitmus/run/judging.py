@@ -1,0 +1,113 @@
+"""Judges an invocation: its answer, whose it is, its figures, what it left behind and wrote."""
+
+from dataclasses import dataclass
+
+from sqlitmus.catalog import runners
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine.limits import limits
+from sqlitmus.run import judge, plausible, proof
+from sqlitmus.run.belonging import stranger
+from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.fixtures import Fixtures
+from sqlitmus.run.hyperfine import Invocation
+from sqlitmus.run.judge import Mode, OracleAnswer
+from sqlitmus.run.preparation import PreparedJob, cell
+from sqlitmus.run.proof import Held
+from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.plain import shortened
+from sqlitmus.vocabulary.terms import Outcome
+
+LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The outcome, the reason unless it is ok, and what the file of a writing cell held."""
+
+    outcome: Outcome
+    reason: str | None
+    held: Held | None = None
+
+
+class Judging:
+    """Judges the invocations of one session."""
+
+    def __init__(self, catalog: Catalog, fixtures: Fixtures) -> None:
+        self._catalog = catalog
+        self._fixtures = fixtures
+        self._limits = limits()
+        self.files = proof.Files()
+
+    def of(
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        ready: PreparedJob,
+        invocation: Invocation,
+        answer: OracleAnswer | None,
+        left: str,
+    ) -> Judgement:
+        """The judgement of `invocation`; `left` says what it left running, "" for nothing."""
+        judgement = self._judged(case, runner, mode, ready, invocation, answer, left)
+        if harm := self._fixtures.harm():
+            judgement = Judgement("wrong", harm)
+        reason = judgement.reason and shortened(judgement.reason)
+        return Judgement(judgement.outcome, reason, judgement.held)
+
+    def _judged(
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        ready: PreparedJob,
+        invocation: Invocation,
+        answer: OracleAnswer | None,
+        left: str,
+    ) -> Judgement:
+        if invocation.result is None:
+            reason = invocation.problem
+            if not ready.file.parent.exists():
+                reason = "its process removed the folder of the harness's jobs and databases"
+            return Judgement("failed", "; ".join(filter(None, [reason, left])))
+        outcome, reason = judge.judge(invocation.result, answer, ready.required)
+        amiss = self._amiss(case, runner, mode, invocation, left)
+        if amiss and outcome in ("ok", "unsupported"):
+            return Judgement("failed", amiss)
+        if outcome == "ok" and ready.target:
+            return self._prove(ready, invocation.result, answer)
+        return Judgement(outcome, reason)
+
+    def _amiss(
+        self, case: Case, runner: Installed, mode: Mode, invocation: Invocation, left: str
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        if left:
+            return f"{left}. {LEAVES_NONE}"
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, cell(case, runner), runner.description):
+            runners.forget(runner)
+            return problem
+        if mode == "verify" or result.status == "failed":
+            return None
+        if result.status == "unsupported":
+            # the oracle answers questions that it cannot time
+            late = f"it was verified, and says unsupported only now: {result.reason}"
+            return None if runner.spec.role == "oracle" else late
+        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
+        return plausible.contradiction(timing, result, how, self._limits)
+
+    def _prove(self, ready: PreparedJob, result: Result, answer: OracleAnswer | None) -> Judgement:
+        """Whether the file holds what the runner says that it wrote, and what it holds."""
+        assert ready.target is not None
+        try:
+            held = self.files.held(ready.target, ready.readback)
+        except proof.Unproven as error:
+            return Judgement(error.outcome, str(error))
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return Judgement(outcome, reason, held)

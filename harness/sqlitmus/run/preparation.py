@@ -1,0 +1,110 @@
+"""Prepares the cells of a session: job files, requirements, databases."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.fixtures import Fixtures
+from sqlitmus.run.judge import Mode, Requirements
+from sqlitmus.vocabulary.contract import Readback
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
+
+
+class Unanswered(NotFit):
+    """The oracle has no answer to a case: `reason` says why, `log` is the file of what it said."""
+
+    def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
+        self.reason = f"the oracle cannot answer it: {reason}"
+        self.log = log
+        super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedJob:
+    """The files of a cell's job, and the requirements on its result.
+
+    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
+    """
+
+    file: Path
+    output: Path
+    required: Requirements
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes
+    readback: list[Readback]
+
+
+class Preparation:
+    """Job files in `scratch`, each written once, and the database that a job finds."""
+
+    def __init__(self, catalog: Catalog, fixtures: Fixtures, size: str, scratch: Path) -> None:
+        self._catalog = catalog
+        self._fixtures = fixtures
+        self._size = size
+        self._scratch = scratch
+        self._ready: dict[tuple[object, ...], PreparedJob] = {}
+
+    def job(
+        self, case: Case, runner: Installed, mode: Mode, *, plain: bool, digest: bool
+    ) -> PreparedJob:
+        """The job of a cell; `plain` asks without the runner's own settings. Raises Unanswered."""
+        counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
+        key = (case.id, runner.spec.name, mode, plain, digest, *counts)
+        if key in self._ready and self._ready[key].file.exists():
+            return self._ready[key]
+        spec = self._catalog.scenarios[case.scenario]
+        source = self._fixtures.of(case)
+        name = f"{len(self._ready):05d}"
+        target = self._scratch / f"{name}.db" if spec.writes else source
+        output = self._scratch / f"{name}.result.json"
+        rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
+        try:
+            job = jobs.make_job(
+                case,
+                self._catalog,
+                mode=mode,
+                cell=cell(case, runner),
+                database=target,
+                size=rows,
+                output=output,
+                warmup_ms=runner.spec.warmup_ms,
+                engine=runner.spec.engine,
+                digest=digest,
+            )
+        except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
+            reason = f"its job cannot be made: {error}"
+            raise Unanswered(case.id, reason, None, "") from error
+        if plain:
+            job = jobs.question(job)
+        file = self._scratch / f"{name}.job.json"
+        try:
+            file.write_bytes(job.text().encode())
+        except OSError as error:
+            raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
+        copy = target if spec.writes else None
+        requirements = Requirements(
+            job.mode,
+            job.measure.iterations,
+            job.inspect,
+            jobs.read_back(job),
+            job.connection.engine,
+            job.measure.tolerate_busy,
+            digest,
+        )
+        self._ready[key] = PreparedJob(file, output, requirements, source, copy, job.readback)
+        return self._ready[key]
+
+    def supply(self, case: Case, ready: PreparedJob) -> None:
+        """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
+        if ready.source and not self._fixtures.whole(ready.source):
+            self._fixtures.of(case)
+        if ready.source and ready.target:
+            fixture.fresh_copy(ready.source, ready.target)
+
+
+def cell(case: Case, runner: Installed) -> str:
+    """The name of a cell in jobs, results and messages."""
+    return f"{case.id}/{runner.spec.name}"
