@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions, fixture, jobs
-from sqlitmus.vocabulary.contract import Step
+from sqlitmus.vocabulary.contract import Step, Value
 
 KNOWN = definitions.load()
 WRITING = [name for name, spec in KNOWN.scenarios.items() if spec.writes and spec.fixture]
@@ -19,7 +19,7 @@ def perform(connection: sqlite3.Connection, steps: list[Step], operations: int) 
     for number in range(operations):
         connection.execute("BEGIN IMMEDIATE")
         for step in steps:
-            rows = step.parameters.rows if step.parameters else [[]]
+            rows: list[list[Value]] = step.parameters.rows if step.parameters else [[]]
             for n in range(number * step.repeat, (number + 1) * step.repeat):
                 connection.execute(step.sql, rows[n % len(rows)]).fetchall()
         connection.execute("COMMIT")
