@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sqlitmus.vocabulary.syncs import Syncs
 from tests.fakes.clone import Clone
 from tests.faults.stage import use_tool
 
@@ -34,7 +35,7 @@ def test_counts_are_remembered(counting: Clone) -> None:
     counting.runner("honest")
     given = ("run", "--case", "insert", "-r", "honest", "--size", "s", "--blocks", "2")
     sizes = [0]
-    counted = []
+    counted: list[Syncs | None] = []
     for _ in range(2):
         counting.sqlitmus(*given)
         sizes.append(counting.state("honest").stat().st_size)
