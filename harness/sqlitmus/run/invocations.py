@@ -130,7 +130,7 @@ class Invocations:
         ready = self._prepare(case, runner, mode, plain=plain, digest=digest)
         if ready.copy:
             fixture.fresh_copy(*ready.copy)
-        log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
+        log = self.logs / f"{file_name(case.id)}.{file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         env = {**runner.environment, **extra}
@@ -232,5 +232,6 @@ def make_scratch() -> Path:
     return scratch
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
+    """`text` as part of a file's name."""
     return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)
