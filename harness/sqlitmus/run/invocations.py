@@ -118,7 +118,7 @@ class Invocations:
             folder.mkdir(parents=True, exist_ok=True)
         ready = self._preparation.job(case, runner, mode, plain=plain, digest=digest)
         self._preparation.supply(case, ready)
-        log = self.logs / f"{_file_name(case.id)}.{_file_name(runner.spec.name)}.{mode}.log"
+        log = self.logs / f"{file_name(case.id)}.{file_name(runner.spec.name)}.{mode}.log"
         steady = mode == "measure" and case.metric == "steady"
         extra = runner.spec.steady_environment if steady else {}
         env = marked({**runner.environment, **extra})
@@ -173,5 +173,6 @@ def make_scratch() -> Path:
     return scratch
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
+    """`text` as part of a file's name."""
     return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)

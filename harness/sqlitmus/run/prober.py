@@ -17,6 +17,7 @@ from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Question
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
+from sqlitmus.run.invocations import file_name
 from sqlitmus.run.judge import Verified
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -155,7 +156,7 @@ def prove_fresh(
             if context.memory.fresh(key):
                 continue
             context.progress.step(f"verify  whether {name} answers from the database")
-            log = context.invocations.logs / f"freshness.{name}.log"
+            log = context.invocations.logs / f"freshness.{file_name(name)}.log"
             outcome, reason = context.prober.ask(question, runner, log, context.timeout_s)
             if context.stop.requested > 1:
                 return

@@ -213,13 +213,14 @@ export const recordingCases = [
         affected: 2,
         difference,
         met_busy,
-        figures: {},
+        figures: { answers: [{ rows: 1, affected: 2, checksum: 0xffffffff }] },
       });
       const together = (...busy) =>
         combine(asked, [thread("iteration 2 returned less", busy[0]), thread(null, busy[1])]);
       throws(() => together(false, false), "iteration 2 returned less");
-      const { rows, affected, operations, checksum } = together(false, true);
+      const { rows, affected, operations, checksum, answers } = together(false, true);
       equal([rows, affected, operations, checksum], [2, 4, 2, 0xfffffffe]);
+      equal(answers, [{ rows, affected, checksum }]);
     },
   },
   {
