@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -102,8 +103,10 @@ def test_samples_outlive_a_killed_harness_and_a_torn_line_is_repaired(clone: Clo
     process = under_way(with_runners(clone), *RUN)
     process.kill()
     clone.finish(process)
-    let_go(clone)
+    if sys.platform != "linux":  # where nothing else ends it
+        let_go(clone)
     until(lambda: not clone.alive(), "the orphaned fake did not end")
+    clone.state("waits").with_suffix(".gate").unlink()
     run = clone.latest()
     before = measured_order(run)
     assert before == planned_order(run)[: len(before)]
