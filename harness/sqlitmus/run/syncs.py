@@ -18,7 +18,7 @@ from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.syncs import Syncs
 
-# as `struct counts` of harness/shim/syncs.c has them: fsync, fdatasync, bytes
+# as `struct counts` of harness/counter/syncs.c has them: fsync, fdatasync, bytes
 _COUNTS = struct.Struct("3Q")
 Counts = tuple[int, ...]
 
