@@ -48,7 +48,7 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
                 f"changed of Python and its SQLite\n{words}".rstrip()
             )
     with contextlib.suppress(OSError):  # a full disk costs nothing but the memory
-        record.write_text(key, "utf-8")
+        record.write_bytes(key.encode())
 
 
 def _answer(vector: Path) -> dict[str, Any] | None:

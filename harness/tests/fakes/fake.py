@@ -87,7 +87,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return refuse(job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
-    if behaviour in TRESPASSES and argument in ("", job.mode):
+    trespasses = behaviour in TRESPASSES and not job.measure.changing
+    if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
@@ -104,8 +105,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
 
 def refusal(behaviour: str, job: Any) -> Any:
     """What a fake does instead of the job; None where it does the job."""
-    if job.measure.changing and behaviour in WHEN_ASKED:
-        return WHEN_ASKED[behaviour]
+    if job.measure.changing:
+        return WHEN_ASKED.get(behaviour)
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
         return AT_BARRIER[behaviour]
     return REFUSALS.get(behaviour)
