@@ -147,7 +147,8 @@ class _Bench:
         file = folder / "job.json"
         file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
         command = [*installed.command, "--job", str(file)]
-        return Entry(command, installed.environment, Path(job.output), folder / "log")
+        environment = {**installed.environment, **installed.spec.steady_environment}
+        return Entry(command, environment, Path(job.output), folder / "log")
 
 
 def _iterations(invocation: Invocation) -> list[int]:
