@@ -21,6 +21,7 @@ import psutil
 from sqlitmus.machine import guardian
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import counted, some
+from sqlitmus.vocabulary.plain import one_line
 
 GRACE_S = 0.1  # for what ends by itself as soon as it sees that its parent is gone
 PATIENCE_S = 2.0
@@ -64,13 +65,17 @@ class Leftovers:
         return sorted(names.values())
 
     def _alive(self) -> list[int]:
-        """The children that live; those that have ended are reaped."""
-        alive: list[int] = []
-        for child in psutil.Process().children():
-            with suppress(ChildProcessError):
-                if child.pid not in self._before and not os.waitpid(child.pid, os.WNOHANG)[0]:
-                    alive.append(child.pid)
-        return alive
+        """The children that live; those that have ended are reaped.
+
+        The children of one that ended since they were listed are this process's only now, so that
+        the list holds only when all on it live.
+        """
+        while True:
+            children = [child.pid for child in psutil.Process().children()]
+            left = [pid for pid in children if pid not in self._before]
+            ended = [pid for pid in left if _reaped(pid)]
+            if not ended:
+                return left
 
 
 def told(names: list[str]) -> str:
@@ -167,10 +172,17 @@ def _has_children() -> bool:
     return True
 
 
-def _name(pid: int) -> str:
-    """Its name without control characters: the process chose it."""
+def _reaped(pid: int) -> bool:
+    """Whether that child has ended; it is gone then."""
     try:
-        name = psutil.Process(pid).name()
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
+
+
+def _name(pid: int) -> str:
+    """Its name as one line: the process chose it."""
+    try:
+        return one_line(psutil.Process(pid).name())
     except psutil.Error:
-        name = "?"
-    return "".join(c if c.isprintable() else "?" for c in name)
+        return "?"

@@ -80,6 +80,35 @@ def test_what_is_left_is_ended_named_and_reaped() -> None:
     assert leftovers.told(names) == f"left 2 processes running ({names[0]} ×2); they were ended"
 
 
+def test_what_is_inherited_while_children_are_listed_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A child that ends between being listed and being reaped leaves its own children behind."""
+    listed = psutil.Process.children
+    code = DETACHED + "sys.stdout.flush(); sys.stdin.read()"
+    with leftovers.none_outlive() as left:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdin
+        assert process.stdout
+        orphan = int(process.stdout.readline())
+
+        def children(self: psutil.Process) -> list[psutil.Process]:
+            before = listed(self)
+            if process.pid in [child.pid for child in before]:
+                process.kill()
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            return before
+
+        monkeypatch.setattr(psutil.Process, "children", children)
+        assert len(left.end()) == 1
+        assert not psutil.pid_exists(orphan)
+        process.stdin.close()
+        process.stdout.close()
+        process.wait()
+
+
 def test_what_ends_by_itself_is_not_told() -> None:
     with leftovers.none_outlive() as left:
         code = "import os; os._exit(0) if os.fork() else None"
