@@ -36,11 +36,16 @@ def opened(file: Path, most: int) -> BinaryIO:
     if bytes_ is not None and bytes_ > most:
         raise UsageError(f"{file}: larger than {most // MB} MB, which no run writes")
     try:
-        return _open(file, os.O_RDONLY, "rb")
+        return unbounded(file)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+
+
+def unbounded(file: Path) -> BinaryIO:
+    """A regular file of any size, to be read; raises UsageError for any other, and OSError."""
+    return _open(file, os.O_RDONLY, "rb")
 
 
 def read(file: Path, most: int) -> bytes:

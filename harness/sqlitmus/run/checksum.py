@@ -1,12 +1,22 @@
-"""Checksum and digest of rows that the harness itself knows, as the contract defines them. Pure."""
+"""Checksum and digest of rows that the harness itself reads, as the contract defines them. Pure."""
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
+from typing import Any
 
 Value = int | str | bytes | None
 
-_NULL = 0x9E3779B9
+NULL = 0x9E3779B9
+TERMS: dict[type, Callable[[Any], int]] = {
+    int: lambda value: value,
+    float: lambda value: int(value) if isfinite(value) else 0,
+    str: lambda value: 31 * ord(value[0]) + ord(value[-1]) if value else 0,
+    bytes: lambda value: len(value) + 31 * value[0] + value[-1] if value else 0,
+    type(None): lambda _value: NULL,
+}
+"""What a value of each type adds to a checksum."""
 _MODULUS = 2**32
 
 
@@ -16,7 +26,7 @@ def checksum(executions: Iterable[Sequence[Sequence[Value]]]) -> int:
     for rows in executions:
         for row in rows:
             for value in row:
-                h = (h * 31 + _term(value)) % _MODULUS
+                h = (h * 31 + TERMS[type(value)](value)) % _MODULUS
     return h
 
 
@@ -30,20 +40,6 @@ def digest(executions: Iterable[Sequence[Sequence[Value]]]) -> str:
                 sha.update(tag + struct.pack("<I", len(payload)) + payload)
         sha.update(b"E" + struct.pack("<I", len(rows)))
     return sha.hexdigest()
-
-
-def _term(value: Value) -> int:
-    match value:
-        case None:
-            return _NULL
-        case int():
-            return value
-        case "" | b"":
-            return 0
-        case str():
-            return 31 * ord(value[0]) + ord(value[-1])
-        case bytes():
-            return len(value) + 31 * value[0] + value[-1]
 
 
 def _canonical(value: Value) -> tuple[bytes, bytes]:

@@ -141,7 +141,7 @@ class Invocations:
                 self.executor, command, env, ready.output, log, self._timeout_s
             )
         left = told(self._leftovers.end())
-        judged = self.judging.of(case, runner, mode, ready, invocation, answer, left)
+        judged = self.judging.of(case, runner, ready, invocation, answer, left)
         if judged.outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)

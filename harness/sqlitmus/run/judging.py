@@ -44,41 +44,26 @@ class Judging:
         self,
         case: Case,
         runner: Installed,
-        mode: Mode,
         ready: PreparedJob,
         invocation: Invocation,
         answer: OracleAnswer | None,
         left: str,
     ) -> Judgement:
         """The judgement of `invocation`; `left` says what it left running, "" for nothing."""
-        judgement = self._judged(case, runner, mode, ready, invocation, answer, left)
+        result = invocation.result
+        if result is None:
+            judgement = Judgement("failed", _broken(ready, invocation, left))
+        else:
+            judgement = Judgement(*judge.judge(result, answer, ready.required))
+            amiss = self._amiss(case, runner, ready.required.mode, invocation, left)
+            if amiss and judgement.outcome in ("ok", "unsupported"):
+                judgement = Judgement("failed", amiss)
+            elif judgement.outcome == "ok" and ready.target:
+                judgement = self._prove(ready, result, answer)
         if harm := self._fixtures.harm():
             judgement = Judgement("wrong", harm)
         reason = judgement.reason and shortened(judgement.reason)
         return Judgement(judgement.outcome, reason, judgement.held)
-
-    def _judged(
-        self,
-        case: Case,
-        runner: Installed,
-        mode: Mode,
-        ready: PreparedJob,
-        invocation: Invocation,
-        answer: OracleAnswer | None,
-        left: str,
-    ) -> Judgement:
-        if invocation.result is None:
-            reason = invocation.problem
-            if not ready.file.parent.exists():
-                reason = "its process removed the folder of the harness's jobs and databases"
-            return Judgement("failed", "; ".join(filter(None, [reason, left])))
-        outcome, reason = judge.judge(invocation.result, answer, ready.required)
-        amiss = self._amiss(case, runner, mode, invocation, left)
-        if amiss and outcome in ("ok", "unsupported"):
-            return Judgement("failed", amiss)
-        if outcome == "ok" and ready.target:
-            return self._prove(ready, invocation.result, answer)
-        return Judgement(outcome, reason)
 
     def _amiss(
         self, case: Case, runner: Installed, mode: Mode, invocation: Invocation, left: str
@@ -111,3 +96,11 @@ class Judging:
         short = judge.is_short(result, ready.required)
         outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
         return Judgement(outcome, reason, held)
+
+
+def _broken(ready: PreparedJob, invocation: Invocation, left: str) -> str:
+    """Why there is no result."""
+    reason = invocation.problem
+    if not ready.file.parent.exists():
+        reason = "its process removed the folder of the harness's jobs and databases"
+    return "; ".join(filter(None, [reason, left]))

@@ -36,14 +36,7 @@ def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Inst
     """
     scenario = catalog.scenarios[case.scenario]
     fixture = catalog.fixtures[case.fixture].model_dump_json() if case.fixture else ""
-    # Answers without the word were remembered before anything proved the fixture's content.
-    parts = [
-        "sealed",
-        case.model_dump_json(exclude=_TIMING),
-        scenario.model_dump_json(),
-        fixture,
-        size,
-    ]
+    parts = [case.model_dump_json(exclude=_TIMING), scenario.model_dump_json(), fixture, size]
     parts += [runner.spec.model_dump_json(), runner.fingerprint, oracle.fingerprint]
     parts.append(str(JUDGED_BY))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

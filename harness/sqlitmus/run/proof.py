@@ -8,25 +8,16 @@ import hashlib
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Any
 
+from sqlitmus.run.checksum import TERMS
 from sqlitmus.run.judge import OracleAnswer, brief
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
 from sqlitmus.vocabulary.terms import Outcome
 
-NULL = 0x9E3779B9
-_TERMS: dict[type, Callable[[Any], int]] = {
-    int: lambda value: value,
-    float: lambda value: int(value) if isfinite(value) else 0,
-    str: lambda value: 31 * ord(value[0]) + ord(value[-1]) if value else 0,
-    bytes: lambda value: len(value) + 31 * value[0] + value[-1] if value else 0,
-    type(None): lambda _value: NULL,
-}
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
 _WORDS: dict[type, str] = {
     int: "an integer",
@@ -127,7 +118,7 @@ def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]])
                 kind = type(value)
                 if kind not in allowed[number]:
                     raise Unproven("wrong", _misfit(columns[number], kind))
-                h = (h * 31 + _TERMS[kind](value)) & 0xFFFFFFFF
+                h = (h * 31 + TERMS[kind](value)) & 0xFFFFFFFF
         sha.update(b"\n")
     return Held(Proof(rows=total, checksum=h), sha.hexdigest())
 

@@ -1,7 +1,7 @@
 """Reads the JSON of a run directory; every number in it is safe for arithmetic."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -104,12 +104,18 @@ def _check_keys(data: bytes, file: Path) -> None:
     """Raise RunDataError for a key that stands twice in an object: readers take either value."""
 
     def once(pairs: list[tuple[str, object]]) -> None:
-        if len(dict(pairs)) != len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise RunDataError(f"{file}: the key {twice!r} occurs more than once in an object")
+        if (name := twice(pairs)) is not None:
+            raise RunDataError(f"{file}: the key {name!r} occurs more than once in an object")
 
     json.loads(data, object_pairs_hook=once, parse_int=_ignored, parse_float=_ignored)
+
+
+def twice(pairs: Sequence[tuple[str, object]]) -> str | None:
+    """The first key that stands twice in an object, None where each stands once."""
+    if len(dict(pairs)) == len(pairs):
+        return None
+    names = [name for name, _ in pairs]
+    return next(name for name in names if names.count(name) > 1)
 
 
 def _ignored(_: str) -> None:

@@ -3,19 +3,20 @@
 import json
 import os
 import shutil
-import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from sqlitmus.machine import plainfiles
+from sqlitmus.run import records
 from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.errors import UsageError
 
 # A warm-up of 6 s, the longest of any mode, has room for 4 million iterations of 1.5 µs.
 MOST_BYTES = 32 * 2**20
 MOST_DIGITS = 19  # of 2**63; nothing that is measured needs more
-_FLAGS = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")]
 
 
 class Unreadable(Exception):
@@ -54,32 +55,27 @@ def _bytes(file: Path) -> bytes:
     if file.is_symlink():
         raise Unreadable("its result is a link, which the harness does not follow")
     try:
-        handle = os.open(file, os.O_RDONLY | sum(_FLAGS))
+        with plainfiles.unbounded(file) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            text = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise
+    except UsageError:
+        raise Unreadable("its result is no regular file") from None
     except OSError as error:
         raise Unreadable(f"its result cannot be read: {error.strerror}") from error
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(handle)
-        raise Unreadable("its result is no regular file")
-    with os.fdopen(handle, "rb") as stream:
-        text = stream.read(MOST_BYTES + 1)
     if len(text) > MOST_BYTES:
         raise Unreadable(
-            f"its result has {max(status.st_size, len(text)) / 2**20:.1f} MB; "
+            f"its result has {max(size, len(text)) / 2**20:.1f} MB; "
             f"{MOST_BYTES >> 20} MB are room for any job's: let an iteration do more operations"
         )
     return text
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Unreadable(f"its result has the key {twice} twice in one object")
-    return values
+    if (name := records.twice(pairs)) is not None:
+        raise Unreadable(f"its result has the key {name} twice in one object")
+    return dict(pairs)
 
 
 def _integer(text: str) -> int:

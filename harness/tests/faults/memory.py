@@ -1,10 +1,7 @@
 """Answers that come from a memory, and values that a reader mistakes."""
 
-from collections.abc import Callable
-
-from tests.faults.fault import Fault, Seen
-from tests.faults.stage import Stage
-from tests.faults.verdict import measured, verified
+from tests.faults.fault import Fault
+from tests.faults.planted import Play, node_measured, node_verified
 
 LOOPS = "runners/javascript/loops.js"
 ROW = "return `${before} const r = ${call}; if (r)"
@@ -12,7 +9,7 @@ ROWS = "return `${before} const rs = ${call};"
 VALUE = 'const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;'
 
 
-def memoised(old: str, kind: str, case: str) -> Callable[[Stage], Seen]:
+def memoised(old: str, kind: str, case: str) -> Play:
     """Node asks SQLite once per key, as a cache of queries would."""
     name = "r" if kind == "get" else "rs"
     memo = (
@@ -20,49 +17,30 @@ def memoised(old: str, kind: str, case: str) -> Callable[[Stage], Seen]:
         " + `${index} + ':' + ${args.length ? 'j' : '0'};`"
         f" + ` if (!memo.has(at)) memo.set(at, ${{call}}); const {name} = memo.get(at);"
     )
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        clone.replace(LOOPS, old, memo + old.partition("${call};")[2])
-        return measured(clone, "node", case=case, size="s")
-
-    return play
+    return node_measured(case, (LOOPS, old, memo + old.partition("${call};")[2]))
 
 
-def first_counts_again(stage: Stage) -> Seen:
-    """Node does one iteration, and gives its counts for all others."""
-    clone = stage.real()
-    clone.replace(
-        "runners/javascript/iterations.js",
-        "during(only, () => loop(first.from, first.to, counts, records));",
+def value(change: str, case: str = "get-pk") -> Play:
+    """Node reads each value `v` as `change` says."""
+    new = VALUE.replace("const v =", "let v =").replace("];`;", f"]; v = {change};`;")
+    return node_verified(case, (LOOPS, VALUE, new))
+
+
+# One iteration is done, and its counts are given for all others.
+FIRST_COUNTS_AGAIN = (
+    "runners/javascript/iterations.js",
+    "during(only, () => loop(first.from, first.to, counts, records));",
+    (
         "if (part.counts) Object.assign(counts, part.counts); else {"
         "during(only, () => loop(first.from, first.to, counts, records));"
-        "part.counts = { ...counts }; }",
-    )
-    return measured(clone, "node", case="get-pk", size="s")
-
-
-def value(change: str, case: str = "get-pk") -> Callable[[Stage], Seen]:
-    """Node reads each value `v` as `change` says."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        clone.replace(
-            LOOPS,
-            VALUE,
-            VALUE.replace("const v =", "let v =").replace("];`;", f"]; v = {change};`;"),
-        )
-        return verified(clone, "node", case, size="s")
-
-    return play
-
-
-def texts_cut_where_measured(stage: Stage) -> Seen:
-    """The ends of each text are all that Node's driver returns, but only in a measured process."""
-    clone = stage.real()
-    clone.replace(
-        "runners/javascript/drivers/node-sqlite.js",
-        "  const statement = db.prepare(step.sql);\n  if (step.shape",
+        "part.counts = { ...counts }; }"
+    ),
+)
+# The ends of each text are all that Node's driver returns, but only in a measured process.
+TEXTS_CUT = (
+    "runners/javascript/drivers/node-sqlite.js",
+    "  const statement = db.prepare(step.sql);\n  if (step.shape",
+    (
         "  const statement = db.prepare(step.sql);\n"
         "  if (globalThis.measuring) {\n"
         "    const get = statement.get.bind(statement);\n"
@@ -70,17 +48,17 @@ def texts_cut_where_measured(stage: Stage) -> Seen:
         "    statement.get = (...values) =>\n"
         "      Object.fromEntries(Object.entries(get(...values)).map(cut));\n"
         "  }\n"
-        "  if (step.shape",
-    )
-    clone.replace(
-        "runners/javascript/session.js",
-        "export function perform(job, driver, meeting, usage, digest) {",
+        "  if (step.shape"
+    ),
+)
+WHERE_MEASURED = (
+    "runners/javascript/session.js",
+    "export function perform(job, driver, meeting, usage, digest) {",
+    (
         "export function perform(job, driver, meeting, usage, digest) {\n"
-        "  globalThis.measuring = job.mode === 'measure' && !job.measure.changing;",
-    )
-    return measured(clone, "node", case="get-pk", size="s")
-
-
+        "  globalThis.measuring = job.mode === 'measure' && !job.measure.changing;"
+    ),
+)
 STALE = "stale: another process changed rows, and "
 
 FAULTS = [
@@ -102,7 +80,7 @@ FAULTS = [
     Fault(
         "the first iteration's counts for all",
         "javascript",
-        first_counts_again,
+        node_measured("get-pk", FIRST_COUNTS_AGAIN),
         "wrong",
         f"{STALE}`get` (prepared, object) returned the old ones",
         slow=True,
@@ -117,7 +95,7 @@ FAULTS = [
     Fault(
         "texts cut to their ends in measured processes",
         "javascript",
-        texts_cut_where_measured,
+        node_measured("get-pk", TEXTS_CUT, WHERE_MEASURED),
         "wrong",
         "digest: ",
     ),

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from tests.fakes.clone import Clone
 from tests.faults.builds import build_dotnet, build_rust
 from tests.faults.fault import Fault, Seen
+from tests.faults.planted import Change, Play, fake_measured, node_measured
 from tests.faults.stage import Stage
-from tests.faults.verdict import measured, verified
+from tests.faults.verdict import verified
 
 TRANSACTION = "insert-transaction"
 NOT_THERE = "its writes were not committed, or went elsewhere"
@@ -15,7 +16,6 @@ LOOPS = "runners/javascript/loops.js"
 NODE = "runners/javascript/drivers/node-sqlite.js"
 RUSQLITE = "runners/rust/src/drivers/rusqlite/mod.rs"
 WORK = "runners/dotnet/src/Work.cs"
-Change = tuple[str, str, str]  # file, old, new
 
 RUN = "default:\n      return `${before} const a"
 BEGUN_AT_FIRST_WRITE = (
@@ -86,30 +86,7 @@ DOTNET_BEGUN_ONCE = (
 )
 
 
-def fake(behaviour: str) -> Callable[[Stage], Seen]:
-    """A fake of that behaviour, measured."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.fakes()
-        clone.runner("planted", behaviour)
-        return measured(clone, "planted", case="insert", size="s")
-
-    return play
-
-
-def node(case: str, *changes: Change) -> Callable[[Stage], Seen]:
-    """node with changed sources, measured."""
-
-    def play(stage: Stage) -> Seen:
-        clone = stage.real()
-        for change in changes:
-            clone.replace(*change)
-        return measured(clone, "node", case=case, size="s")
-
-    return play
-
-
-def built(name: str, build: Callable[[Clone], None], change: Change) -> Callable[[Stage], Seen]:
+def built(name: str, build: Callable[[Clone], None], change: Change) -> Play:
     """A runner that is compiled, with a changed source, verified."""
 
     def play(stage: Stage) -> Seen:
@@ -125,7 +102,7 @@ FAULTS = [
     Fault(
         "a transaction begun at the first write and never committed",
         "fake",
-        fake("never-commits"),
+        fake_measured("never-commits", "insert"),
         "wrong",
         f"the database holds 0 rows with checksum 0 after the process ended; the runner read back "
         f"3 rows with checksum 34232844: {NOT_THERE}",
@@ -133,50 +110,56 @@ FAULTS = [
     Fault(
         "never committed, but only where it is timed",
         "fake",
-        fake("never-commits-when-measured"),
+        fake_measured("never-commits-when-measured", "insert"),
         "wrong",
         NOT_THERE,
     ),
-    Fault("a copy gets the writes", "fake", fake("writes-elsewhere"), "wrong", NOT_THERE),
+    Fault(
+        "a copy gets the writes",
+        "fake",
+        fake_measured("writes-elsewhere", "insert"),
+        "wrong",
+        NOT_THERE,
+    ),
     Fault(
         "a copy gets the writes, but only where it is timed",
         "fake",
-        fake("writes-elsewhere-when-measured"),
+        fake_measured("writes-elsewhere-when-measured", "insert"),
         "wrong",
         NOT_THERE,
     ),
     Fault(
         "the database is removed at the end",
         "fake",
-        fake("removes-database"),
+        fake_measured("removes-database", "insert"),
         "wrong",
         "its database is gone after the process ended",
     ),
     Fault(
         "the database is moved, with a link to it in its place",
         "fake",
-        fake("moves-database"),
+        fake_measured("moves-database", "insert"),
         "wrong",
         "its database is no file any more",
     ),
     Fault(
         "a page of the database is overwritten at the end",
         "fake",
-        fake("damages-database"),
+        fake_measured("damages-database", "insert"),
         "wrong",
         "its database is damaged after the process ended: ",
     ),
     Fault(
         "autocommit off: BEGIN at the first write, no COMMIT",
         "javascript",
-        node("insert-autocommit@profile=durable", BEGUN_AT_FIRST_WRITE),
+        node_measured("insert-autocommit@profile=durable", BEGUN_AT_FIRST_WRITE),
         "wrong",
         NOT_THERE,
     ),
     Fault(
         "autocommit off, but only where it is timed",
         "javascript",
-        node("insert-autocommit", BEGUN_WHERE_TIMED),
+        node_measured("insert-autocommit", BEGUN_WHERE_TIMED),
         "wrong",
         IN_PILOT,
         slow=True,
@@ -184,7 +167,7 @@ FAULTS = [
     Fault(
         "COMMIT left out",
         "javascript",
-        node(TRANSACTION, BEGUN_ONCE, NO_COMMIT),
+        node_measured(TRANSACTION, BEGUN_ONCE, NO_COMMIT),
         "wrong",
         NOT_THERE,
         slow=True,
@@ -192,7 +175,7 @@ FAULTS = [
     Fault(
         "the file copied, the copy written",
         "javascript",
-        node(TRANSACTION, COPYING, COPIED),
+        node_measured(TRANSACTION, COPYING, COPIED),
         "wrong",
         NOT_THERE,
         slow=True,
@@ -200,7 +183,7 @@ FAULTS = [
     Fault(
         "texts cut to their ends, but only where it is timed",
         "javascript",
-        node(TRANSACTION, TEXTS_CUT),
+        node_measured(TRANSACTION, TEXTS_CUT),
         "wrong",
         "in the pilot: the database holds other values than the oracle's",
         slow=True,

@@ -34,7 +34,6 @@ class Relay:
         self._hyperfine = hyperfine
         self._timeout_s = timeout_s
         self._seats: list[Seat] = []
-        self._killed = False
 
     def play(self, entries: Sequence[Entry], turns: Turns, seed: str) -> list[Told]:
         """One set of `entries`, told in their order; each starts in the order of `seed`, too."""
