@@ -4,8 +4,10 @@
 alternate, with the same warm-up in both. Per runner, of the log ratio to the first runner: its
 spread from set to set and from block to block (Yuen's, as verdicts use it); `gain`, how much less
 time turns need for the same precision; `bias`, how far the ratio by turns lies from that of lone
-processes, with its 95 % interval. The last row is the first runner once more. `lead-in` shows how
-slow each iteration of a turn is, relative to those of its lap.
+processes, with its 95 % interval; `drift`, how much slower the last third of its rounds is than the first,
+relative to the first runner. The last row is the first runner once more. `lead-in` shows how slow
+each iteration of a turn is, relative to those of its lap. A switch is the time from the last
+iteration of a turn to the first one of the next.
 """
 
 import random
@@ -14,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -92,12 +95,14 @@ def _case(
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """One pass over all seats: seconds, a time per seat, iterations of each, idle shares."""
+    """One pass over all seats: seconds, a time per seat, iterations of each, idle shares, and
+    microseconds of the switches."""
 
     seconds: float
     times: list[float]
     iterations: list[list[int]]
     idle: list[float]
+    switches_us: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,9 @@ class _Bench:
         seconds = time.perf_counter() - started
         lines = [_iterations(one.invocation) for one in told]
         times = [one.steady_ns or np.nan for one in told]
-        return _Pass(seconds, times, lines, [one.idle or 0.0 for one in told])
+        idle = [one.idle or 0.0 for one in told]
+        switches = _switches_us([one.invocation for one in told], turns)
+        return _Pass(seconds, times, lines, idle, switches)
 
     def alone(self, case: Case, seats: Sequence[Installed], turns: Turns, seed: str) -> _Pass:
         """Each seat's process alone, in random order, timed for as long as three laps."""
@@ -128,7 +135,7 @@ class _Bench:
                        TIMEOUT_S)
             )  # fmt: skip
         seconds = time.perf_counter() - started
-        return _Pass(seconds, [statistics.median(line) for line in lines], lines, [])
+        return _Pass(seconds, [statistics.median(line) for line in lines], lines, [], [])
 
     def _entry(
         self, case: Case, installed: Installed, turns: Turns, number: int, *, turned: bool
@@ -157,20 +164,41 @@ def _iterations(invocation: Invocation) -> list[int]:
     return invocation.result.iterations_ns
 
 
+def _switches_us(invocations: Sequence[Invocation], turns: Turns) -> list[float]:
+    """From the end of each turn to the start of the next, by the processes' own clocks."""
+    spans: list[tuple[float, float]] = []
+    for invocation in invocations:
+        assert invocation.result
+        each = [worker.spans_us for worker in invocation.result.workers]
+        begins = [min(span[0] for span in iteration) for iteration in zip(*each, strict=True)]
+        ends = [max(span[1] for span in iteration) for iteration in zip(*each, strict=True)]
+        spans += zip(
+            begins[:: turns.per_turn], ends[turns.per_turn - 1 :: turns.per_turn], strict=True
+        )
+    spans.sort()
+    return [begin - end for (_, end), (begin, _) in pairwise(spans)]
+
+
 def _print(
     case: Case, seats: Sequence[Installed], turns: Turns, pairs: Sequence[tuple[_Pass, _Pass]]
 ) -> None:
     set_s, block_s = (statistics.mean(each[k].seconds for each in pairs) for k in (0, 1))
+    switches = [us for each in pairs for us in each[0].switches_us]
     print(
         f"\n{case.id}: {len(pairs)} sets of {set_s:.2f} s ({turns.rounds} turns of "
         f"{turns.lead_in} + {turns.lap} iterations) and blocks of {block_s:.2f} s\n"
+        f"switches: median {np.median(switches):.0f} us, "
+        f"90 % below {np.quantile(switches, 0.9):.0f}\n"
         f"{'runner':22}{'set':>7}{'block':>8}{'gain':>7}  {'bias':>8}  {'95 %':16}"
-        f"{'idle':>6}  lead-in"
+        f"{'drift':>7}{'idle':>7}  lead-in"
     )
     logs = [np.log(np.array([each[k].times for each in pairs]).T) for k in (0, 1)]
     shape = (len(pairs), len(seats), turns.rounds, turns.per_turn)
     raw = np.array([each[0].iterations for each in pairs], dtype=np.float64).reshape(shape)
     relative = raw / np.median(raw[..., turns.lead_in :], axis=3, keepdims=True)
+    third = max(turns.rounds // 3, 1)
+    laps = np.log(np.median(raw[..., turns.lead_in :], axis=3))
+    drift = laps[..., -third:].mean(axis=2) - laps[..., :third].mean(axis=2)
     for number, installed in enumerate(seats):
         slow = np.median(relative[:, number], axis=(0, 1))[: turns.lead_in]
         idle = max(each[0].idle[number] for each in pairs)
@@ -187,7 +215,11 @@ def _print(
             )
         else:
             line += " " * 49
-        print(f"{line}{idle:6.1%}  {' '.join(f'{each:.2f}' for each in slow)}", flush=True)
+        drifted = float(np.median(drift[:, number] - drift[:, 0]))
+        print(
+            f"{line}{drifted:+7.1%}{idle:7.1%}  {' '.join(f'{each:.2f}' for each in slow)}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ class Broken(Exception):
 
 @dataclass(slots=True)
 class Child:
-    """A process; `ended` holds its end (perf_counter_ns) and its exit code as in Timing."""
+    """A process; `owed` times it has to say `ready` before it stands at the barrier again, and
+    `ended` holds its end (perf_counter_ns) and its exit code as in Timing."""
 
     number: int
     process: subprocess.Popen[bytes]
@@ -38,7 +39,7 @@ class Child:
     log: BinaryIO
     started_ns: int
     line: bytes = b""
-    ready: bool = False
+    owed: int = 1
     ended: tuple[int, int] | None = None
 
 
@@ -105,23 +106,26 @@ class ProcessGroup:
 
     def wait_until_ready(self) -> None:
         """Wait until every process stands at the barrier. Raises Broken."""
-        self._wait(lambda child: child.ready)
+        self._wait(lambda child: not child.owed)
 
-    def release(self) -> float:
+    def release(self, iterations: int = 1) -> float:
         """Release all; returns the microseconds between the first and the last write.
 
-        The processor is kept until the last write, since the first process released would take it.
+        Each does so many `iterations` without waiting between them: their lines lie ready. The
+        processor is kept until the last write, since the first process released would take it.
         """
+        self.left -= iterations
         for child in self.children:
-            child.ready = False
-        self.left -= 1
+            # After its last iteration a process ends instead.
+            child.owed = iterations if self.left else iterations - 1
+        lines = RELEASE * iterations
         inputs, now = [child.stdin for child in self.children], time.perf_counter_ns
         written: list[int] = []
         with priority.first():
             for file in inputs:
                 # Of a process that is gone, its end tells more than the broken pipe.
                 with suppress(BrokenPipeError):
-                    os.write(file, RELEASE)
+                    os.write(file, lines)
                 written.append(now())
         return (written[-1] - written[0]) / 1000
 
@@ -159,7 +163,7 @@ class ProcessGroup:
     def _overdue(self, late: list[Child]) -> str:
         who = self._name(late[0]) + (f" and {len(late) - 1} more" if len(late) > 1 else "")
         within = f"within {self._timeout_s:g} s; all are killed"
-        return f"{who}: {self._at('not ready for', 'no end after')} {within}"
+        return f"{who}: {self._at(late[0], 'not ready for', 'no end after')} {within}"
 
     def _read(self, child: Child) -> None:
         """Read what is on stdout now: `ready`, or lines for the log."""
@@ -176,12 +180,13 @@ class ProcessGroup:
     def _take(self, child: Child, line: bytes) -> None:
         if line != READY:
             child.log.write(line + b"\n")
-        elif child.ready or not self.left:
+        elif not child.owed:
             raise Broken(
-                f"{self._name(child)}: says `ready` once more {self._at('before', 'after')}", child
+                f"{self._name(child)}: says `ready` once more {self._at(child, 'before', 'after')}",
+                child,
             )
         else:
-            child.ready = True
+            child.owed -= 1
 
     def _end(self, child: Child) -> None:
         now = time.perf_counter_ns()
@@ -192,17 +197,18 @@ class ProcessGroup:
         child.ended = now, status if exited.si_code == os.CLD_EXITED else 128 + status
         if child.stdout in self._selector.get_map():
             self._read(child)
-        if self.left or child.ended[1]:
-            ended = how_it_ended(child.ended[1])
-            raise Broken(f"{self._name(child)}: {ended} {self._at('before', 'after')}", child)
+        if self.left or child.owed or child.ended[1]:
+            where = self._at(child, "before", "after")
+            raise Broken(f"{self._name(child)}: {how_it_ended(child.ended[1])} {where}", child)
 
     def _name(self, child: Child) -> str:
         return f"process {child.number} of {len(self.children)}"
 
-    def _at(self, before: str, after: str) -> str:
-        """Where the group stands, for messages: `before` an iteration, or `after` the last."""
-        number = self._releases - self.left
-        if not self.left:
+    def _at(self, child: Child, before: str, after: str) -> str:
+        """Where `child` stands, for messages: `before` an iteration, or `after` the last."""
+        ahead = max(child.owed - 1, 0) if self.left else child.owed
+        number = self._releases - self.left - ahead
+        if number == self._releases:
             return f"{after} iteration {number}, the last"
         return f"{before} iteration {number + 1} of {self._releases}"
 

@@ -69,12 +69,11 @@ class Seat:
         self._iterate(self._turns.warmup)
 
     def _iterate(self, count: int) -> None:
-        for _ in range(count):
-            self._group.release()
-            if self._group.left:
-                self._group.wait_until_ready()
-            else:
-                self._group.wait_until_ended()
+        self._group.release(count)
+        if self._group.left:
+            self._group.wait_until_ready()
+        else:
+            self._group.wait_until_ended()
 
     def _attempt(self, act: Callable[[], None]) -> None:
         if self.problem:

@@ -74,7 +74,7 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
     [
         ("crash", "ended with exit code 1 and wrote no result"),
         ("signal", "was killed by SIGSEGV (exit code 139) and wrote no result"),
-        ("eager", "process 0 of 1: says `ready` once more before iteration 2 of 11"),
+        ("eager", "process 0 of 1: says `ready` once more after iteration 11, the last"),
         ("quit", "process 0 of 1: ended with exit code 0 before iteration 3 of 11"),
         ("speechless", "ended with exit code 0 and wrote no result"),
         ("late crash", "ended with exit code 4, which does not go with status ok"),
