@@ -73,8 +73,9 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
     ("act", "problem"),
     [
         ("crash", "ended with exit code 1 and wrote no result"),
-        ("signal", "was killed by SIGSEGV (exit code 139) and wrote no result"),
-        ("eager", "process 0 of 1: says `ready` once more after iteration 11, the last"),
+        ("signal", r"was killed by SIGSEGV \(exit code 139\) and wrote no result"),
+        # once ahead of its lines, it is found out whenever it next has said too much
+        ("eager", r"process 0 of 1: says `ready` once more (before|after) iteration \d+.*"),
         ("quit", "process 0 of 1: ended with exit code 0 before iteration 3 of 11"),
         ("speechless", "ended with exit code 0 and wrote no result"),
         ("late crash", "ended with exit code 4, which does not go with status ok"),
@@ -84,7 +85,7 @@ def test_an_accident_costs_its_own_cell_only(
     tmp_path: Path, hyperfine_program: str, act: str, problem: str
 ) -> None:
     first, second, third = play(tmp_path, hyperfine_program, "", act, "")
-    assert second.invocation.problem == problem
+    assert re.fullmatch(problem, second.invocation.problem or "")
     assert second.steady_ns is None
     assert (first.invocation.problem, third.invocation.problem) == (None, None)
     assert (first.steady_ns, third.steady_ns) == pytest.approx((200_000.0, 200_000.0))
