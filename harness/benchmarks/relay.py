@@ -4,10 +4,10 @@
 alternate, with the same warm-up in both. Per runner, of the log ratio to the first runner: its
 spread from set to set and from block to block (Yuen's, as verdicts use it); `gain`, how much less
 time turns need for the same precision; `bias`, how far the ratio by turns lies from that of lone
-processes, with its 95 % interval; `drift`, how much slower its last third of rounds is than its first, less
-what that is of the first runner. The last row is the first runner once more. `lead-in` shows how
-slow each iteration of a turn is, relative to those of its lap. A switch is the time from the last
-iteration of a turn to the first one of the next.
+processes, with its 95 % interval; `drift`, how much slower its last third of rounds is than its
+first, less what that is of the first runner. The last row is the first runner once more. `lead-in`
+shows how slow each iteration of a turn is, relative to those of its lap. A switch is the time from
+the last iteration of a turn to the first one of the next.
 """
 
 import random
