@@ -69,7 +69,7 @@ def main(count: int) -> None:
                 attempt = context.invocations.attempt(
                     case, context.installed[runner], "measure", want
                 )
-                slot = Slot(number, 0, case_id, runner, runner)
+                slot = Slot(number, 0, 0, case_id, runner, runner)
                 directory.add_sample(*to_sample(slot, 0, attempt))
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason

@@ -33,7 +33,7 @@ def main() -> None:
     with session as context:
         cells = context.present(plan.cells)
         for case in plan.cases:
-            names = [n for n in cells[case.id] if witnesses(Slot(0, 0, case.id, n, n), 0, case)]
+            names = [n for n in cells[case.id] if witnesses(Slot(0, 0, 0, case.id, n, n), 0, case)]
             spent = {name: _cpu_s(context, plan.counted(case, name), name) for name in names}
             costs = {name: with_digest - without for name, (without, with_digest) in spent.items()}
             digests += sum(costs.values())

@@ -37,7 +37,7 @@ from sqlitmus.vocabulary import paths
 
 CASES = (
     *("get-pk", "all", "scan-index-range", "insert-transaction@profile=shipped"),
-    *("insert-autocommit", "get-pk@workers=2"),
+    *("insert-autocommit", "parallel-get-pk@workers=2"),
 )
 RUNNERS = ("node", "bun", "rust", "dotnet")
 TIMEOUT_S = 120.0
@@ -115,7 +115,7 @@ class _Bench:
         """A set of turns."""
         started = time.perf_counter()
         entries = [self._entry(case, one, turns, n, turned=True) for n, one in enumerate(seats)]
-        told = Relay(self.hyperfine, TIMEOUT_S).play(entries, turns, seed)
+        told = Relay(self.hyperfine, TIMEOUT_S).play(entries, seed)
         seconds = time.perf_counter() - started
         lines = [_iterations(one.invocation) for one in told]
         times = [one.steady_ns or np.nan for one in told]
@@ -155,7 +155,7 @@ class _Bench:
         file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
         command = [*installed.command, "--job", str(file)]
         environment = {**installed.environment, **installed.spec.steady_environment}
-        return Entry(command, environment, Path(job.output), folder / "log")
+        return Entry(command, environment, turns, Path(job.output), folder / "log")
 
 
 def _iterations(invocation: Invocation) -> list[int]:

@@ -93,6 +93,8 @@ class Counts(Record):
     iterations: int = Field(ge=1)
     warmup_iterations: int = 0
     warmup_ms: float = 0
+    rounds: int = 0
+    lead_in: int = 0
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
 

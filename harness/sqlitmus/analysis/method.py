@@ -3,6 +3,7 @@
 from sqlitmus.analysis.data import Plan
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
+from sqlitmus.vocabulary.nouns import listed
 
 _TEXT = """
 Every answer was checked against the oracle before anything was timed. A runner that answers
@@ -12,8 +13,8 @@ differently has no time.
 the runners of a case go one right after the other, in random order and in the next block in the
 mirrored order (seed {seed}).
 
-A process counts as one sample: its median iteration per unit of work (steady), or its whole wall
-time (cold). The two are never mixed.
+A process counts as one sample: its {steady} per unit of work (steady), or its whole wall time
+(cold). The two are never mixed. {turns}
 
 A cell's time is the median over blocks with the sign test's 95 % interval.
 
@@ -60,6 +61,11 @@ _LOOKS = (
     "level, {level:.2g} % in place of 5 %: all looks together then err in 5 %. Intervals remain "
     "those of 95 %."
 )
+_TURNS = (
+    "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
+    "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. A "
+    "level is the 25 % trimmed mean of the laps relative to the median of their round."
+)
 _SESSIONS = (
     "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
     "what holds for sessions like these, not for one of them."
@@ -69,8 +75,11 @@ _SESSIONS = (
 def method(plan: Plan) -> list[str]:
     """One paragraph per statistic, with the plan's own figures."""
     level = 100 * pocock(plan.looks)
+    turns = sorted({c.rounds for of in plan.counts.values() for c in of.values() if c.rounds})
     text = _TEXT.format(
         blocks=plan.blocks,
+        steady="level over its laps" if turns else "median iteration",
+        turns=_TURNS.format(rounds=listed(list(map(str, turns)))) if turns else "",
         seed=plan.seed,
         margin=100 * plan.margin,
         least=MIN_BLOCKS,

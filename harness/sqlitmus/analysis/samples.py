@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.run.records import LEAST, MOST
-from sqlitmus.run.store import SCHEMA
+from sqlitmus.run.store import SCHEMA, rows
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.terms import CaseMetric
 
@@ -78,7 +78,8 @@ def read_samples(lines: Iterable[object], cells: Cells) -> Samples:
         if isinstance(line, dict):
             reader.edge(number, cast("dict[str, Any]", line))
         else:
-            reader.row(number, cast("list[Any]", line) if isinstance(line, list) else [])
+            for row in rows(cast("list[Any]", line) if isinstance(line, list) else []):
+                reader.row(number, row)
     return reader.samples()
 
 

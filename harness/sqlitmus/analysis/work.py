@@ -1,7 +1,8 @@
 """How far the runners of a case did the same work, by the counts of the plan. Pure.
 
 Warm-up by time is no fixed work: in it a faster process does more iterations, and in a longer
-warm-up every process does.
+warm-up every process does. A process that takes turns waits for the others, so its whole time is
+not its own.
 """
 
 from sqlitmus.analysis.data import Counts, Plan, PlannedCase
@@ -13,13 +14,16 @@ def alike(plan: Plan, case: PlannedCase) -> Alike:
 
     Runners without counts in the plan have those of the case.
     """
+    planned = plan.counts.get(case.id, {}).values()
     counts = {
-        (of.operations, of.iterations, of.warmup_iterations, of.warmup_ms)
-        for of in plan.counts.get(case.id, {}).values()
+        (of.operations, of.iterations, of.warmup_iterations, of.warmup_ms, of.lead_in)
+        for of in planned
     }
     if len(counts) > 1:
         return "neither"
-    by_time = any(warmup_ms for *_, warmup_ms in counts) if counts else case.warmup_ms
+    if any(of.rounds for of in planned):
+        return "iterations"
+    by_time = any(of.warmup_ms for of in planned) if planned else case.warmup_ms
     return "iterations" if by_time else "processes"
 
 
@@ -30,6 +34,6 @@ def whole(case: PlannedCase, counts: Counts | None) -> int | None:
     """
     if counts is None:
         return None if case.warmup_ms else case.operations
-    if counts.warmup_ms:
+    if counts.warmup_ms or counts.rounds:
         return None
     return counts.operations * (counts.warmup_iterations + counts.iterations)

@@ -12,7 +12,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import Role
+from sqlitmus.vocabulary.terms import Role, Scheme
 
 M = TypeVar("M", bound=Model)
 
@@ -232,6 +232,10 @@ class Mode(Model):
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
     decision may be taken at each of `looks` equally spaced looks.
+
+    In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
+    has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
+    `lap_ms`. `iterations` bounds those of a process that takes none.
     """
 
     title: str
@@ -244,6 +248,10 @@ class Mode(Model):
     iterations: Bounds
     warmup_iterations: int = Field(ge=0)
     warmup_ms: Bounds
+    scheme: Scheme = "process"
+    rounds: int = Field(default=8, ge=1)
+    lead_in_ms: Bounds = (20, 20)
+    lap_ms: int = Field(default=10, ge=1)
 
 
 class Fixture(Model):

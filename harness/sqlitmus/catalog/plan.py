@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
 from sqlitmus.vocabulary.contract import Description, Model
-from sqlitmus.vocabulary.terms import Correction, RunKind, Steadiness
+from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme, Steadiness
 
 Cells = dict[str, list[str]]  # case id → names of runners
 
@@ -63,12 +63,17 @@ class Counts(Model):
     `seconds` is the predicted duration of an invocation, `deviation` the standard deviation of ln
     time between processes and `operation_ns` the time of an operation in the pilot; None when the
     pilot could not measure it.
+
+    A process that takes turns has `rounds` of them, 0 for one that takes none. Its `iterations` are
+    those of all its turns, of which each begins with `lead_in` that do not count.
     """
 
     operations: int
     iterations: int
     warmup_iterations: int
     warmup_ms: int
+    rounds: int = 0
+    lead_in: int = 0
     seconds: float
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
@@ -119,7 +124,8 @@ class Plan(Model):
     noisy to tell does so, too; a confirmation names the run that it `confirms`. `canary` is the
     runner that runs twice in each case; `canaries` overrides it for some. `machine` is the
     machine's name in merged reports; `definitions` has a hash of each scenario, profile and
-    fixture, by kind and name.
+    fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
+    counts have rounds.
     """
 
     schema_version: int = SCHEMA
@@ -128,6 +134,7 @@ class Plan(Model):
     kind: RunKind = "suite"
     suite: str
     mode: str
+    scheme: Scheme = "process"
     size: str
     created: str
     sqlitmus: str

@@ -14,12 +14,14 @@ from sqlitmus.cli.options import (
     Out,
     Quiet,
     Runners,
+    SchemeName,
     Seed,
     Size,
     TimeBudget,
     Timeout,
     Wait,
     check_label,
+    scheme,
     seconds,
 )
 from sqlitmus.cli.output import check_format, interrupted, reporting, write
@@ -44,6 +46,7 @@ def claims(
     json_: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
     runners: Runners = None,
     mode: Mode = None,
+    scheme_: SchemeName = None,
     blocks: Blocks = None,
     time_budget: TimeBudget = None,
     pins: Annotated[
@@ -85,6 +88,7 @@ def claims(
     options = session.Options(
         kind="claims",
         mode=mode,
+        scheme=scheme(scheme_),
         claims=chosen,
         runners=runners or [],
         blocks=blocks,
@@ -97,7 +101,7 @@ def claims(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=_rerun(names, runners, mode, blocks, time_budget, pins),
+        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins),
     )
     progress = Progress(quiet=quiet)
     ended = session.run(options, catalog, paths.tools(), progress)
@@ -142,6 +146,7 @@ def _rerun(
     names: list[str] | None,
     runners: list[str] | None,
     mode: str | None,
+    scheme: str | None,
     blocks: int | None,
     time_budget: str | None,
     pins: str | None,
@@ -149,6 +154,7 @@ def _rerun(
     """The command that measures the same again, in another order."""
     words = ["./just", "claims", *(names or [])]
     words += [word for runner in runners or [] for word in ("-r", runner)]
-    options = {"--mode": mode, "--blocks": blocks, "--time-budget": time_budget, "--pins": pins}
+    options = {"--mode": mode, "--scheme": scheme, "--blocks": blocks}
+    options |= {"--time-budget": time_budget, "--pins": pins}
     words += [word for name, value in options.items() if value for word in (name, str(value))]
     return shlex.join(words)

@@ -18,6 +18,7 @@ from sqlitmus.cli.options import (
     Mode,
     Out,
     Quiet,
+    SchemeName,
     Seed,
     Size,
     Suite,
@@ -25,6 +26,7 @@ from sqlitmus.cli.options import (
     Timeout,
     Wait,
     check_label,
+    scheme,
     seconds,
 )
 from sqlitmus.cli.output import check_format, interrupted, reporting, write
@@ -54,6 +56,7 @@ def compare(
     new: Annotated[str, typer.Argument(help="The new subject, in the same form.")],
     suite: Suite = "quick",
     mode: Mode = None,
+    scheme_: SchemeName = None,
     filters: Filters = None,
     cases: Cases = None,
     runner: Annotated[
@@ -120,6 +123,7 @@ def compare(
     options = session.Options(
         suite=suite,
         mode=mode or ("gate" if gate else "standard"),
+        scheme=scheme(scheme_),
         kind="compare",
         correction="holm",
         filters=filters or [],

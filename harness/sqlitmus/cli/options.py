@@ -2,13 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
 from sqlitmus.run.folder import MOST_BLOCKS
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.vocabulary.terms import Scheme
 
 Filters = Annotated[
     list[str] | None,
@@ -24,6 +26,14 @@ Suite = Annotated[str, typer.Option(help="smoke, quick or full.")]
 Mode = Annotated[
     str | None,
     typer.Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
+]
+SchemeName = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        help="relay (the processes of a case take turns) or process (one after the other); the "
+        "mode's own by default.",
+    ),
 ]
 Size = Annotated[str, typer.Option(help="Fixture size: s, m or l.")]
 Timeout = Annotated[float, typer.Option(help="Seconds that one invocation may take.", min=0.1)]
@@ -48,6 +58,13 @@ Format = Annotated[
 ]
 Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
+
+
+def scheme(name: str | None) -> Scheme | None:
+    """The scheme of that name; raises UsageError when there is none."""
+    if name in (None, *get_args(Scheme)):
+        return cast("Scheme | None", name)
+    raise UsageError(unknown("scheme", name or "", get_args(Scheme)))
 
 
 def check_label(label: str, option: str = "--label") -> None:

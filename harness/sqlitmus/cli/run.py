@@ -17,6 +17,7 @@ from sqlitmus.cli.options import (
     Out,
     Quiet,
     Runners,
+    SchemeName,
     Seed,
     Size,
     Suite,
@@ -24,6 +25,7 @@ from sqlitmus.cli.options import (
     Timeout,
     Wait,
     check_label,
+    scheme,
     seconds,
 )
 from sqlitmus.cli.output import interrupted, reporting
@@ -39,6 +41,7 @@ def register(app: typer.Typer) -> None:
 def run(
     suite: Suite = "quick",
     mode: Mode = None,
+    scheme_: SchemeName = None,
     filters: Filters = None,
     cases: Cases = None,
     runners: Runners = None,
@@ -93,6 +96,7 @@ def run(
     options = session.Options(
         suite=suite,
         mode=mode,
+        scheme=scheme(scheme_),
         filters=filters or [],
         cases=cases or [],
         runners=runners or [],

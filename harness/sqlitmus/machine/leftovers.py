@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 from functools import cache
 
@@ -45,8 +45,8 @@ class Leftovers:
     def __init__(self) -> None:
         self._before = {child.pid for child in psutil.Process().children()}
 
-    def end(self) -> list[str]:
-        """End what is left, and return its names; where nothing is, that takes microseconds.
+    def end(self) -> dict[int, str]:
+        """End what is left, and return its names by id; where nothing is, that takes microseconds.
 
         Raises NotFit when something cannot be ended.
         """
@@ -62,7 +62,7 @@ class Leftovers:
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, signal.SIGKILL)
             time.sleep(GRACE_S / 20)
-        return sorted(names.values())
+        return names
 
     def _alive(self) -> list[int]:
         """The children that live; those that have ended are reaped.
@@ -78,11 +78,12 @@ class Leftovers:
                 return left
 
 
-def told(names: list[str]) -> str:
+def told(names: Collection[str]) -> str:
     """What `Leftovers.end` ended, as part of a sentence; empty for nothing."""
     if not names:
         return ""
-    kinds = [f"{name} ×{many}" if many > 1 else name for name, many in Counter(names).items()]
+    counts = sorted(Counter(names).items())
+    kinds = [f"{name} ×{many}" if many > 1 else name for name, many in counts]
     were = "it was" if len(names) == 1 else "they were"
     many = counted(len(names), "process", "processes")
     return f"left {many} running ({some(kinds)}); {were} ended"

@@ -9,21 +9,30 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from sqlitmus.catalog.plan import Case, Cells, Plan
+from sqlitmus.catalog.plan import Case, Cells, Counts, Plan
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
+from sqlitmus.run import sets
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
+from sqlitmus.run.relay.relay import Abandoned
+from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.schedule import Slot, schedule
+from sqlitmus.run.sets import Seating, Turned
 from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Detail, detail
-from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.errors import Exit, NotFit
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
+
+IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
+TRIES = 5  # of a set that is given up whenever the machine stands by
+
+_UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,7 @@ class Measuring:
             self._note(sample)
         self._blocks = directory.blocks()
         self._performed = 0
+        self._idle: dict[str, list[float]] = {}
         context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
@@ -76,6 +86,12 @@ class Measuring:
         if self._performed:
             many = counted(self._performed, "invocation")
             self._context.progress.say(f"{many} in {clock(remaining.spent())}")
+        for runner, shares in self._idle.items():
+            if (share := statistics.median(shares)) > IDLE:
+                self._context.progress.insist(
+                    f"{runner} did not rest between its turns: it used the processor for "
+                    f"{share:.1%} of the time, which slows the others down"
+                )
         self._performed = 0
         return True
 
@@ -128,13 +144,14 @@ class Measuring:
             if earlier:
                 return True
             before = self._look()
-            for number, slot in enumerate(self._to_do(slots, take)):
+            for number, together in enumerate(self._together(self._to_do(slots, take))):
                 if self._context.stop.requested:
                     return False
-                self._announce(slot, remaining, milestone=number == 0)
-                if not self._invoke(slot, take):
+                self._announce(together, remaining, milestone=number == 0)
+                turns = self._counts(together[0]).rounds
+                if not (self._set(together, take) if turns else self._invoke(together[0], take)):
                     return False
-                remaining.did(self._seconds(slot))
+                remaining.did(sum(map(self._seconds, together)))
             record = self._judge(Block(
                 block=block, take=take, before=before, after=self._look(),
                 disturbed=False, repeated=False,
@@ -174,6 +191,56 @@ class Measuring:
             if not done and (slot.case, slot.runner) not in self._given_up:
                 yield slot
 
+    def _together(self, slots: Iterator[Slot]) -> Iterator[list[Slot]]:
+        """What is done at once: a set of processes that take turns, or one process."""
+        for _, of_unit in groupby(slots, key=lambda slot: slot.unit):
+            members = list(of_unit)
+            if self._counts(members[0]).rounds:
+                yield members
+            else:
+                yield from ([slot] for slot in members)
+
+    def _set(self, slots: list[Slot], take: int) -> bool:
+        """One set of turns, saved whole; False if it was cut off."""
+        context = self._context
+        assert context.relay
+        seatings = [self._seating(slot, take) for slot in slots]
+        seed = f"{self._plan.seed}/{slots[0].block}/{take}/{slots[0].unit}"
+        for _ in range(TRIES):
+            try:
+                turned = sets.play(
+                    context.invocations, context.relay, seatings, seed, context.stop.asked
+                )
+                break
+            except Abandoned as abandoned:
+                if context.stop.requested:
+                    return False
+                context.progress.say(f"{slots[0].case}: {abandoned}; the set is played again")
+        else:
+            raise NotFit(f"{slots[0].case}: each of {TRIES} sets was given up; start again later")
+        lines: list[tuple[Sample, Iterations | None]] = []
+        for slot, seating, result in zip(slots, seatings, turned, strict=True):
+            lines.append(
+                to_sample(slot, take, result.attempt, digest=seating.digest, turned=result)
+            )
+        self._directory.add_set(lines)
+        for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
+            self._did(slot, take, sample)
+            if result.idle is not None:
+                self._idle.setdefault(slot.runner, []).append(result.idle)
+        return True
+
+    def _seating(self, slot: Slot, take: int) -> Seating:
+        case = self._counted(slot)
+        return Seating(
+            case,
+            self._context.installed[slot.runner],
+            slot.label,
+            Turns.of(self._counts(slot)),
+            self._answers.expected[case.id, case.operations],
+            witnesses(slot, take, case),
+        )
+
     def _invoke(self, slot: Slot, take: int) -> bool:
         """One invocation, saved; False if it was cut off."""
         case = self._counted(slot)
@@ -193,6 +260,10 @@ class Measuring:
         if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
             details = detail(slot.position, take, attempt.invocation.result, attempt.launch)
         self._save(sample, iterations, details)
+        self._did(slot, take, sample)
+        return True
+
+    def _did(self, slot: Slot, take: int, sample: Sample) -> None:
         self._done.add((slot.position, take))
         self._performed += 1
         self._note(sample)
@@ -200,7 +271,6 @@ class Measuring:
             self._context.progress.say(
                 f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
             )
-        return True
 
     def _note(self, sample: Sample) -> None:
         if sample.outcome != "ok":
@@ -211,15 +281,19 @@ class Measuring:
         return self._plan.counted(self._cases[slot.case], slot.runner)
 
     def _seconds(self, slot: Slot) -> float:
-        counts = self._plan.counts.get(slot.case, {}).get(slot.runner)
-        if counts is None or (slot.case, slot.runner) in self._given_up:
+        if (slot.case, slot.runner) in self._given_up:
             return 0.0
-        return counts.seconds
+        return self._counts(slot).seconds
 
-    def _announce(self, slot: Slot, remaining: Remaining, *, milestone: bool) -> None:
+    def _counts(self, slot: Slot) -> Counts:
+        return self._plan.counts.get(slot.case, {}).get(slot.runner) or _UNPLANNED
+
+    def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
+        slot = slots[0]
+        who = slot.label if len(slots) == 1 else f"{len(slots)} in turns"
         self._context.progress.step(
             f"block {slot.block + 1}/{self._plan.blocks}  {clock(remaining.left())} left  "
-            f"{slot.case}  {slot.label}",
+            f"{slot.case}  {who}",
             milestone=milestone,
         )
 
@@ -256,12 +330,12 @@ def witnesses(slot: Slot, take: int, case: Case) -> bool:
 
 
 def to_sample(
-    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False
+    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
 ) -> tuple[Sample, Iterations | None]:
-    """What is kept of an invocation.
+    """What is kept of an invocation, of a set where it is `turned`.
 
     A process that gave a digest did more than the others of its cell: it has no figures of the
-    whole process.
+    whole process. The wall time of one that took turns is that of the others, too.
     """
     timing, result = attempt.invocation.timing, attempt.invocation.result
     sample = Sample(
@@ -284,11 +358,12 @@ def to_sample(
             figure.name: figure.measured(attempt.invocation, len(iterations))
             for figure in figures.FIGURES
             if not (digest and figure.per == "process")
+            if not (turned and figure.primary)
         }
     }
     if not iterations:
         return sample.model_copy(update=measured), None
-    measured["steady_ns"] = statistics.median(iterations)
+    measured["steady_ns"] = turned.steady_ns if turned else statistics.median(iterations)
     series = Iterations(
         position=slot.position,
         take=take,

@@ -18,8 +18,9 @@ from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
 from sqlitmus.run.invocations import Invocations, make_scratch
 from sqlitmus.run.prober import Prober
-from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.relay.relay import Relay
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
@@ -41,6 +42,7 @@ class Context:
     counter: Counter
     prober: Prober
     timeout_s: float
+    relay: Relay | None  # None where the system cannot let processes take turns
 
     def key(self, case: Case, runner: str) -> str:
         """The memory's key of a cell."""
@@ -117,7 +119,8 @@ def _opened(
     executor = Hyperfine(hyperfine, scratch)
     launcher = Launcher(scratch)
     prober = Prober(scratch)
-    stop = Stop(executor, launcher, prober)
+    relay = None if unsupported() else Relay(executor, timeout_s)
+    stop = Stop(executor, launcher, prober, *([relay] if relay else []))
     logs = scratch / "logs"
     logs.mkdir()
     invocations = Invocations(
@@ -148,6 +151,7 @@ def _opened(
                 Counter.among(tools, scratch),
                 prober,
                 timeout_s,
+                relay,
             )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -15,6 +15,7 @@ from sqlitmus.stats import allocation, warmup
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.terms import Steadiness
 
+LAP_OF_FASTEST = 4  # iterations
 TIMED = 5  # iterations of a pilot process that are surely warmed up
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 HARNESS_S = 0.3  # an invocation that was never tried
@@ -76,22 +77,46 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
 
 
 class _Extent(NamedTuple):
-    """How often a process iterates: measured iterations, and the warm-up before them."""
+    """How often a process iterates: measured iterations, and the warm-up before them; how many
+    turns these are, if any, and how many of each do not count.
+    """
 
     iterations: int
     warmup_iterations: int
     warmup_ms: int
+    rounds: int = 0
+    lead_in: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """How the processes of a case take turns: how often, and for how long."""
+
+    rounds: int
+    lead_in_ms: float
+    lap_ms: float
+
+    @property
+    def iteration_ns(self) -> float:
+        """The time of an iteration of the fastest: several fit into a lap, for those of the
+        others are longer."""
+        return self.lap_ms * 1e6 / LAP_OF_FASTEST
 
 
 def shared_operations(
-    cases: Sequence[Case], observed: Iterable[Observed | None], mode: Mode
+    cases: Sequence[Case],
+    observed: Iterable[Observed | None],
+    mode: Mode,
+    turning: Turning | None = None,
 ) -> int | None:
     """Operations in an iteration that all cells of `cases` do; None without a pilot of any."""
     timed = [o for o in observed if o and o.operation_ns is not None]
     if not mode.pilot or not timed:
         return None
     needed = allocation.operations(
-        [o.operation_ns or 0.0 for o in timed], [float(o.grain_ns) for o in timed]
+        [o.operation_ns or 0.0 for o in timed],
+        [float(o.grain_ns) for o in timed],
+        turning.iteration_ns if turning else allocation.TARGET_NS,
     )
     return min([needed, *(case.most_operations or needed for case in cases)])
 
@@ -104,6 +129,7 @@ def allocate(
     operations: int | None,
     *,
     alike: bool = False,
+    turning: Turning | None = None,
 ) -> dict[str, Counts]:
     """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
@@ -118,6 +144,11 @@ def allocate(
         else _unpiloted(case, least_ms.get(name, 0))
         for name in observed
     }
+    if turning:
+        extents = {
+            name: _in_turns(extent, turning, _iteration_ns(piloted.get(name), operations))
+            for name, extent in extents.items()
+        }
     if alike and extents:
         largest = _Extent(*map(max, zip(*extents.values(), strict=True)))
         extents = dict.fromkeys(extents, largest)
@@ -155,6 +186,28 @@ def _piloted(
             mode.iterations[1],
         )
     return _Extent(iterations, mode.warmup_iterations, warmup_ms)
+
+
+def _iteration_ns(observation: Observed | None, operations: int) -> float | None:
+    return observation and (observation.operation_ns or 0.0) * operations
+
+
+def _in_turns(extent: _Extent, turning: Turning, iteration_ns: float | None) -> _Extent:
+    """The same for a process that takes turns: in whole iterations, its warm-up as well, since the
+    harness lets it do each. One of unknown time does one iteration of each part of a turn.
+    """
+
+    def count(ms: float) -> int:
+        return max(ceil(ms * 1e6 / iteration_ns), 1) if iteration_ns else 1
+
+    lead_in = count(turning.lead_in_ms)
+    return _Extent(
+        iterations=turning.rounds * (lead_in + count(turning.lap_ms)),
+        warmup_iterations=max(extent.warmup_iterations, count(extent.warmup_ms)),
+        warmup_ms=0,
+        rounds=turning.rounds,
+        lead_in=lead_in,
+    )
 
 
 def _counts(

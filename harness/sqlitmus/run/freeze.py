@@ -48,6 +48,7 @@ def freeze(
         kind=options.kind,
         suite=options.whole,
         mode=name,
+        scheme=mode.scheme,
         size=options.size,
         created=now.isoformat(timespec="seconds"),
         sqlitmus=__version__,
@@ -136,6 +137,8 @@ def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
         ("-r", options.runners),
     ):
         words += [word for value in values for word in (option, value)]
+    if options.scheme:
+        words += ["--scheme", options.scheme]
     if options.shard:
         words += ["--shard", "{}/{}".format(*options.shard)]
     if options.machine:

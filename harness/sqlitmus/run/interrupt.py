@@ -34,6 +34,10 @@ class Stop:
                 executor.kill()
             raise KeyboardInterrupt
 
+    def asked(self) -> bool:
+        """Whether anybody asked."""
+        return self.requested > 0
+
     @contextmanager
     def listening(self) -> Generator[None]:
         """Handle SIGINT, SIGTERM and SIGHUP inside the block, on Windows Ctrl-C and Ctrl-Break."""

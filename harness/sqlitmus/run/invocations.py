@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,22 @@ class Attempt:
     log: str | None
     launch: Launch | None = None
     held: Held | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run of a cell that is about to start: the files of its job, its log, its environment."""
+
+    case: Case
+    runner: Installed
+    ready: PreparedJob
+    log: Path
+    environment: dict[str, str]
+
+    @property
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [*self.runner.command, "--job", str(self.ready.file)]
 
 
 class Invocations:
@@ -99,9 +115,57 @@ class Invocations:
 
         With `digest`, one more iteration after the measured ones has every value in its digest.
         """
-        return self._perform(
-            case, runner, mode, answer, plain=False, counter=counter, digest=digest
-        )
+        return self._perform(case, runner, mode, answer, counter=counter, digest=digest)
+
+    def begin(
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        *,
+        plain: bool = False,
+        digest: bool = False,
+        seat: str | None = None,
+        counter: Counter | None = None,
+    ) -> Begun:
+        """Prepare a run of the cell: files in place, its database supplied.
+
+        With a `seat` it takes turns with others, and has files of its own.
+        """
+        for folder in (self._scratch, self.logs):  # a runner may have removed them
+            folder.mkdir(parents=True, exist_ok=True)
+        ready = self._preparation.job(case, runner, mode, plain=plain, digest=digest, seat=seat)
+        self._preparation.supply(case, ready)
+        names = [case.id, runner.spec.name, *([] if seat in (None, runner.spec.name) else [seat])]
+        log = self.logs / ".".join([*map(file_name, names), mode, "log"])
+        steady = mode == "measure" and case.metric == "steady"
+        extra = runner.spec.steady_environment if steady else {}
+        environment = marked({**runner.environment, **extra})
+        if counter and ready.target:
+            environment |= counter.preloaded(ready.target)
+        return Begun(case, runner, ready, log, environment)
+
+    def judged(
+        self,
+        begun: Begun,
+        invocation: hyperfine.Invocation,
+        answer: OracleAnswer | None,
+        left: Collection[str],
+        launch: Launch | None = None,
+    ) -> Attempt:
+        """Judge what was begun; `left` are the names of what it left running."""
+        ready, log = begun.ready, begun.log
+        judged = self.judging.of(begun.case, begun.runner, ready, invocation, answer, told(left))
+        if judged.outcome in ("ok", "unsupported"):
+            log.unlink(missing_ok=True)
+            return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
+        for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
+            resultfile.keep(file, log.with_suffix(f".{suffix}"))
+        return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
+
+    def end_leftovers(self) -> dict[int, str]:
+        """End what was left running, and return its names by process."""
+        return self._leftovers.end()
 
     def _perform(
         self,
@@ -110,53 +174,33 @@ class Invocations:
         mode: Mode,
         answer: OracleAnswer | None,
         *,
-        plain: bool,
+        plain: bool = False,
         counter: Counter | None = None,
         digest: bool = False,
     ) -> Attempt:
-        for folder in (self._scratch, self.logs):  # a runner may have removed them
-            folder.mkdir(parents=True, exist_ok=True)
-        ready = self._preparation.job(case, runner, mode, plain=plain, digest=digest)
-        self._preparation.supply(case, ready)
-        log = self.logs / f"{file_name(case.id)}.{file_name(runner.spec.name)}.{mode}.log"
-        steady = mode == "measure" and case.metric == "steady"
-        extra = runner.spec.steady_environment if steady else {}
-        env = marked({**runner.environment, **extra})
-        if counter and ready.target:
-            env |= counter.preloaded(ready.target)
+        begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
                 runner.command,
-                Job.model_validate_json(ready.file.read_bytes()),
+                Job.model_validate_json(begun.ready.file.read_bytes()),
                 processes=case.processes,
                 pins=self._pins,
-                environment=env,
-                log=log,
+                environment=begun.environment,
+                log=begun.log,
                 timeout_s=self._timeout_s,
             )
         else:
-            command = [*runner.command, "--job", str(ready.file)]
+            output = begun.ready.output
             invocation = hyperfine.invoke(
-                self.executor, command, env, ready.output, log, self._timeout_s
+                self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
             )
-        left = told(self._leftovers.end())
-        judged = self.judging.of(case, runner, ready, invocation, answer, left)
-        if judged.outcome in ("ok", "unsupported"):
-            log.unlink(missing_ok=True)
-            return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
-        self._keep_evidence(ready, log)
-        return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
+        return self.judged(begun, invocation, answer, self.end_leftovers().values(), launch)
 
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
-
-    def _keep_evidence(self, ready: PreparedJob, log: Path) -> None:
-        """Copy job and result beside the log of a cell that went wrong."""
-        for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
-            resultfile.keep(file, log.with_suffix(f".{suffix}"))
 
 
 def make_scratch() -> Path:

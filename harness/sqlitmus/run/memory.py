@@ -18,6 +18,7 @@ from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.relay.settling import Settling
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.syncs import Syncs
 
@@ -80,6 +81,13 @@ class Memory:
         except (KeyError, ValidationError):
             return None
 
+    def settling(self, key: str) -> Settling | None:
+        """How a process of the cell was seen to settle after a switch."""
+        try:
+            return Settling.model_validate(self._entries[key]["settling"])
+        except (KeyError, ValidationError):
+            return None
+
     def fresh(self, key: str) -> bool:
         """Whether a runner was found to answer from the database."""
         return "fresh" in self._entries.get(key, {})
@@ -100,6 +108,10 @@ class Memory:
     def keep_observed(self, key: str, observed: Observed) -> None:
         """Remember a pilot's observation."""
         self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
+
+    def keep_settling(self, key: str, seen: Settling) -> None:
+        """Remember how a process of the cell settles."""
+        self._entries.setdefault(key, {})["settling"] = seen.model_dump(mode="json")
 
     def keep_syncs(self, key: str, counted: Syncs) -> None:
         """Remember a count of syncs."""

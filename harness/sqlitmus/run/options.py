@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlitmus.catalog.choose import mode_of
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog, Mode
-from sqlitmus.vocabulary.terms import Correction, RunKind
+from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 MARGIN = 0.02
 CLAIMS = "claims"  # the mode of claims unless another is asked for, and their plan's suite
@@ -41,6 +41,7 @@ class Options:
     pins: list[int] = field(default_factory=list[int])
     gate: float | None = None
     strict: bool = False
+    scheme: Scheme | None = None
     confirms: str | None = None
     machine: str = ""
     shard: tuple[int, int] | None = None
@@ -52,4 +53,5 @@ class Options:
 
     def mode_in(self, catalog: Catalog) -> tuple[str, Mode]:
         """The mode and its name; raises UsageError when it does not exist."""
-        return mode_of(catalog, self.suite, self.mode or (CLAIMS if self.claims else None))
+        name, mode = mode_of(catalog, self.suite, self.mode or (CLAIMS if self.claims else None))
+        return name, mode.model_copy(update={"scheme": self.scheme or mode.scheme})

@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
@@ -10,13 +12,17 @@ from sqlitmus.run.counts import (
     TIMED,
     Observed,
     PilotProcess,
+    Turning,
     allocate,
     observe,
     shared_operations,
 )
 from sqlitmus.run.pace import Pace, pace
+from sqlitmus.run.rehearsal import lead_in
+from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
 from sqlitmus.run.verify import Answers
+from sqlitmus.vocabulary.nouns import counted, listed
 
 FIRST_WINDOW_MS = 300
 BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks
@@ -33,6 +39,7 @@ def plan_counts(
     reference: str,
     given: PlannedCounts,
     *,
+    margin: float,
     alike: bool = False,
     compared: Iterable[tuple[Cell, Cell]] = (),
 ) -> PlannedCounts:
@@ -41,7 +48,8 @@ def plan_counts(
     All runners of a case do the same operations, those of a case that has `given` counts; so do
     cases of a scenario that have cells `compared` with each other. `alike` gives the new runners of
     a case the same counts throughout. A cell that goes wrong in the pilot gets none, and its record
-    in `answers` has the reason.
+    in `answers` has the reason. Where processes take turns, their lead-in leaves a bias of at most
+    a quarter of the `margin`.
     """
     new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
     now = pace() if mode.pilot and new else None
@@ -51,23 +59,78 @@ def plan_counts(
     }
     by_id = {case.id: case for case in cases}
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
+    turning = _turning(context, cases, mode, given, pairs)
     alike_pairs = [(a, b) for a, b in pairs if by_id[a].scenario == by_id[b].scenario]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
-    planned: PlannedCounts = {case.id: {} for case in cases}
+    planned: PlannedCounts = {}
     for unit in connected(by_id, alike_pairs):
-        for case_id in unit:
-            ready = given.get(case_id, {})
-            planned[case_id] = {name: ready[name] for name in cells[case_id] if name in ready}
-        taken = [counts.operations for case_id in unit for counts in planned[case_id].values()]
+        ready = {
+            case_id: {n: c for n, c in given.get(case_id, {}).items() if n in cells[case_id]}
+            for case_id in unit
+        }
         seen = [observation for case_id in unit for observation in observed[case_id].values()]
-        operations = max(taken, default=None)
+        operations = max((c.operations for of in ready.values() for c in of.values()), default=None)
         if operations is None:
-            operations = shared_operations([by_id[case_id] for case_id in unit], seen, mode)
+            members = [by_id[case_id] for case_id in unit]
+            operations = shared_operations(members, seen, mode, turning.get(unit[0]))
         for case_id in unit:
-            planned[case_id] |= allocate(
-                by_id[case_id], observed[case_id], mode, least_ms, operations, alike=alike
+            allocated = partial(
+                allocate,
+                *(by_id[case_id], observed[case_id], mode, least_ms, operations),
+                alike=alike,
             )
+            how = turning.get(case_id)
+            counts = allocated(turning=how)
+            if how and counts and not ready[case_id]:
+                least = lead_in(context, by_id[case_id], counts, answers, mode, margin)
+                turning[case_id] = replace(how, lead_in_ms=least)
+                counts = allocated(turning=turning[case_id])
+            right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
+            planned[case_id] = ready[case_id] | right
+    if turning:
+        context.progress.say(_turns_told(turning))
     return planned
+
+
+def _turns_told(turning: dict[str, Turning]) -> str:
+    """How processes take turns, in a sentence for the terminal."""
+    cases: dict[float, int] = {}
+    for how in turning.values():
+        cases[how.lead_in_ms] = cases.get(how.lead_in_ms, 0) + 1
+    lead_ins = [f"{ms:g} ms in {counted(many, 'case')}" for ms, many in sorted(cases.items())]
+    how = next(iter(turning.values()))
+    return (
+        f"processes of a case take turns: {how.rounds} of at least {how.lap_ms:g} ms each, after "
+        f"a lead-in of {listed(lead_ins)}"
+    )
+
+
+def _turning(
+    context: Context,
+    cases: list[Case],
+    mode: Mode,
+    given: PlannedCounts,
+    compared: Iterable[tuple[str, str]],
+) -> dict[str, Turning]:
+    """How the processes of each case take turns; none of a case whose processes do not.
+
+    Cases that are compared do all or none; cells with `given` counts decide for those of their
+    case.
+    """
+    if context.relay is None:
+        return {}
+    rounds = {case: max(c.rounds for c in of.values()) for case, of in given.items() if of}
+    usual = mode.rounds if mode.scheme == "relay" else 0
+    for case in cases:
+        if lone(case, context.catalog.scenarios[case.scenario]):
+            rounds[case.id] = 0
+    units = connected([case.id for case in cases], compared)
+    return {
+        case: Turning(rounds.get(case, usual), mode.lead_in_ms[1], mode.lap_ms)
+        for unit in units
+        if all(rounds.get(case, usual) for case in unit)
+        for case in unit
+    }
 
 
 def _all_observed(
@@ -165,13 +228,7 @@ def _try(
     seconds = time.monotonic() - begin
     result = attempt.invocation.result
     if attempt.outcome != "ok" or result is None:
-        answers.records[case.id, name] = answers.records[case.id, name].model_copy(
-            update={
-                "outcome": attempt.outcome,
-                "reason": f"in the pilot: {attempt.reason}",
-                "log": attempt.log,
-            }
-        )
+        answers.went_wrong(case, name, attempt, "in the pilot")
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     return PilotProcess(seconds, [*result.warmup_ns, *result.iterations_ns])

@@ -48,11 +48,21 @@ class Preparation:
         self._ready: dict[tuple[object, ...], PreparedJob] = {}
 
     def job(
-        self, case: Case, runner: Installed, mode: Mode, *, plain: bool, digest: bool
+        self,
+        case: Case,
+        runner: Installed,
+        mode: Mode,
+        *,
+        plain: bool = False,
+        digest: bool = False,
+        seat: str | None = None,
     ) -> PreparedJob:
-        """The job of a cell; `plain` asks without the runner's own settings. Raises Unanswered."""
+        """The job of a cell; `plain` asks without the runner's own settings. Raises Unanswered.
+
+        With a `seat` it is that of a process that takes turns, with files of its own.
+        """
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
-        key = (case.id, runner.spec.name, mode, plain, digest, *counts)
+        key = (case.id, runner.spec.name, mode, plain, digest, seat, *counts)
         if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
@@ -79,6 +89,9 @@ class Preparation:
             raise Unanswered(case.id, reason, None, "") from error
         if plain:
             job = jobs.question(job)
+        if seat is not None:
+            measure = job.measure.model_copy(update={"barrier": True})
+            job = job.model_copy(update={"measure": measure})
         file = self._scratch / f"{name}.job.json"
         try:
             file.write_bytes(job.text().encode())

@@ -10,10 +10,14 @@ CANARY = "canary"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One invocation to come. `label` is the runner's name, or `canary` for its second run."""
+    """One invocation to come. `label` is the runner's name, or `canary` for its second run.
+
+    `unit` numbers what is compared with each other: one after the other in a block.
+    """
 
     position: int
     block: int
+    unit: int
     case: str
     runner: str
     label: str
@@ -46,8 +50,8 @@ def schedule(
         units = connected([cell for unit in units for cell in unit], compared)
     position = 0
     for block in range(blocks):
-        for case, runner, label in _block(units, canaries, block, seed):
-            yield Slot(position, block, case, runner, label)
+        for unit, case, runner, label in _block(units, canaries, block, seed):
+            yield Slot(position, block, unit, case, runner, label)
             position += 1
 
 
@@ -67,12 +71,14 @@ def connected(members: Iterable[T], pairs: Iterable[tuple[T, T]]) -> list[list[T
 
 def _block(
     units: list[list[Cell]], canaries: Mapping[str, str], block: int, seed: int
-) -> list[tuple[str, str, str]]:
+) -> list[tuple[int, str, str, str]]:
     rng = random.Random(f"{seed}/{block // 2}")
-    order: list[tuple[str, str, str]] = []
-    for unit in rng.sample(units, len(units)):
-        entries = [(case, runner, runner) for case, runner in unit]
-        entries += [(case, runner, CANARY) for case, runner in unit if runner == canaries.get(case)]
+    order: list[tuple[int, str, str, str]] = []
+    for number, unit in rng.sample([*enumerate(units)], len(units)):
+        entries = [(number, case, runner, runner) for case, runner in unit]
+        entries += [
+            (number, case, runner, CANARY) for case, runner in unit if runner == canaries.get(case)
+        ]
         rng.shuffle(entries)
         order += entries
     return order[::-1] if block % 2 else order

@@ -17,6 +17,7 @@ from sqlitmus.catalog.plan import Case
 from sqlitmus.machine import lock
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
 from sqlitmus.run.verify import oracle_answer, verify_cells
@@ -101,7 +102,8 @@ def _work(context: Context, case: Case, runner: str, mode: Mode) -> _Work:
     cells = {case.id: [runner]}
     answers = verify_cells(context, [case], cells)
     fit = answers.fit(cells)
-    planned = plan_counts(context, [case], fit, answers, mode, runner, {})[case.id].get(runner)
+    counts = plan_counts(context, [case], fit, answers, mode, runner, {}, margin=MARGIN)
+    planned = counts[case.id].get(runner)
     if planned is None:
         verified = answers.records[case.id, runner]
         raise NotFit(f"{case.id}/{runner}: {verified.outcome}: {verified.reason}")

@@ -59,6 +59,7 @@ def run(
     shard = None
     if options.shard:
         settings = [options.whole, name, options.size, options.blocks, options.reference]
+        settings.append(mode.scheme)
         cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
     _check_disk(options.out or paths.RESULTS)
@@ -157,7 +158,10 @@ def _prepare(
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = [pair for claim in options.claims for pair in claim.compared()]
     counts = plan_counts(
-        context, cases, fit, answers, mode, reference, given, alike=alike, compared=pairs
+        *(context, cases, fit, answers, mode, reference, given),
+        margin=options.margin,
+        alike=alike,
+        compared=pairs,
     )
     _ask(context, cases, answers.fit(present), counts, answers)
     fit = answers.fit(present)  # without what went wrong in the pilot or was not answered

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -59,6 +59,11 @@ _FIXED = [name for name in Sample.model_fields if name != "figures"]
 def columns() -> list[str]:
     """The columns of `samples.jsonl`: what every invocation has, then the figures."""
     return [*_FIXED, *(figure.sampled for figure in figures.FIGURES)]
+
+
+def rows(line: list[Any]) -> list[list[Any]]:
+    """The rows of a line: those of a set, or the one that it is."""
+    return line if line and all(isinstance(row, list) for row in line) else [line]
 
 
 class Block(Model):
@@ -157,6 +162,13 @@ class RunDirectory:
             self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
         self._append("samples.jsonl", sample.row())
 
+    def add_set(self, samples: Sequence[tuple[Sample, Iterations | None]]) -> None:
+        """Append the samples of a set as one line: of a set there is all, or nothing."""
+        for _, iterations in samples:
+            if iterations:
+                self._append("iterations.jsonl", iterations.model_dump(mode="json"), sync=False)
+        self._append("samples.jsonl", [sample.row() for sample, _ in samples])
+
     def add_detail(self, detail: Detail) -> None:
         """Append what an invocation told beyond its times, before its sample is."""
         self._append("details.jsonl", detail.model_dump(mode="json", exclude_none=True), sync=False)
@@ -185,7 +197,7 @@ class RunDirectory:
         for number, item in self._lines("samples.jsonl"):
             if isinstance(item, list):
                 try:
-                    yield Sample.from_row(cast("list[Any]", item))
+                    yield from map(Sample.from_row, rows(cast("list[Any]", item)))
                 except ValueError as error:
                     raise self._unreadable("samples.jsonl", number, error) from error
             elif isinstance(item, dict) and "schema" in item and {**item, "run": ""} != _header(""):

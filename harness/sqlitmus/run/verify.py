@@ -7,6 +7,7 @@ from sqlitmus.catalog import compiled
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.run import agreement
 from sqlitmus.run.context import Context
+from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.prober import prove_fresh
@@ -44,6 +45,16 @@ class Answers:
                 log=silence.log,
                 command=rerun(case, name),
             )
+
+    def went_wrong(self, case: Case, name: str, attempt: Attempt, where: str) -> None:
+        """Record that a cell whose answer was right went wrong later; `where` says when."""
+        changes = {
+            "outcome": attempt.outcome,
+            "reason": f"{where}: {attempt.reason}",
+            "log": attempt.log,
+        }
+        record = self.records[case.id, name]
+        self.records[case.id, name] = record.model_copy(update=changes)
 
     def fit(self, cells: Cells) -> Cells:
         """The cells that may be timed, because their answer was right."""

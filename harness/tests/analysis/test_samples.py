@@ -86,6 +86,14 @@ def test_a_line_a_second_time_is_counted_and_not_used() -> None:
     assert np.array_equal(found.time, expected.time, equal_nan=True)
 
 
+def test_a_set_of_turns_is_its_rows() -> None:
+    header, *rows, footer = sound()
+    sets = [rows[start : start + 4] for start in range(0, len(rows), 4)]
+    found, expected = (read_samples([header, *lines, footer], CELLS) for lines in (sets, rows))
+    assert np.array_equal(found.time, expected.time, equal_nan=True)
+    assert found.strays == 0
+
+
 def test_columns_are_found_by_their_names() -> None:
     header, *rows = sound()
     turned: list[Any] = [

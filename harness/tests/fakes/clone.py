@@ -164,6 +164,17 @@ iterations = [3, 20]
 warmup_iterations = 1
 warmup_ms = [1, 4]
 
+[relayed]
+title = "Relayed"
+summary = "processes take turns"
+blocks = 2
+pilot = 0
+iterations = [3, 3]
+warmup_iterations = 2
+warmup_ms = [0, 0]
+scheme = "relay"
+rounds = 3
+
 [gate]
 title = "Gate"
 summary = "with looks"

@@ -8,6 +8,7 @@ process leaves its id in the folder `--pids=FOLDER`, so that a test can see that
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ import job as oracle_job  # pyright: ignore[reportMissingImports]
 import main as oracle  # pyright: ignore[reportMissingImports]
 import session  # pyright: ignore[reportMissingImports]
 import values  # pyright: ignore[reportMissingImports]
+import workers  # pyright: ignore[reportMissingImports]
 
 ITERATION_NS = 1_000_000
 Json = dict[str, Any]
@@ -90,6 +92,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     trespasses = behaviour in TRESPASSES and not job.measure.changing
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
+    if behaviour == "in-turn" and job.measure.barrier and not job.measure.changing:
+        at_release(argument, state)
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
     if behaviour == "fails-after" and measured and number > int(argument):
@@ -140,6 +144,26 @@ def wait_for_the_test(state: Path | None) -> None:
     os.mkfifo(gate)
     state.with_suffix(".waiting").touch()
     gate.open("rb").close()
+
+
+def at_release(what: str, state: Path | None) -> None:
+    """Let something happen before this process is released for the N-th time: `what` is ACT@N."""
+    act, _, number = what.partition("@")
+    honest, releases = workers.await_release, itertools.count(1)
+
+    def await_release() -> None:
+        if next(releases) == int(number):
+            TURNED[act](state)
+        honest()
+
+    workers.await_release = await_release
+
+
+TURNED: dict[str, Any] = {
+    "dies": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "leaves": lambda _: leave("session"),
+    "waits": lambda state: state.with_suffix(".waiting").exists() or wait_for_the_test(state),
+}
 
 
 # Without a result. ------------------------------------------------------------------------------

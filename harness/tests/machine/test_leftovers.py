@@ -73,10 +73,10 @@ def guardians_of(pid: int) -> list[int]:
 def test_what_is_left_is_ended_named_and_reaped() -> None:
     with leftovers.none_outlive() as left:
         pids = {detached(), detached()}
-        names = left.end()
+        names = list(left.end().values())
         assert len(names) == len(pids)
         assert not any(map(psutil.pid_exists, pids))
-        assert left.end() == []
+        assert left.end() == {}
     assert leftovers.told(names) == f"left 2 processes running ({names[0]} ×2); they were ended"
 
 
@@ -113,7 +113,7 @@ def test_what_ends_by_itself_is_not_told() -> None:
     with leftovers.none_outlive() as left:
         code = "import os; os._exit(0) if os.fork() else None"
         subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
-        assert left.end() == []
+        assert left.end() == {}
 
 
 def test_children_from_before_live_on() -> None:

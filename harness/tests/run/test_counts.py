@@ -15,11 +15,13 @@ from sqlitmus.run.counts import (
     SLACK,
     Observed,
     PilotProcess,
+    Turning,
     allocate,
     block_seconds,
     observe,
     shared_operations,
 )
+from sqlitmus.run.relay.turns import Turns
 
 MODE = Mode(
     title="m",
@@ -211,6 +213,39 @@ def test_two_subjects_without_a_pilot_get_the_longer_warm_up_of_the_two() -> Non
     none: dict[str, Observed | None] = {"base": None, "new": None}
     both = allotted(case(), none, UNPILOTED, {"new": 300}, alike=True)
     assert process(both["base"]) == process(both["new"]) == (4, 5, 3, 300)
+
+
+# turns ------------------------------------------------------------------------------------------
+
+TURNING = Turning(rounds=8, lead_in_ms=10, lap_ms=5)
+
+
+def turned(observed: Mapping[str, Observed | None], *, alike: bool = False) -> dict[str, Counts]:
+    shared = shared_operations([case()], observed.values(), MODE, TURNING)
+    return allocate(case(), observed, MODE, {"b": 300}, shared, alike=alike, turning=TURNING)
+
+
+def test_turns_are_whole_iterations_that_last_as_long_in_all_processes() -> None:
+    counts = turned({"a": seen(10 * US), "b": seen(60 * US)})
+    # 4 iterations of the fastest are a lap; the slower one does fewer of them in the same time
+    assert {c.operations for c in counts.values()} == {150}  # 125, rounded up
+    fast, slow = (Turns.of(counts[name]) for name in "ab")
+    assert (fast.lead_in, fast.lap, fast.rounds) == (7, 4, 8)
+    assert (slow.lead_in, slow.lap, slow.rounds) == (2, 1, 8)
+    assert [c.warmup_ms for c in counts.values()] == [0, 0]
+    assert fast.warmup * 1.5 >= 100
+    assert slow.warmup * 9 >= 300
+    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + 88.5) * 1.5e-3)
+
+
+def test_two_subjects_take_the_same_turns() -> None:
+    both = turned({"a": seen(10 * US), "b": seen(60 * US)}, alike=True)
+    assert Turns.of(both["a"]) == Turns.of(both["b"])
+    assert Turns.of(both["a"]).lap >= 1
+
+
+def test_who_was_not_tried_takes_the_shortest_turns() -> None:
+    assert Turns.of(turned({"a": None})["a"]) == Turns(warmup=3, rounds=8, lead_in=1, lap=1)
 
 
 @pytest.mark.parametrize(

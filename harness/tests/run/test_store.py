@@ -194,3 +194,15 @@ def test_replacing_a_file_leaves_no_half(run: RunDirectory) -> None:
     run.write("summary.json", '{"a": 1}')
     assert (run.path / "summary.json").read_text("utf-8") == '{"a": 1}'
     assert not list(run.path.glob(".*.part"))
+
+
+def test_a_set_is_whole_or_not_there(run: RunDirectory) -> None:
+    run.add_set([(sample(0), None), (sample(1), None)])
+    run.add_set([(sample(2), None), (sample(3), None)])
+    file = run.path / "samples.jsonl"
+    file.write_bytes(file.read_bytes()[:-10])
+    assert [each.position for each in run.samples()] == [0, 1]
+    run.repair()
+    run.add_set([(sample(2), None)])
+    run.add_sample(sample(3))
+    assert [each.position for each in run.samples()] == [0, 1, 2, 3]

@@ -1,16 +1,18 @@
 """One set: all processes of a case are started, warm up one after the other, and take turns."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sqlitmus.machine import process_tree, standby
 from sqlitmus.run.hyperfine import Hyperfine, Invocation
 from sqlitmus.run.relay.seat import Entry, Seat
-from sqlitmus.run.relay.turns import Turns, laps, level_ns, order
+from sqlitmus.run.relay.turns import laps, level_ns, order
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
+SHORTEST_NS = 10_000_000  # of a wait that says anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +20,18 @@ class Told:
     """What a set tells of one seat.
 
     `steady_ns` is the time of an iteration that stands for it, None where it did not last; `idle`
-    the CPU time that it took while it waited, as a share of that wait's length, None for a set of
-    one round.
+    the CPU time that it took while it waited, as a share of that wait's length, None where none was
+    long enough. `left` are processes that it left running.
     """
 
     invocation: Invocation
     steady_ns: float | None
     idle: float | None
+    left: list[int]
+
+
+class Abandoned(Exception):
+    """A set that was not played to its end; nothing of it counts."""
 
 
 class Relay:
@@ -35,49 +42,97 @@ class Relay:
         self._timeout_s = timeout_s
         self._seats: list[Seat] = []
 
-    def play(self, entries: Sequence[Entry], turns: Turns, seed: str) -> list[Told]:
-        """One set of `entries`, told in their order; each starts in the order of `seed`, too."""
-        self._seats = [Seat(entry, self._hyperfine, turns, self._timeout_s) for entry in entries]
-        starts, *rounds = order(len(entries), turns.rounds + 1, seed)
+    def play(
+        self,
+        entries: Sequence[Entry],
+        seed: str,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> list[Told]:
+        """One set of `entries`, told in their order; each starts in that order, too.
+
+        All have as many rounds. Raises Abandoned when `stopped` between two turns, or when the
+        machine stood by meanwhile.
+        """
+        watch = _Watch(len(entries))
+        asleep_s = standby.seconds()
+        (rounds,) = {entry.turns.rounds for entry in entries}
+        self._seats = [Seat(entry, self._hyperfine, self._timeout_s) for entry in entries]
         try:
-            for number in starts:
-                self._seats[number].start()
-            waits = self._through(rounds)
+            for number, seat in enumerate(self._seats):
+                _go_on(stopped)
+                seat.start()
+                watch.had_the_turn(number, seat.pids())
+            for place in self._through(order(len(entries), rounds, seed), watch):
+                _go_on(stopped)
+                self._seats[place].take_turn()
+                watch.had_the_turn(place)
         finally:
-            invocations = [seat.leave() for seat in self._seats]
+            invocations: list[Invocation] = []
+            for number, seat in enumerate(self._seats):
+                invocations.append(seat.leave())
+                watch.had_the_turn(number)
             self._seats = []
-        return _told(invocations, waits, turns)
+        if standby.seconds() - asleep_s > standby.LEAST_S:
+            raise Abandoned("the machine stood by during it")
+        return _told(entries, invocations, watch)
 
     def kill(self) -> None:
         """End every process of the set under way."""
         for seat in self._seats:
             seat.kill()
 
-    def _through(self, rounds: list[list[int]]) -> list[float | None]:
-        """All rounds; per seat its use of the processor between its first and its second turn."""
-        before: dict[int, tuple[int, int]] = {}
-        shares: list[float | None] = [None] * len(self._seats)
-        for number, seats in enumerate(rounds):
-            for place in seats:
+    def _through(self, rounds: list[list[int]], watch: "_Watch") -> Iterator[int]:
+        """The seats in the order of their turns; each is watched while it waits for its second."""
+        for number, places in enumerate(rounds):
+            for place in places:
                 seat = self._seats[place]
-                if number == WATCHED and place in before and not seat.problem:
-                    used, since = before[place]
-                    now = time.monotonic_ns()
-                    shares[place] = (seat.cpu_ns() - used) / max(now - since, 1)
-                seat.take_turn()
+                if number == WATCHED and not seat.problem:
+                    watch.ends(place, seat.cpu_ns())
+                yield place
                 if number == WATCHED - 1 and not seat.problem:
-                    before[place] = seat.cpu_ns(), time.monotonic_ns()
-        return shares
+                    watch.begins(place, seat.cpu_ns())
 
 
-def _told(invocations: list[Invocation], waits: list[float | None], turns: Turns) -> list[Told]:
-    table = np.full((len(invocations), turns.rounds), np.nan)
-    for row, invocation in zip(table, invocations, strict=True):
+class _Watch:
+    """What each seat did beside its turns: CPU time while it waited, processes that it left."""
+
+    def __init__(self, seats: int) -> None:
+        self._known = set(process_tree.children())
+        self._since: dict[int, tuple[int, int]] = {}
+        self.idle: list[float | None] = [None] * seats
+        self.left: list[list[int]] = [[] for _ in range(seats)]
+
+    def begins(self, place: int, cpu_ns: int) -> None:
+        """The wait of that seat begins."""
+        self._since[place] = cpu_ns, time.monotonic_ns()
+
+    def ends(self, place: int, cpu_ns: int) -> None:
+        """It ends."""
+        if place in self._since:
+            used, since = self._since[place]
+            waited = time.monotonic_ns() - since
+            if waited >= SHORTEST_NS:
+                self.idle[place] = (cpu_ns - used) / waited
+
+    def had_the_turn(self, place: int, its_own: Sequence[int] = ()) -> None:
+        """Whatever has become a child of the harness since the last turn is of that seat."""
+        self._known.update(its_own)
+        for pid in process_tree.children():
+            if pid not in self._known:
+                self._known.add(pid)
+                self.left[place].append(pid)
+
+
+def _go_on(stopped: Callable[[], bool]) -> None:
+    if stopped():
+        raise Abandoned("asked to stop")
+
+
+def _told(entries: Sequence[Entry], invocations: list[Invocation], watch: _Watch) -> list[Told]:
+    table = np.full((len(entries), entries[0].turns.rounds), np.nan)
+    for row, entry, invocation in zip(table, entries, invocations, strict=True):
         result = invocation.result
-        if result and result.status == "ok" and len(result.iterations_ns) == turns.iterations:
-            row[:] = laps(result.iterations_ns, turns)
+        if result and result.status == "ok" and len(result.iterations_ns) == entry.turns.iterations:
+            row[:] = laps(result.iterations_ns, entry.turns)
     levels = [None if np.isnan(level) else float(level) for level in level_ns(table)]
-    return [
-        Told(invocation, level, wait)
-        for invocation, level, wait in zip(invocations, levels, waits, strict=True)
-    ]
+    return [Told(*seat) for seat in zip(invocations, levels, watch.idle, watch.left, strict=True)]

@@ -12,10 +12,11 @@ from sqlitmus.run.relay.turns import Turns
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What takes a seat: a command with its job, and where its result and its log go."""
+    """What takes a seat: a command with its job, its turns, and where result and log go."""
 
     command: list[str]
     environment: dict[str, str]
+    turns: Turns
     output: Path
     log: Path
 
@@ -26,12 +27,12 @@ class Seat:
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
     """
 
-    def __init__(self, entry: Entry, hyperfine: Hyperfine, turns: Turns, timeout_s: float) -> None:
+    def __init__(self, entry: Entry, hyperfine: Hyperfine, timeout_s: float) -> None:
         self._entry = entry
-        self._turns = turns
+        self._turns = entry.turns
         self._export = entry.output.with_suffix(".hyperfine.json")
         self._command = hyperfine.command_line(entry.command, self._export, piped=True)
-        self._group = ProcessGroup(turns.releases, timeout_s)
+        self._group = ProcessGroup(entry.turns.releases, timeout_s)
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -44,9 +45,13 @@ class Seat:
         """Lead-in and lap; after the last turn the process proves, closes and ends."""
         self._attempt(lambda: self._iterate(self._turns.per_turn))
 
+    def pids(self) -> list[int]:
+        """Its process."""
+        return [child.process.pid for child in self._group.children]
+
     def cpu_ns(self) -> int:
         """CPU time of the process and all that it started, so far."""
-        return sum(process_tree.cpu_ns(child.process.pid) for child in self._group.children)
+        return sum(map(process_tree.cpu_ns, self.pids()))
 
     def kill(self) -> None:
         """End the process with all that it started."""

@@ -2,9 +2,13 @@
 
 import random
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sqlitmus.catalog.definitions import Scenario
+from sqlitmus.catalog.plan import Case, Counts
 
 Array = NDArray[np.float64]
 
@@ -13,7 +17,7 @@ TRIM = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """How each process of a set iterates: `warmup` iterations alone, then `rounds` turns.
+    """How a process of a set iterates: `warmup` iterations alone, then `rounds` turns.
 
     A turn is `lead_in` iterations, in which the processor's caches fill again after another process
     had them, and a lap of `lap` iterations, which is what counts.
@@ -23,6 +27,12 @@ class Turns:
     rounds: int
     lead_in: int
     lap: int
+
+    @classmethod
+    def of(cls, counts: Counts) -> Self:
+        """The turns of a cell whose counts have rounds."""
+        lap = counts.iterations // counts.rounds - counts.lead_in
+        return cls(counts.warmup_iterations, counts.rounds, counts.lead_in, lap)
 
     @property
     def per_turn(self) -> int:
@@ -38,6 +48,14 @@ class Turns:
     def releases(self) -> int:
         """How often a process is released from the barrier in its life."""
         return self.warmup + self.iterations
+
+
+def lone(case: Case, spec: Scenario) -> bool:
+    """Whether processes of `case` cannot take turns: its whole process is what is measured, its
+    counts are fixed, it consists of several processes, or something in it goes on by the clock.
+    """
+    by_the_clock = bool(spec.rate or spec.writer or spec.latencies)
+    return case.metric == "cold" or case.fixed or bool(case.processes) or by_the_clock
 
 
 def order(seats: int, rounds: int, seed: str) -> list[list[int]]:

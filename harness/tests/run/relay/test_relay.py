@@ -4,13 +4,16 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from sqlitmus.machine import standby
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.relay.relay import Relay, Told
+from sqlitmus.run.relay import relay
+from sqlitmus.run.relay.relay import Abandoned, Relay, Told
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Turns, order
 from tests.fakes.clone import long_enough, running
@@ -22,16 +25,21 @@ TURNS = Turns(warmup=2, rounds=3, lead_in=1, lap=2)
 
 
 def play(
-    folder: Path, hyperfine: str, *acts: str, turns: Turns = TURNS, timeout_s: float = 60
+    folder: Path,
+    hyperfine: str,
+    *acts: str,
+    turns: Sequence[Turns] | None = None,
+    timeout_s: float = 60,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> list[Told]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
-    for number, act in enumerate(acts):
+    for number, (act, given) in enumerate(zip(acts, turns or [TURNS] * len(acts), strict=True)):
         job, output = folder / f"{number}.job.json", folder / f"{number}.json"
         measure = {
             "operations_per_iteration": 10,
-            "warmup_iterations": turns.warmup,
-            "iterations": turns.iterations,
+            "warmup_iterations": given.warmup,
+            "iterations": given.iterations,
             "barrier": True,
             "share": {"first": 0, "of": 1},
         }
@@ -42,8 +50,8 @@ def play(
             "SQLITMUS_TRACE": str(folder / "trace"),
             "SQLITMUS_NAME": str(number),
         }
-        entries.append(Entry(command, environment, output, folder / f"{number}.log"))
-    return Relay(Hyperfine(hyperfine, folder), timeout_s).play(entries, TURNS, "seed")
+        entries.append(Entry(command, environment, given, output, folder / f"{number}.log"))
+    return Relay(Hyperfine(hyperfine, folder), timeout_s).play(entries, "seed", stopped)
 
 
 def test_each_warms_up_alone_and_then_they_take_turns(
@@ -52,16 +60,17 @@ def test_each_warms_up_alone_and_then_they_take_turns(
     told = play(tmp_path, hyperfine_program, "", "", "")
     assert [one.invocation.problem for one in told] == [None] * 3
     assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
-    starts, *rounds = order(3, TURNS.rounds + 1, "seed")
-    expected = [seat for seat in starts for _ in range(TURNS.warmup)]
+    expected = [seat for seat in range(3) for _ in range(TURNS.warmup)]
+    rounds = order(3, TURNS.rounds, "seed")
     expected += [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
     trace = (tmp_path / "trace").read_text("utf-8").split()
     assert [int(name) for name in trace] == expected
 
 
 def test_the_timing_is_hyperfines_and_who_waits_is_idle(
-    tmp_path: Path, hyperfine_program: str
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(relay, "SHORTEST_NS", 0)
     for one in play(tmp_path, hyperfine_program, "", ""):
         assert one.invocation.timing
         assert one.invocation.timing.exit_code == 0
@@ -106,3 +115,29 @@ def test_a_hanging_one_is_ended_with_what_it_started(
     left = (tmp_path / "1.pids").read_text("utf-8").split()
     assert len(left) == 2
     assert not [pid for pid in left if running(int(pid))]
+
+
+def test_a_set_is_abandoned_between_two_turns(tmp_path: Path, hyperfine_program: str) -> None:
+    left = iter([False] * 4 + [True])
+    with pytest.raises(Abandoned, match="asked to stop"):
+        play(tmp_path, hyperfine_program, "", "", stopped=lambda: next(left))
+    # two starts with their warm-up and two turns; a process that waits is killed
+    trace = (tmp_path / "trace").read_text("utf-8").split()
+    assert len(trace) == 2 * TURNS.warmup + 2 * TURNS.per_turn
+
+
+def test_a_set_in_which_the_machine_stood_by_does_not_count(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept = iter([10.0, 3610.0])
+    monkeypatch.setattr(standby, "seconds", lambda: next(slept))
+    with pytest.raises(Abandoned, match="the machine stood by"):
+        play(tmp_path, hyperfine_program, "", "")
+
+
+def test_seats_have_turns_of_their_own_length(tmp_path: Path, hyperfine_program: str) -> None:
+    longer = Turns(warmup=1, rounds=3, lead_in=2, lap=4)
+    told = play(tmp_path, hyperfine_program, "", "", turns=[TURNS, longer])
+    counts = [len(one.invocation.result.iterations_ns) for one in told if one.invocation.result]
+    assert counts == [TURNS.iterations, longer.iterations]
+    assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 2)

@@ -1,0 +1,65 @@
+"""Runs the cells of a set together: their processes take turns, each is judged by itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.invocations import Attempt, Invocations
+from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.run.relay.relay import Relay
+from sqlitmus.run.relay.seat import Entry
+from sqlitmus.run.relay.turns import Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """A cell in a set; `label` tells two processes of one runner apart."""
+
+    case: Case
+    runner: Installed
+    label: str
+    turns: Turns
+    answer: OracleAnswer | None
+    digest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What became of a cell in a set; for `steady_ns` and `idle` see `relay.Told`."""
+
+    attempt: Attempt
+    steady_ns: float | None
+    idle: float | None
+
+
+def play(
+    invocations: Invocations,
+    relay: Relay,
+    seatings: Sequence[Seating],
+    seed: str,
+    stopped: Callable[[], bool],
+) -> list[Turned]:
+    """One set of `seatings`, in their order. Raises Abandoned as `Relay.play` does."""
+    begun = [
+        invocations.begin(
+            seating.case, seating.runner, "measure", digest=seating.digest, seat=seating.label
+        )
+        for seating in seatings
+    ]
+    entries = [
+        Entry(run.command, run.environment, seating.turns, run.ready.output, run.log)
+        for run, seating in zip(begun, seatings, strict=True)
+    ]
+    try:
+        played = relay.play(entries, seed, stopped)
+    finally:
+        left = invocations.end_leftovers()
+    of_nobody = set(left).difference(*(seat.left for seat in played))
+    turned: list[Turned] = []
+    for run, seating, seat in zip(begun, seatings, played, strict=True):
+        names = [name for pid, name in left.items() if pid in seat.left or pid in of_nobody]
+        attempt = invocations.judged(run, seat.invocation, seating.answer, names)
+        right = attempt.outcome == "ok"
+        turned.append(Turned(attempt, seat.steady_ns if right else None, seat.idle))
+    return turned

@@ -1,0 +1,119 @@
+"""Runs whose processes take turns: whole sets, in order, whatever befalls one of them."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.relay.turns import Turns, laps, level_ns
+from sqlitmus.run.store import Iterations
+from tests.cli.test_interrupt import resume, under_way
+from tests.fakes.clone import Clone, measured_order, planned_order, until
+
+pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+
+# every runner of a case at once: 2 warm-ups, then 3 turns of 2 iterations
+ALL = ("run", "--mode", "relayed", "--size", "s", "--seed", "5")
+RUN = (*ALL, "--case", "get", "--case", "insert")  # two blocks, with a canary
+ONCE = (*ALL, "--blocks", "1")
+WARMUP, ROUNDS, PER_TURN = 2, 3, 2
+
+
+def sets_in(clone: Clone) -> list[list[list[object]]]:
+    """The lines of `samples.jsonl` that are sets."""
+    lines = (clone.latest().path / "samples.jsonl").read_text("utf-8").splitlines()
+    return [line for line in map(json.loads, lines) if isinstance(line, list)]
+
+
+def test_a_set_is_a_line_and_its_times_are_those_of_its_laps(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("b")
+    done = clone.sqlitmus(*RUN)
+    assert done.code == 0, done.err
+    run = clone.latest()
+    assert measured_order(run) == planned_order(run)
+    assert [len(rows) for rows in sets_in(clone)] == [3, 3, 3, 3]
+    file = run.path / "iterations.jsonl"
+    series = {
+        each.position: each
+        for each in map(Iterations.model_validate_json, file.read_text("utf-8").splitlines())
+    }
+    by_set: dict[tuple[int, str], list[int]] = {}
+    samples = {sample.position: sample for sample in run.samples()}
+    for sample in samples.values():
+        by_set.setdefault((sample.block, sample.case), []).append(sample.position)
+    turns = Turns(warmup=WARMUP, rounds=ROUNDS, lead_in=1, lap=1)
+    for positions in by_set.values():
+        assert all(len(series[position].warmup_ns) == WARMUP for position in positions)
+        table = [laps(series[position].iterations_ns, turns) for position in positions]
+        levels = level_ns(np.array(table))
+        assert [samples[position].steady_ns for position in positions] == pytest.approx(levels)
+    assert all(sample.figures["cold"] is None for sample in samples.values())
+
+
+def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
+    clone.runner("a")
+    assert clone.sqlitmus(*RUN, "--scheme", "process").code == 0
+    assert all(sample.figures["cold"] for sample in clone.samples() if sample.block)
+    assert clone.latest().plan().scheme == "process"
+    done = clone.sqlitmus(*RUN, "--scheme", "rely")
+    assert (done.code, done.err) == (
+        2,
+        "sqlitmus: there is no scheme 'rely'; did you mean relay?\n",
+    )
+
+
+def test_cold_cases_take_no_turns(clone: Clone) -> None:
+    clone.runner("a")
+    assert clone.sqlitmus(*ONCE, "--case", "noop").code == 0
+    assert all(sample.figures["cold"] for sample in clone.samples())
+
+
+@pytest.mark.parametrize("release", [1, WARMUP + 1, WARMUP + ROUNDS * PER_TURN])
+def test_who_dies_costs_its_own_cells_only(clone: Clone, release: int) -> None:
+    clone.runner("a")
+    clone.runner("dies", f"in-turn=dies@{release}")
+    clone.runner("z")
+    done = clone.sqlitmus(*ONCE, "--case", "all")
+    assert done.code == 4
+    assert clone.outcomes() == {"a": "ok", "dies": "failed", "z": "ok"}
+    assert len([s for s in clone.samples() if s.runner == "a"]) == 1
+    reasons = {s.reason for s in clone.samples() if s.runner == "dies"}
+    assert reasons == {"was killed by SIGKILL (exit code 137) and wrote no result"}
+    assert clone.alive() == []
+
+
+def test_what_one_leaves_running_is_its_own_fault(clone: Clone) -> None:
+    clone.runner("a")
+    clone.runner("leaves", f"in-turn=leaves@{WARMUP + 2}")
+    clone.runner("z")
+    assert clone.sqlitmus(*ONCE, "--case", "get").code == 4
+    assert clone.outcomes() == {"a": "ok", "leaves": "failed", "z": "ok"}
+    (reason,) = {s.reason for s in clone.samples() if s.runner == "leaves"}
+    assert reason
+    assert reason.startswith("left 1 process running")
+    assert clone.alive() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_set_that_was_cut_off_is_played_again(clone: Clone, number: signal.Signals) -> None:
+    clone.runner("a")
+    clone.runner("waits", f"in-turn=waits@{WARMUP + 3}")
+    process = under_way(clone, *RUN)
+    process.send_signal(number)
+    if number == signal.SIGINT:
+        with clone.state("waits").with_suffix(".gate").open("wb"):
+            pass
+    done = clone.finish(process)
+    assert done.code == (130 if number == signal.SIGINT else -9)
+    assert sets_in(clone) == []
+    until(lambda: not clone.alive(), "the guardian ends them")
+    done = resume(clone)
+    assert done.code == 0, done.err
+    run = clone.latest()
+    assert measured_order(run) == planned_order(run)
+    assert len({s.position for s in run.samples()}) == len(list(run.samples())) == 12

@@ -1,0 +1,56 @@
+"""The lead-in: long enough that what a switch costs is gone, for whoever settles slowest."""
+
+import numpy as np
+import pytest
+
+from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling
+from sqlitmus.run.relay.turns import Turns
+
+LIMIT, LAP_MS, BOUNDS = 0.005, 5.0, (2, 30)
+
+
+def process(
+    extent: float, constant_ms: float, iteration_ms: float, noise: float, seed: int
+) -> Settling:
+    """What a pilot sees of a process that a switch makes slower by `extent`, fading."""
+    rng = np.random.default_rng(seed)
+    turns = Turns(warmup=1, rounds=4, lead_in=int(30 / iteration_ms), lap=int(5 / iteration_ms) + 1)
+    since = (np.arange(turns.per_turn) + 0.5) * iteration_ms
+    slow = np.exp(extent * np.exp(-since / constant_ms))
+    rounds = np.exp(rng.normal(0, 0.05, (turns.rounds, 1)))
+    times = iteration_ms * 1e6 * slow * rounds * np.exp(rng.normal(0, noise, (1, len(slow))))
+    return settling(times.round().astype(int).ravel().tolist(), turns)
+
+
+def bias(extent: float, constant_ms: float, lead_in: float) -> float:
+    """How much slower a lap after `lead_in` is than in the end."""
+    since = lead_in + np.linspace(0, LAP_MS, 200)
+    return extent * float(np.exp(-since / constant_ms).mean())
+
+
+@pytest.mark.parametrize("constant_ms", [1.0, 2.5, 5.0])
+def test_without_noise_it_is_the_shortest_that_leaves_less_than_the_limit(
+    constant_ms: float,
+) -> None:
+    seen = [process(extent, constant_ms, 1.0, 0.0, 1) for extent in (0.05, 0.3)]
+    lead_in = lead_in_ms(seen, LIMIT, LAP_MS, BOUNDS)
+    assert bias(0.3, constant_ms, lead_in) < 1.2 * LIMIT
+    assert bias(0.3, constant_ms, lead_in - 4) > LIMIT
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_noise_of_single_iterations_is_averaged_over_the_processes(seed: int) -> None:
+    seen = [process(0.2, 2.0, 2.5, 0.02, 10 * seed + number) for number in range(9)]
+    assert bias(0.2, 2.0, lead_in_ms(seen, LIMIT, LAP_MS, BOUNDS)) < 2 * LIMIT
+
+
+def test_whoever_is_not_slowed_needs_the_least() -> None:
+    assert lead_in_ms([process(0.0, 1.0, 1.0, 0.0, 1)], LIMIT, LAP_MS, BOUNDS) == BOUNDS[0]
+
+
+def test_who_never_settles_or_was_never_seen_gets_the_longest() -> None:
+    slow = process(3.0, 20.0, 1.0, 0.0, 1)
+    assert lead_in_ms([slow], LIMIT, LAP_MS, BOUNDS) == BOUNDS[1]
+    assert lead_in_ms([], LIMIT, LAP_MS, BOUNDS) == BOUNDS[1]
+    once = Settling(since_ms=[20.0], excess=[0.0])  # an iteration longer than a turn says nothing
+    assert lead_in_ms([once], LIMIT, LAP_MS, BOUNDS) == BOUNDS[1]
