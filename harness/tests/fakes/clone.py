@@ -164,6 +164,16 @@ iterations = [3, 20]
 warmup_iterations = 1
 warmup_ms = [1, 4]
 
+[gate]
+title = "Gate"
+summary = "with looks"
+blocks = 30
+looks = 3
+pilot = 0
+iterations = [3, 3]
+warmup_iterations = 0
+warmup_ms = [0, 0]
+
 [relayed]
 title = "Relayed"
 summary = "processes take turns"
@@ -174,16 +184,6 @@ warmup_iterations = 2
 warmup_ms = [0, 0]
 scheme = "relay"
 rounds = 3
-
-[gate]
-title = "Gate"
-summary = "with looks"
-blocks = 30
-looks = 3
-pilot = 0
-iterations = [3, 3]
-warmup_iterations = 0
-warmup_ms = [0, 0]
 """
 
 RUNNER = """
