@@ -19,6 +19,11 @@ class Limits:
     tick_ns: float
 
 
+def free_memory() -> int | None:
+    """Bytes of memory that new processes get without swapping; None where it is unknown."""
+    return system.safely(lambda: psutil.virtual_memory().available)
+
+
 def limits() -> Limits:
     """Those of this computer."""
     return Limits(

@@ -23,10 +23,13 @@ HARNESS_S = 0.3  # an invocation that was never tried
 
 @dataclass(frozen=True, slots=True)
 class PilotProcess:
-    """One pilot process: seconds with the harness's share, and its iterations in ns, in order."""
+    """One pilot process: seconds with the harness's share, its iterations in ns, in order, and the
+    largest size of its memory, None where that is unknown.
+    """
 
     seconds: float
     iterations_ns: list[int]
+    peak_bytes: int | None = None
 
 
 class Observed(Model):
@@ -35,7 +38,7 @@ class Observed(Model):
     `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
     operation at the last level (None for a cold cell). `pace` is the machine's at that time.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
-    three processes.
+    three processes. `peak_bytes` is the most memory that one took, None where it is unknown.
     """
 
     seconds: float
@@ -48,6 +51,7 @@ class Observed(Model):
     steady_from_ms: float | None = None
     within: float = 0.0
     between: float | None = None
+    peak_bytes: int | None = None
 
 
 def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Observed:
@@ -73,6 +77,7 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
         steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
         within=within,
         between=between if count > 2 else None,
+        peak_bytes=max((p.peak_bytes for p in processes if p.peak_bytes), default=None),
     )
 
 
@@ -101,6 +106,12 @@ class Turning:
         """The time of an iteration of the fastest: several fit into a lap, for those of the
         others are longer."""
         return self.lap_ms * 1e6 / LAP_OF_FASTEST
+
+
+def memory_of_all(observed: Iterable[Observed | None]) -> int:
+    """Bytes that all processes of a case take that are alive at once, a canary among them."""
+    peaks = [o.peak_bytes for o in observed if o and o.peak_bytes]
+    return sum(peaks) + max(peaks, default=0)
 
 
 def shared_operations(

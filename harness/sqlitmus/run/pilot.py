@@ -1,12 +1,13 @@
 """Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
+from sqlitmus.machine import limits
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import (
     TIMED,
@@ -14,6 +15,7 @@ from sqlitmus.run.counts import (
     PilotProcess,
     Turning,
     allocate,
+    memory_of_all,
     observe,
     shared_operations,
 )
@@ -59,7 +61,7 @@ def plan_counts(
     }
     by_id = {case.id: case for case in cases}
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
-    turning = _turning(context, cases, mode, given, pairs)
+    turning = _turning(context, cases, mode, given, pairs, observed)
     alike_pairs = [(a, b) for a, b in pairs if by_id[a].scenario == by_id[b].scenario]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
@@ -111,11 +113,12 @@ def _turning(
     mode: Mode,
     given: PlannedCounts,
     compared: Iterable[tuple[str, str]],
+    observed: Mapping[str, Mapping[str, Observed | None]],
 ) -> dict[str, Turning]:
     """How the processes of each case take turns; none of a case whose processes do not.
 
     Cases that are compared do all or none; cells with `given` counts decide for those of their
-    case.
+    case. Processes that do not fit into memory together are measured one after the other.
     """
     if context.relay is None:
         return {}
@@ -124,6 +127,15 @@ def _turning(
     for case in cases:
         if lone(case, context.catalog.scenarios[case.scenario]):
             rounds[case.id] = 0
+    free = limits.free_memory()
+    for case_id, of in observed.items():
+        needed = memory_of_all(of.values())
+        if rounds.get(case_id, usual) and free is not None and needed > free:
+            rounds[case_id] = 0
+            context.progress.insist(
+                f"{case_id}: its processes are measured one after the other: alive at once they "
+                f"need {needed / 2**20:,.0f} MB, and {free / 2**20:,.0f} MB are free"
+            )
     units = connected([case.id for case in cases], compared)
     return {
         case: Turning(rounds.get(case, usual), mode.lead_in_ms[1], mode.lap_ms)
@@ -231,4 +243,5 @@ def _try(
         answers.went_wrong(case, name, attempt, "in the pilot")
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
-    return PilotProcess(seconds, [*result.warmup_ns, *result.iterations_ns])
+    iterations = [*result.warmup_ns, *result.iterations_ns]
+    return PilotProcess(seconds, iterations, result.peak_rss_bytes or None)

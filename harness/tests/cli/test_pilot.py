@@ -7,6 +7,7 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.plan import Counts
+from sqlitmus.machine import limits
 from sqlitmus.run import pilot
 from sqlitmus.run.counts import block_seconds
 from sqlitmus.run.pace import Pace
@@ -244,3 +245,17 @@ def test_sessions_are_those_of_the_mode_where_blocks_divide(desk: Desk) -> None:
     assert planned() == (6, 3)
     assert planned(blocks=9) == (9, 3)
     assert planned(blocks=10) == (10, 1)
+
+
+def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
+    for name in ("a", "b"):
+        desk.instant.lies[name] = lambda _: {"peak_rss_bytes": 400 * 2**20}
+    assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0
+    assert {found.rounds for found in counts(desk.clone.latest()).values()} == {0}
+    assert (
+        "get: its processes are measured one after the other: alive at once they need 1,200 MB, "
+        "and 1 MB are free"
+    ) in desk.said()
