@@ -20,7 +20,7 @@ from sqlitmus.run.counts import (
     shared_operations,
 )
 from sqlitmus.run.pace import Pace, pace
-from sqlitmus.run.rehearsal import lead_in
+from sqlitmus.run.rehearsal import rehearse
 from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
 from sqlitmus.run.verify import Answers
@@ -84,9 +84,12 @@ def plan_counts(
             how = turning.get(case_id)
             counts = allocated(turning=how)
             if how and counts and not ready[case_id]:
-                least = lead_in(context, by_id[case_id], counts, answers, mode, margin)
-                turning[case_id] = replace(how, lead_in_ms=least)
-                counts = allocated(turning=turning[case_id])
+                shown = rehearse(context, by_id[case_id], counts, answers, mode, margin)
+                turning[case_id] = replace(how, lead_in_ms=shown.lead_in_ms)
+                counts = {
+                    name: c.model_copy(update={"deviation": shown.deviations.get(name)})
+                    for name, c in allocated(turning=turning[case_id]).items()
+                }
             right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
             planned[case_id] = ready[case_id] | right
     if turning:

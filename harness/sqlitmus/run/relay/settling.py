@@ -5,22 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlitmus.run.relay.turns import Array, Turns
+from sqlitmus.stats.spread import deviation
 from sqlitmus.vocabulary.contract import Model
 
 TIMES_MS = np.geomspace(0.2, 20, 80)
 """Time constants that are tried; caches take up to some milliseconds to fill."""
 STEP_MS = 1
+LEAST_SHARE = 0.1  # of the mean variance: a few rounds can make one process look quieter than any
 
 
 class Settling(Model):
     """How slow each iteration of a turn is, as ln time above that of the turn's second half.
 
     `since_ms` is the middle of an iteration, in ms since the turn began; both are medians over
-    the rounds.
+    the rounds. `spread` is the deviation of ln time of a lap from round to round, without what a
+    round has in common; None for a process alone.
     """
 
     since_ms: list[float]
     excess: list[float]
+    spread: float | None = None
 
 
 def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
@@ -30,6 +34,23 @@ def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
     late = np.median(rows[:, turns.per_turn // 2 :], axis=1, keepdims=True)
     excess = np.median(np.log(rows / late), axis=0)
     return Settling(since_ms=since.tolist(), excess=excess.tolist())
+
+
+def spreads(table: Array) -> list[float | None]:
+    """The deviation of each process's laps; `table` has a row of laps per process, in ns.
+
+    The variance of a difference is the sum of both processes' own, which all differences together
+    tell (least squares); what a round has in common is in none of them.
+    """
+    count = len(table)
+    if count < 2:
+        return [None] * count
+    logs = np.log(table)
+    of_pairs = np.array([np.atleast_1d(deviation(logs - row)) ** 2 for row in logs])
+    sums = of_pairs.sum(axis=1)
+    whole = sums.sum() / (2 * (count - 1))
+    own = np.full(count, whole / 2) if count == 2 else (sums - whole) / (count - 2)
+    return np.sqrt(np.maximum(own, LEAST_SHARE * whole / count)).tolist()
 
 
 def lead_in_ms(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling
+from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling, spreads
 from sqlitmus.run.relay.turns import Turns
 
 LIMIT, LAP_MS, BOUNDS = 0.005, 5.0, (2, 30)
@@ -54,3 +54,22 @@ def test_who_never_settles_or_was_never_seen_gets_the_longest() -> None:
     assert lead_in_ms([], LIMIT, LAP_MS, BOUNDS) == BOUNDS[1]
     once = Settling(since_ms=[20.0], excess=[0.0])  # an iteration longer than a turn says nothing
     assert lead_in_ms([once], LIMIT, LAP_MS, BOUNDS) == BOUNDS[1]
+
+
+def test_spreads_are_of_what_a_round_does_not_have_in_common() -> None:
+    rng = np.random.default_rng(1)
+    own = rng.normal(0, [[0.01], [0.01], [0.04]], (3, 400))
+    table = 1e6 * np.exp(own + rng.normal(0, 0.3, (1, 400)))
+    quiet, _, loud = (spread or 0.0 for spread in spreads(table))
+    assert quiet == pytest.approx(0.01, rel=0.3)
+    assert loud == pytest.approx(0.04, rel=0.15)
+
+
+def test_of_two_processes_each_has_half_of_the_difference() -> None:
+    table = np.exp(np.random.default_rng(1).normal(0, [[0.01], [0.03]], (2, 400)))
+    assert spreads(table) == pytest.approx([(0.01**2 / 2 + 0.03**2 / 2) ** 0.5] * 2, rel=0.1)
+
+
+def test_a_process_alone_has_no_spread_to_others() -> None:
+    assert spreads(np.array([[1.0, 2.0]])) == [None]
+    assert spreads(np.array([])) == []
