@@ -90,6 +90,10 @@ bench-pacing *ARGS:
 bench-relay *ARGS:
     @python harness/benchmarks/relay.py "$@"
 
+# Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
+bench-schemes *ARGS:
+    @python harness/benchmarks/schemes.py "$@"
+
 # How near honest cells come to the bounds beyond which their figures are called impossible
 bench-plausible *ARGS:
     @python harness/benchmarks/plausible.py "$@"
