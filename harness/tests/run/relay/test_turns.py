@@ -23,6 +23,8 @@ def test_a_lap_is_what_follows_the_lead_in() -> None:
     turns = Turns(warmup=5, rounds=2, lead_in=2, lap=2)
     assert (turns.per_turn, turns.iterations, turns.releases) == (4, 8, 13)
     assert laps([90, 80, 10, 20, 99, 70, 30, 50], turns).tolist() == [15.0, 40.0]
+    interrupted = Turns(warmup=3, rounds=1, lead_in=1, lap=3)
+    assert laps([90, 10, 900, 20], interrupted).tolist() == [20.0]
 
 
 def test_what_slows_a_round_down_leaves_ratios_alone() -> None:
