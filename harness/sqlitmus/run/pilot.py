@@ -20,6 +20,7 @@ from sqlitmus.run.counts import (
     shared_operations,
 )
 from sqlitmus.run.pace import Pace, pace
+from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.rehearsal import rehearse
 from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
@@ -124,6 +125,9 @@ def _turning(
     case. Processes that do not fit into memory together are measured one after the other.
     """
     if context.relay is None:
+        if mode.scheme == "relay":
+            reason = unsupported()
+            context.progress.say(f"processes are measured one after the other, no turns: {reason}")
         return {}
     rounds = {case: max(c.rounds for c in of.values()) for case, of in given.items() if of}
     usual = mode.rounds if mode.scheme == "relay" else 0

@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.plan import Counts
 from sqlitmus.machine import limits
-from sqlitmus.run import pilot
+from sqlitmus.run import context, pilot
 from sqlitmus.run.counts import block_seconds
 from sqlitmus.run.pace import Pace
 from sqlitmus.run.store import RunDirectory
@@ -258,4 +258,16 @@ def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
     assert (
         "get: its processes are measured one after the other: alive at once they need 1,200 MB, "
         "and 1 MB are free"
+    ) in desk.said()
+
+
+def test_where_processes_cannot_be_alive_together_the_run_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (context, pilot):
+        monkeypatch.setattr(module, "unsupported", lambda: "a system without them")
+    assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0
+    assert {found.rounds for found in counts(desk.clone.latest()).values()} == {0}
+    assert (
+        "processes are measured one after the other, no turns: a system without them"
     ) in desk.said()

@@ -18,10 +18,10 @@ TOLD = 300  # characters of a log's last line
 
 
 def unsupported() -> str | None:
-    """Why processes cannot be started together on this system; None when they can."""
+    """Why processes cannot be alive together on this system; None when they can."""
     if hasattr(os, "pidfd_open"):
         return None
-    return f"several processes as one invocation need Linux's pidfd_open; {sys.platform} has none"
+    return f"several processes at once need Linux's pidfd_open; {sys.platform} has none"
 
 
 class Launcher:
