@@ -1,30 +1,41 @@
 """Each runner's generated loop against the loop written by hand for the same work.
 
-`./just bench-overhead [-r RUNNER]… [--rounds N]`. Both programs do the same job on one file, in
-fresh processes that take turns in random order; a round gives one ratio. A process stands for its
-fastest iteration of many short ones: what disturbs a loop only adds, and the loops' own cost is
-asked for, not what a user would see. The figure is the 20 %-trimmed mean of the rounds' log-ratios
-with Yuen's 95 % interval. Checksums must agree. Exit 1 when an interval lies wholly above the limit
-(1.03; 1.05 for operations under 1 µs).
+`./just bench-overhead [-r RUNNER]… [--case CASE]… [--sets N]`. Both programs do the same job on the
+same data, and both take two seats in each set of turns (docs/method.md, "Turns"), so that what
+slows the machine down meets them alike. A set gives one figure: the log ratio of the levels, runner
+to twin, mean of both pairs. `ratio` is the 20 %-trimmed mean over the sets with Yuen's 95 %
+interval. `twin to itself` is the same of the twin's second seat to its first: it shows the noise,
+and 1 should lie within its interval. All answers must agree.
+
+An interval is `within` the limit (1.03; 1.05 for operations under 1 µs) when its upper end is,
+`above` it when it lies wholly above, and else `not resolved`. Exit 1 when one lies above.
 """
 
-import json
 import math
 import random
-import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import typer
 
 from benchmarks.asked import job_of
 from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.relay.relay import Relay
+from sqlitmus.run.relay.seat import Entry
+from sqlitmus.run.relay.turns import Array, Turns
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Result
 
 CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
@@ -33,109 +44,147 @@ CASES = {
 }
 LIMIT, LIMIT_BELOW_1_US = 1.03, 1.05
 TIMEOUT_S = 120.0
+ROUNDS = 12
+PILOT = Turns(5, 1, 0, 50)  # whose iterations tell how short one is
+SEATS = range(4)  # the runner's are even, its twin's odd
 
 
 def main(
     runner: Annotated[list[str] | None, typer.Option("-r", "--runner")] = None,
     case: Annotated[list[str] | None, typer.Option("--case")] = None,
-    rounds: Annotated[int, typer.Option(min=3)] = 20,
-    warmup_ms: int = 300,
-    iterations: int = 200,
+    sets: Annotated[int, typer.Option(min=5)] = 10,
+    lead_in_ms: Annotated[float, typer.Option(min=0)] = 20,
+    lap_ms: Annotated[float, typer.Option(min=1)] = 10,
+    warmup_ms: Annotated[int, typer.Option(min=1)] = 300,
 ) -> None:
     """Print one line per runner and workload."""
-    known, tools = definitions.load(), paths.tools()
-    names = runner or [name for name, spec in known.runners.items() if spec.handwritten]
-    above = False
-    print(f"{'runner':22} {'workload':34} {'by hand':>12} {'ratio':>7}  95 % interval   limit")
-    for installed in runners.discover(known, names, tools):
+    if reason := unsupported():
+        raise SystemExit(f"the two programs cannot take turns here: {reason}")
+    catalog, tools = definitions.load(), paths.tools()
+    names = runner or [name for name, spec in catalog.runners.items() if spec.handwritten]
+    verdicts: list[str] = []
+    print(
+        f"{'runner':22} {'workload':34} {'by hand':>12} {'ratio':>7}  {'95 % interval':16}"
+        f" {'limit':6}{'':14}twin to itself"
+    )
+    for installed in runners.discover(catalog, names, tools):
         spec = installed.spec
         if installed.missing or not spec.handwritten:  # named, but there is nothing to compare
             print(f"{spec.name:22} {installed.missing or 'nothing written by hand'}")
             continue
         for case_id in case or CASES:
-            title, operations = CASES[case_id]
             with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
-                pair = _Pair(known, installed, case_id, operations, Path(folder), tools)
-                ratios, by_hand_ns = pair.compare(
-                    rounds, max(warmup_ms, spec.warmup_ms), iterations
-                )
-            estimate = trimmed_means(np.log(np.array([ratios])))
-            low, high = estimate.interval()
-            limit = LIMIT if by_hand_ns >= 1000 else LIMIT_BELOW_1_US
-            above = above or math.exp(low[0]) > limit
-            print(
-                f"{spec.name:22} {title:34} {by_hand_ns:9.0f} ns "
-                f"{math.exp(estimate.mean[0]):7.3f}  "
-                f"[{math.exp(low[0]):.3f}, {math.exp(high[0]):.3f}]  {limit}",
-                flush=True,
-            )
-    sys.exit(1 if above else 0)
+                pair = Pair.of(catalog, installed, case_id, Path(folder), tools)
+                turns = pair.turns(max(warmup_ms, spec.warmup_ms), lead_in_ms, lap_ms)
+                levels = np.array([pair.together(turns, str(number)) for number in range(sets)])
+            verdicts.append(_print(pair, CASES[case_id][0], levels.T))
+    sys.exit("above" in verdicts)
 
 
-class _Pair:
-    """The runner and its hand-written twin on one workload."""
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A runner and its hand-written twin on one workload."""
 
-    def __init__(
-        self,
-        known: definitions.Catalog,
-        installed: runners.Installed,
-        case_id: str,
-        operations: int,
-        folder: Path,
-        tools: paths.Tools,
-    ) -> None:
-        self._known = known
-        self._installed = installed
-        self._folder = folder
-        self._commands = [
-            installed.command,
-            runners.expand(installed.spec.handwritten, tools),
-        ]
-        self._executor = Hyperfine(tools.need("hyperfine"), folder)
-        name, axes = cases.parse_case(case_id, known)
-        case = cases.make_case(name, axes, known, known.modes["quick"])
-        self._case = case.model_copy(update={"operations": operations})
+    catalog: Catalog
+    installed: Installed
+    case: Case
+    commands: list[list[str]]
+    hyperfine: Hyperfine
+    folder: Path
 
-    def compare(self, rounds: int, warmup_ms: int, iterations: int) -> tuple[list[float], float]:
-        """Ratios runner / by hand, one per round, and the latter's nanoseconds per unit of work."""
-        timings: list[tuple[float, float]] = []
-        rng = random.Random(1)
-        for _ in range(rounds):
-            order = [0, 1] if rng.random() < 0.5 else [1, 0]
-            got = {which: self._once(which, warmup_ms, iterations) for which in order}
-            timings.append((got[0], got[1]))
-        units = self._case.operations * self._case.per_operation
-        by_hand = statistics.median(hand for _, hand in timings) / units
-        return [runner / hand for runner, hand in timings], by_hand
+    @classmethod
+    def of(
+        cls, catalog: Catalog, installed: Installed, case_id: str, folder: Path, tools: paths.Tools
+    ) -> Self:
+        """Both on a case of CASES; jobs, copies of the database and results go to `folder`."""
+        name, axes = cases.parse_case(case_id, catalog)
+        case = cases.make_case(name, axes, catalog, catalog.modes["quick"])
+        case = case.model_copy(update={"operations": CASES[case_id][1]})
+        twin = runners.expand(installed.spec.handwritten, tools)
+        hyperfine = Hyperfine(tools.need("hyperfine"), folder)
+        return cls(catalog, installed, case, [installed.command, twin], hyperfine, folder)
 
-    def _once(self, which: int, warmup_ms: int, iterations: int) -> float:
-        case = self._case.model_copy(
-            update={"warmup_ms": warmup_ms, "warmup_iterations": 5, "iterations": iterations}
+    def turns(self, warmup_ms: int, lead_in_ms: float, lap_ms: float) -> Turns:
+        """Turns that last at least so long, by the shortest iteration of both programs, alone."""
+        alone = [
+            invoke(self.hyperfine, entry.command, entry.environment, entry.output, entry.log,
+                   TIMEOUT_S)
+            for entry in (self._entry(seat, PILOT, warmup_ms) for seat in SEATS[:2])
+        ]  # fmt: skip
+        shortest_ns = min(min(result.iterations_ns) for result in self._results(alone))
+        warmup, lead_in, lap = (
+            math.ceil(each * 1e6 / shortest_ns) for each in (warmup_ms, lead_in_ms, lap_ms)
         )
-        job = job_of(self._known, case, self._installed, self._folder)
-        file = self._folder / "job.json"
-        file.write_text(job.text(), encoding="utf-8")
-        done = invoke(
-            self._executor,
-            [*self._commands[which], "--job", str(file)],
-            {**self._installed.environment, **self._installed.spec.steady_environment},
-            Path(job.output),
-            self._folder / "log",
-            TIMEOUT_S,
-        )
-        return self._checked(done)
+        return Turns(warmup, ROUNDS, lead_in, lap)
 
-    def _checked(self, done: Invocation) -> float:
-        if done.result is None or done.result.status != "ok":
-            log = (self._folder / "log").read_text(encoding="utf-8", errors="replace")
-            told = done.problem or json.dumps(done.result and done.result.model_dump())
-            raise SystemExit(f"{self._installed.spec.name}: {told}\n{log}")
-        answer = (done.result.rows, done.result.affected, done.result.checksum)
-        first = getattr(self, "_answer", answer)
-        if answer != first:
-            raise SystemExit(f"{self._installed.spec.name}: answers differ: {answer} and {first}")
-        self._answer = answer
-        return min(done.result.iterations_ns)
+    def together(self, turns: Turns, seed: str) -> list[float]:
+        """The level of each seat in one set, in ns; `seed` decides who starts and goes when."""
+        starts = random.Random(seed).sample(SEATS, len(SEATS))
+        entries = [self._entry(seat, turns) for seat in starts]
+        played = Relay(self.hyperfine, TIMEOUT_S).play(entries, seed)
+        seats = [played[starts.index(seat)] for seat in SEATS]
+        self._results([seat.invocation for seat in seats])
+        return [seat.steady_ns or math.nan for seat in seats]
+
+    def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
+        """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""
+        folder = self.folder / str(seat)
+        folder.mkdir(exist_ok=True)
+        counts = {"warmup_iterations": turns.warmup, "iterations": turns.iterations}
+        case = self.case.model_copy(update={**counts, "warmup_ms": alone_ms})
+        job = job_of(self.catalog, case, self.installed, folder)
+        measure = job.measure.model_copy(update={"barrier": not alone_ms})
+        file = folder / "job.json"
+        file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
+        command = [*self.commands[seat % 2], "--job", str(file)]
+        environment = {**self.installed.environment, **self.installed.spec.steady_environment}
+        return Entry(command, environment, turns, Path(job.output), folder / "log")
+
+    def _results(self, invocations: Sequence[Invocation]) -> list[Result]:
+        """Their results, by seat; ends the benchmark where one is missing or answers differ."""
+        results: list[Result] = []
+        for seat, invocation in enumerate(invocations):
+            result = invocation.result
+            if result is None or result.status != "ok":
+                log = (self.folder / str(seat) / "log").read_text("utf-8", errors="replace")
+                told = invocation.problem or (result and result.model_dump_json())
+                raise SystemExit(f"{self._program(seat)}: {told}\n{log}")
+            results.append(result)
+        answers = [(each.rows, each.affected, each.checksum) for each in results]
+        if len(set(answers)) > 1:
+            raise SystemExit(f"{self._program(1)}: answers differ: {answers}")
+        return results
+
+    def _program(self, seat: int) -> str:
+        by_hand = " by hand" if seat % 2 else ""
+        return f"{self.installed.spec.name}{by_hand}, {self.case.id}"
+
+
+def verdict(low: float, high: float, limit: float) -> str:
+    """Where the interval of a ratio lies; `not resolved` where there is none (NaN), too."""
+    return "within" if high <= limit else "above" if low > limit else "not resolved"
+
+
+def _print(pair: Pair, title: str, levels: Array) -> str:
+    """A line of the table from levels in ns (seats x sets); its verdict."""
+    logs = np.log(levels)
+    rows = np.array([(logs[0] + logs[2] - logs[1] - logs[3]) / 2, logs[3] - logs[1]])
+    estimate = trimmed_means(rows)
+    low, high = estimate.interval()
+    ratio, twin = np.exp([estimate.mean, low, high]).T
+    by_hand = float(np.median(levels[1::2])) / pair.case.operations / pair.case.per_operation
+    limit = LIMIT if by_hand >= 1000 else LIMIT_BELOW_1_US
+    word = verdict(ratio[1], ratio[2], limit)
+    print(
+        f"{pair.installed.spec.name:22} {title:34} {by_hand:9.0f} ns {_interval(ratio)}  "
+        f"{limit:<6}{word:14}{_interval(twin)}",
+        flush=True,
+    )
+    return word
+
+
+def _interval(figures: Array) -> str:
+    return "{:7.3f}  [{:.3f}, {:.3f}]".format(*figures)
 
 
 if __name__ == "__main__":

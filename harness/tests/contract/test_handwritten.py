@@ -2,27 +2,73 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
-from sqlitmus.catalog import definitions
+import pytest
+
+from benchmarks.overhead import CASES, Pair, verdict
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.relay.turns import Turns
 from sqlitmus.vocabulary import paths
 from tests.contract.started import command, of_runners
 
 BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "overhead.py"
 NAMES = [name for name, spec in definitions.load().runners.items() if spec.handwritten]
+takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
 
-@of_runners(NAMES)
-def test_answers_are_the_runners(name: str) -> None:
-    """Any ratio will do; the benchmark ends with the reason where answers differ or are missing."""
+def pair_of(name: str, case: str, folder: Path) -> Pair:
     command(name)
-    asked = ["-r", name, "--rounds", "3", "--warmup-ms", "1", "--iterations", "2"]
+    catalog, tools = definitions.load(), paths.tools()
+    (installed,) = runners.discover(catalog, [name], tools)
+    return Pair.of(catalog, installed, case, folder, tools)
+
+
+@pytest.mark.parametrize("case", CASES)
+@of_runners(NAMES)
+def test_answers_are_the_runners(name: str, case: str, tmp_path: Path) -> None:
+    """It ends with the reason where answers differ or are missing."""
+    turns = pair_of(name, case, tmp_path).turns(warmup_ms=1, lead_in_ms=2, lap_ms=1)
+    assert turns.warmup >= 1
+    assert turns.lead_in >= turns.lap >= 1
+
+
+@takes_turns
+@of_runners(NAMES)
+def test_both_programs_take_turns(name: str, tmp_path: Path) -> None:
+    """A process that does not wait for each of its lines, or ends too early, ends the set."""
+    levels = pair_of(name, "get-pk@transaction=read", tmp_path).together(Turns(2, 3, 1, 2), "seed")
+    assert all(level > 0 for level in levels)
+    assert len(levels) == 4
+
+
+@takes_turns
+def test_a_line_per_runner_and_workload() -> None:
+    command("python")
+    asked = ["-r", "python", "--case", "all", "--sets", "5"]
+    brief = ["--warmup-ms", "1", "--lead-in-ms", "1", "--lap-ms", "1"]
     done = subprocess.run(
-        [sys.executable, str(BENCHMARK), *asked],
+        [sys.executable, str(BENCHMARK), *asked, *brief],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
     told = [line[:22].strip() for line in done.stdout.splitlines()]
-    assert told == ["runner", name, name, name], done.stderr
+    assert told == ["runner", "python"], done.stderr
     assert done.stderr == ""
+    assert done.returncode == ("above" in done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (0.99, 1.03, "within"),
+        (1.02, 1.04, "not resolved"),
+        (1.031, 1.04, "above"),
+        (float("nan"), float("nan"), "not resolved"),
+    ],
+)
+def test_an_interval_against_the_limit(low: float, high: float, word: str) -> None:
+    assert verdict(low, high, 1.03) == word

@@ -2,10 +2,11 @@ using System.Diagnostics;
 using System.Text.Json;
 using Handwritten;
 using Microsoft.Data.Sqlite;
+using Sqlitmus;
 
 // What an expert in Microsoft.Data.Sqlite would write for three workloads, SQL and types in the source. Of the job it
-// reads only the database, pragmas, parameter pool, counts and output. It shares nothing with the runner: the runner
-// is measured against it.
+// reads only the database, pragmas, parameter pool, counts, barrier and output. It shares nothing with the runner but
+// the barrier, which stands off the clock: the runner is measured against it.
 
 if (args is not ["--job", var jobPath])
 {
@@ -38,11 +39,12 @@ using IWorkload workload = cell.Split('@', '/')[0] switch
     var other => throw new ArgumentException($"no hand-written loop for \"{other}\"; expected get-pk, all or insert-transaction"),
 };
 
+var barrier = measure.TryGetProperty("barrier", out var flag) && flag.GetBoolean() ? ProcessBarrier.OfConsole() : null;
+var warmupNs = measure.TryGetProperty("warmup_ns", out var least) ? least.GetInt64() : 0;
 var warmup = new List<long>();
 var iterations = new List<long>();
 var counts = default(Counts);
-while (warmup.Count < measure.GetProperty("warmup_iterations").GetInt32()
-    || warmup.Sum() < measure.GetProperty("warmup_ns").GetInt64())
+while (warmup.Count < measure.GetProperty("warmup_iterations").GetInt32() || warmup.Sum() < warmupNs)
 {
     warmup.Add(Time());
 }
@@ -65,6 +67,7 @@ return 0;
 long Time()
 {
     workload.Begin();
+    barrier?.Await();
     var start = Stopwatch.GetTimestamp();
     counts = workload.Run(operations);
     var end = Stopwatch.GetTimestamp();

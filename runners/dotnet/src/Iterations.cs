@@ -9,9 +9,6 @@ internal sealed record Timings(
     WorkerResult[] Workers,
     Tally[] Answers);
 
-/// <summary>The measurement cannot go on; the message says why.</summary>
-internal sealed class MeasurementException(string message) : Exception(message);
-
 internal static class Iterations
 {
     /// <summary>Warms up until both minima are reached, then measures.</summary>

@@ -1,11 +1,14 @@
 /**
  * What an expert in each driver would write by hand for three workloads: SQL, columns and types are in
- * the source. The runner's generated loops are measured against these; the two share no code.
+ * the source. The runner's generated loops are measured against these; the two share no code but the
+ * barrier, which stands off the clock.
  *
- * From the job come only the path, pragmas, parameters, counts and the output.
+ * From the job come only the path, pragmas, parameters, counts, the barrier and the output.
  */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { barrier } from "../barrier.js";
+import { system } from "../system.js";
 
 const option = (name) => {
   const { argv } = process;
@@ -44,12 +47,14 @@ const workload = workloads[scenario]?.();
 if (workload === undefined) throw new Error(`nothing is written by hand for ${scenario}`);
 
 const { operations_per_iteration, warmup_iterations, warmup_ns, iterations } = job.measure;
+const released = job.measure.barrier ? barrier(system) : () => {};
 const warmup = [];
 const measured = [];
 let outcome;
 let warm = 0;
 while (measured.length < iterations) {
   workload.before();
+  released();
   const start = performance.now();
   outcome = workload.iteration(operations_per_iteration);
   const elapsed = Math.round((performance.now() - start) * 1e6);

@@ -1,16 +1,17 @@
 //! `handwritten --driver=rusqlite|ffi --job FILE`: what an expert in the driver would write for
 //! three workloads, with SQL, columns and types in the source. The measure of the runner's own
 //! overhead; its loops share no code with the runner's. From the job it takes the database, the
-//! pragmas, the parameter pool, the counts and the output.
+//! pragmas, the parameter pool, the counts, the barrier and the output.
 
 mod direct;
 mod wrapped;
 
 use std::process::ExitCode;
 use std::time::Instant;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use sqlitmus_rust::access::Access;
+use sqlitmus_rust::barrier::released;
 use sqlitmus_rust::engine::Engine;
 use sqlitmus_rust::failure::Failure;
 use sqlitmus_rust::identity::{DriverName, Identity};
@@ -94,6 +95,9 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         }
         if reading {
             workload.execute("BEGIN; SELECT count(*) FROM sqlite_schema")?;
+        }
+        if job.measure.barrier {
+            released(io::stdout(), &mut io::stdin().lock())?;
         }
         let start = Instant::now();
         let counts = workload.iteration();
