@@ -127,7 +127,11 @@ def test_what_killed_set_up_and_guardian_left_is_ended_by_the_next(
 
 def test_a_set_up_that_ends_has_no_guardian_any_more(bench: "Bench") -> None:
     guardians: list[int | None] = []
-    step = bench.step("one", make=lambda *_: guardians.append(guardian_of(os.getpid())))
-    assert bench.ensure(step)["one"].ready
-    assert guardians != [None]
+
+    def look(*_: object) -> None:
+        guardians.append(guardian_of(os.getpid()))
+
+    assert bench.ensure(bench.step("one", make=look))["one"].ready
+    (guardian,) = guardians
+    assert guardian
     assert guardian_of(os.getpid()) is None
