@@ -106,8 +106,8 @@ bench-faults *TEXTS:
 bench-proofs:
     @python harness/benchmarks/proofs.py
 
-# Kill runs at random moments: no sample is lost or doubled, and no process is left (Linux)
-bench-kills *COUNT:
+# Kill runs and set-ups at random moments: nothing is lost, doubled, half-made or left running (Linux)
+bench-kills *ARGS:
     @python harness/benchmarks/kills.py "$@"
 
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise

@@ -1,9 +1,11 @@
-"""Kills a run's harness at many moments: `./just bench-kills [N]`.
+"""Kills runs and set-ups at many moments: `./just bench-kills [N] [--phase TEXT]`.
 
 N times in all, aimed at each phase in turn with a random delay within it: the harness of a run with
 fake runners gets SIGKILL, which nothing can handle. After two seconds the processes left are
 counted; then the run is resumed, or begun anew where it had no plan yet, and its samples are held
-against the plan. Exit 1 if anything was left, lost or doubled. Linux only.
+against the plan. A set-up of the cheap steps is killed likewise; then another one must make, or
+leave, each file as it is without a kill. Exit 1 if anything was left, lost, doubled or half-made.
+Linux only.
 """
 
 import random
@@ -14,12 +16,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Annotated
 
 import psutil
 import typer
 
+from benchmarks.setups import SetUps
 from sqlitmus.vocabulary import paths
 from tests.fakes import clone as clones
 from tests.fakes.clone import Clone, measured_order, planned_order, until
@@ -56,6 +60,7 @@ PHASES = [
     Phase("footer, report", lambda clone: b"complete" in samples(clone), 0.8),
     Phase("node, any moment", lambda _: True, 12.0, real=True),
 ]
+SET_UP = "set-up"
 
 
 @dataclass(slots=True)
@@ -68,27 +73,36 @@ class Tally:
     lost: int = 0
     doubled: int = 0
     refused: int = 0
+    unlike: int = 0
 
 
-def main(count: Annotated[int, typer.Argument(min=1)] = 50, seed: int = 1) -> None:
+def main(count: Annotated[int, typer.Argument(min=1)] = 50, seed: int = 1, phase: str = "") -> None:
     """Print a line per phase."""
     clones.DEADLINE_S = 600.0  # on a busy machine
     chance, hyperfine = random.Random(seed), paths.tools().need("hyperfine")
-    tallies = {phase.title: Tally() for phase in PHASES}
-    for number in range(count):
-        phase = PHASES[number % len(PHASES)]
-        with tempfile.TemporaryDirectory() as folder:
-            stage = Stage(Path(folder), hyperfine)
-            kill_once(stage, phase, chance, tallies[phase.title])
-        print(f"{number + 1} {phase.title}: {tallies[phase.title]}", file=sys.stderr, flush=True)
-    print(f"{'killed in':18} kills  too late  processes left  samples lost  doubled  lock not free")
+    phases = {each.title: each for each in PHASES}
+    tallies = {title: Tally() for title in (*phases, SET_UP) if phase in title}
+    with tempfile.TemporaryDirectory() as root:
+        set_ups = SetUps(Path(root)) if SET_UP in tallies else None
+        for number, title in zip(range(count), cycle(tallies), strict=False):
+            tally = tallies[title]
+            if title in phases:
+                with tempfile.TemporaryDirectory() as folder:
+                    kill_once(Stage(Path(folder), hyperfine), phases[title], chance, tally)
+            elif set_ups:
+                kill_set_up(set_ups, chance, tally)
+            print(f"{number + 1} {title}: {tally}", file=sys.stderr, flush=True)
+    print(
+        f"{'killed in':18} kills  too late  processes left  samples lost  doubled  lock not free  "
+        "files unlike"
+    )
     for title, t in tallies.items():
         print(
             f"{title:18} {t.kills:5}  {t.late:8}  {t.left:14}  {t.lost:12}  {t.doubled:7}  "
-            f"{t.refused:13}"
+            f"{t.refused:13}  {t.unlike:12}"
         )
     killed = sum(tally.kills for tally in tallies.values())
-    amiss = sum(t.left + t.lost + t.doubled + t.refused for t in tallies.values())
+    amiss = sum(t.left + t.lost + t.doubled + t.refused + t.unlike for t in tallies.values())
     print(f"{killed} kills, {amiss} things amiss")
     raise typer.Exit(1 if amiss or not killed else 0)
 
@@ -117,6 +131,20 @@ def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -
         process.kill()
     hang.unlink()
     finish(clone, run, tally)
+
+
+def kill_set_up(set_ups: SetUps, chance: random.Random, tally: Tally) -> None:
+    """Kill one set-up, count what is left of it, and hold what the next one makes to the whole."""
+    if not set_ups.kill(chance.uniform(0, set_ups.seconds)):
+        tally.late += 1
+        return
+    tally.kills += 1
+    time.sleep(AFTER_S)
+    left = set_ups.left()
+    tally.left += len(left)
+    for process in left:
+        process.kill()
+    tally.unlike += set_ups.unlike()
 
 
 def finish(clone: Clone, run: tuple[str, ...], tally: Tally) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.context import WINDOWS
+from bootstrap.guarded import marked
 
 TAIL_LINES = 15
 
@@ -47,7 +48,7 @@ class Commands:
                     stdout=out,
                     stderr=subprocess.STDOUT,
                     cwd=cwd,
-                    env=dict(environ),
+                    env=marked(environ),
                     start_new_session=True,
                 )
                 self._running.add(child)

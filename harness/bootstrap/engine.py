@@ -13,8 +13,11 @@ from typing import Never
 from bootstrap.commands import Commands, InterruptedStepError, StepError, tail
 from bootstrap.context import Context
 from bootstrap.filelock import exclusive
+from bootstrap.guarded import end_orphans, guarded
 from bootstrap.progress import Progress
 from bootstrap.step import State, Step, look, make
+
+PATIENCE_S = 2.0  # for processes to end that were killed
 
 
 def ensure(steps: Sequence[Step], context: Context, progress: Progress) -> dict[str, State]:
@@ -34,7 +37,13 @@ def ensure(steps: Sequence[Step], context: Context, progress: Progress) -> dict[
         progress.say(f"waiting for another set-up in {context.toolchain} (process {holder})")
 
     started = time.monotonic()
-    with _ended_by_signals(), exclusive(context.toolchain / "lock", waiting):
+    with (
+        _ended_by_signals(),
+        exclusive(context.toolchain / "lock", waiting) as lock,
+        guarded(lock),  # what it starts must not go on in folders that the next set-up makes anew
+    ):
+        if orphans := end_orphans(PATIENCE_S):
+            progress.say(f"ended what a killed run or set-up had left running: {len(orphans)}")
         # another set-up may have made some of it meanwhile
         todo = [look(state.step, context) for state in states.values() if not state.missing]
         states |= {state.step.name: state for state in todo}

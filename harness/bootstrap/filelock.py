@@ -11,8 +11,11 @@ POLL_S = 0.2
 
 
 @contextlib.contextmanager
-def exclusive(path: Path, on_wait: Callable[[str], None]) -> Generator[None]:
-    """Hold the lock file `path`; if another has it, call `on_wait` once with its process id."""
+def exclusive(path: Path, on_wait: Callable[[str], None]) -> Generator[int]:
+    """Hold the lock file `path`, and give its descriptor; whoever inherits that holds it, too.
+
+    If another has it, call `on_wait` once with its process id.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         if not _try_lock(file.fileno()):
@@ -20,7 +23,7 @@ def exclusive(path: Path, on_wait: Callable[[str], None]) -> Generator[None]:
             while not _try_lock(file.fileno()):
                 time.sleep(POLL_S)
         path.with_suffix(".pid").write_text(str(os.getpid()), "utf-8")
-        yield  # closing the file lets the lock go
+        yield file.fileno()  # closing the file lets the lock go
 
 
 def _holder(path: Path) -> str:

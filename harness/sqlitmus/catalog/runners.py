@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from bootstrap.guarded import marked
 from sqlitmus.catalog.definitions import Catalog, RunnerSpec
 from sqlitmus.catalog.plan import PlannedRunner
-from sqlitmus.machine import affinity, leftovers, process_tree
+from sqlitmus.machine import affinity, process_tree
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description
 from sqlitmus.vocabulary.errors import UsageError
@@ -166,7 +167,7 @@ def _answer(command: list[str], env: dict[str, str]) -> tuple[int, bytes, bytes]
     try:
         process = subprocess.Popen(
             command,
-            env=leftovers.marked(env),
+            env=marked(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -2,7 +2,7 @@
 
 `facts`, `architecture`, `affinity` describe it · `readiness` runs all of doctor's checks ·
 `conditions`, `probe`, `activity` observe it · `lock` admits one run at a time ·
-`leftovers` and its `guardian` let no process outlive what started it · `console`,
+`leftovers` lets no process outlive what started it · `console`,
 `process_tree`, `priority` hide what differs between systems (`docs/platforms.md`).
 
 Imports: vocabulary.

@@ -6,19 +6,17 @@ ends what carries the harness's mark.
 """
 
 import os
-import select
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
-from functools import cache
 
 import psutil
 
-from sqlitmus.machine import guardian
+from bootstrap.guarded import end_orphans, guarded
+from bootstrap.guardian import start_of
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import counted, some
 from sqlitmus.vocabulary.plain import one_line
@@ -26,17 +24,6 @@ from sqlitmus.vocabulary.plain import one_line
 GRACE_S = 0.1  # for what ends by itself as soon as it sees that its parent is gone
 PATIENCE_S = 2.0
 _SET_CHILD_SUBREAPER = 36
-
-
-def marked(environment: dict[str, str]) -> dict[str, str]:
-    """`environment` with this harness's mark, where the system has a use for it."""
-    mark = _mark(os.getpid())
-    return {**environment, guardian.VARIABLE: mark} if mark else environment
-
-
-@cache
-def _mark(_pid: int) -> str | None:
-    return guardian.mark() if sys.platform == "linux" else None
 
 
 class Leftovers:
@@ -95,30 +82,19 @@ def none_outlive(*held: int) -> Generator[Leftovers]:
 
     The guardian keeps the descriptors `held` open until that holds.
     """
-    mark = _mark(os.getpid())
-    if mark is None:
+    if sys.platform != "linux":
         yield Leftovers()
         return
-    watch = subprocess.Popen(
-        [sys.executable, "-I", "-S", guardian.__file__, mark],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,  # nobody else's, which a reader would wait for; its end is seen
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        pass_fds=held,
-        cwd="/",
-    )
-    watch.wait()
-    leftovers = Leftovers()
-    _reap_orphans(yes=True)
-    try:
-        yield leftovers
-    finally:
+    with guarded(*held):
+        leftovers = Leftovers()
+        _reap_orphans(yes=True)
         try:
-            leftovers.end()
+            yield leftovers
         finally:
-            _reap_orphans(yes=False)
-            _dismiss(watch)
+            try:
+                leftovers.end()
+            finally:
+                _reap_orphans(yes=False)
 
 
 def of_the_dead() -> int:
@@ -126,10 +102,8 @@ def of_the_dead() -> int:
 
     Raises NotFit when something cannot be ended.
     """
-    if sys.platform != "linux":
-        return 0
-    ended = guardian.end(guardian.is_orphaned, 1, PATIENCE_S)
-    if alive := [pid for pid in ended if guardian.start_of(pid) is not None]:
+    ended = end_orphans(PATIENCE_S)
+    if alive := [pid for pid in ended if start_of(pid) is not None]:
         raise _unending(alive)
     return len(ended)
 
@@ -140,19 +114,6 @@ def _unending(pids: list[int]) -> NotFit:
         f"{names}, left running by an invocation, cannot be ended and would disturb what is "
         "measured; wait until it ends, or restart the machine"
     )
-
-
-def _dismiss(watch: subprocess.Popen[bytes]) -> None:
-    """Send the guardian away, and wait until it holds nothing any more."""
-    assert watch.stdin
-    assert watch.stdout
-    with suppress(BrokenPipeError):
-        watch.stdin.write(b".")
-        watch.stdin.flush()
-    select.select([watch.stdout], [], [], PATIENCE_S)
-    with suppress(BrokenPipeError):
-        watch.stdin.close()
-    watch.stdout.close()
 
 
 def _reap_orphans(*, yes: bool) -> None:

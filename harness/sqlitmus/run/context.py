@@ -79,7 +79,7 @@ def opened(
     with leftovers.none_outlive(*held) as left:
         if many := leftovers.of_the_dead():
             were = counted(many, "process", "processes")
-            progress.insist(f"ended {were} that a killed run had left running")
+            progress.insist(f"ended {were} that a killed run or set-up had left running")
         with _opened(
             *(catalog, tools, progress, cells, left),
             size=size,

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import psutil
 
+from bootstrap.guarded import marked
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine.leftovers import Leftovers, marked, told
+from sqlitmus.machine.leftovers import Leftovers, told
 from sqlitmus.run import hyperfine, judge, resultfile
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from bootstrap.guarded import marked
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job

@@ -10,10 +10,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from bootstrap.guarded import marked
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree
-from sqlitmus.machine.leftovers import marked
 from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Question
 from sqlitmus.run.hyperfine import Invocation, Timing, collect

@@ -5,11 +5,12 @@ harness made. It shares no code with the oracle.
 """
 
 import hashlib
+import marshal
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,8 @@ _WORDS: dict[type, str] = {
 _BESIDE = ("-wal", "-journal")
 # the change counter, and with which version of SQLite which change was written
 _WITHOUT_MEANING = ((24, 28), (92, 100))
+_ROWS_AT_ONCE = 1000
+_PLAIN = 2  # marshal's version in which equal values have equal bytes, however they came about
 # primary codes of what befalls a reader, whatever the file holds
 _READERS = {
     sqlite3.SQLITE_BUSY,
@@ -60,24 +63,28 @@ class Files:
     """What database files hold.
 
     A file is opened unless it is, byte for byte, like one that was: then it holds the same. Most
-    invocations of a cell leave one of two or three files.
+    invocations of a cell leave one of two or three files. Rows are folded unless they are, value
+    for value, like those of another file: most files of a case differ only in their pages.
     """
 
     def __init__(self) -> None:
-        self._held: dict[tuple[str, bytes], Held] = {}
+        self._of_images: dict[tuple[str, bytes], Held] = {}
+        self._of_rows: dict[tuple[str, bytes], Held] = {}
         self.opened = 0
 
     def held(self, file: Path, queries: Sequence[Readback]) -> Held:
         """What `queries` find in `file`; raises Unproven, also when the file is damaged."""
-        image = _image(file)
-        at = (repr(queries), image) if image else None
-        if at and at in self._held:
-            return self._held[at]
+        image, asks = _image(file), repr(queries)
+        if image and (same := self._of_images.get((asks, image))):
+            return same
         self.opened += 1
-        held = _read(file, queries)
-        if at:
-            self._held[at] = held
-        return held
+        with _opened(file) as connection:
+            at = (asks, _content(connection, queries))
+            if at not in self._of_rows:
+                self._of_rows[at] = fold((q.columns, connection.execute(q.sql)) for q in queries)
+        if image:
+            self._of_images[asks, image] = self._of_rows[at]
+        return self._of_rows[at]
 
 
 def problem(
@@ -149,25 +156,41 @@ def _image(file: Path) -> bytes | None:
     return sha.digest()
 
 
-def _read(file: Path, queries: Sequence[Readback]) -> Held:
-    """Open `file`, which recovers it as any reader would, check it, and run `queries`."""
+@contextmanager
+def _opened(file: Path) -> Generator[sqlite3.Connection]:
+    """A transaction on `file`, which is recovered as for any reader, and checked.
+
+    Raises Unproven, also for what SQLite says inside the block.
+    """
     try:
         # no waiting: who would hold a lock after the process ended is no part of it
         with closing(
             sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
         ) as connection:
+            connection.execute("BEGIN")
             (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if finding != "ok":
                 raise Unproven(
                     "wrong", f"its database is damaged after the process ended: {finding}"
                 )
-            return fold((query.columns, connection.execute(query.sql)) for query in queries)
+            yield connection
     except sqlite3.Error as error:
         failed = getattr(error, "sqlite_errorcode", 0) & 0xFF in _READERS
         raise Unproven(
             "failed" if failed else "wrong",
             f"its database cannot be read after the process ended: {error}",
         ) from error
+
+
+def _content(connection: sqlite3.Connection, queries: Sequence[Readback]) -> bytes:
+    """A hash of every value that `queries` find, with its type; ten times as fast as `fold`."""
+    sha = hashlib.sha256()
+    for query in queries:
+        cursor = connection.execute(query.sql)
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            sha.update(marshal.dumps(rows, _PLAIN))
+        sha.update(marshal.dumps(None, _PLAIN))
+    return sha.digest()
 
 
 def _misfit(column: Column, kind: type) -> str:

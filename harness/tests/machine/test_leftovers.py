@@ -12,7 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from sqlitmus.machine import guardian, leftovers
+from bootstrap import guardian
+from bootstrap.guarded import marked
+from sqlitmus.machine import leftovers
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import running, until
 
@@ -25,9 +27,10 @@ print(subprocess.Popen({SLEEP!r}, start_new_session=True, stdout=-3, stderr=-3).
 """
 HARNESS = f"""
 import subprocess, sys
+from bootstrap.guarded import marked
 from sqlitmus.machine import leftovers
 with leftovers.none_outlive():
-    child = subprocess.Popen({SLEEP!r}, env=leftovers.marked({{}}), start_new_session=True,
+    child = subprocess.Popen({SLEEP!r}, env=marked({{}}), start_new_session=True,
         stdout=subprocess.DEVNULL)
     print(child.pid, flush=True)
     sys.stdin.read()
@@ -196,7 +199,7 @@ def test_marks_have_the_same_length_and_tell_the_dead_from_the_living() -> None:
         mine = guardian.mark()
         assert mine is not None
         space, _, start = mine.split("-")
-        assert len(mine) == len(leftovers.marked({})[guardian.VARIABLE]) == 40
+        assert len(mine) == len(marked({})[guardian.VARIABLE]) == 40
         theirs = f"{space}-{other.pid:010d}-{guardian.start_of(other.pid):016d}"
         assert not guardian.is_orphaned(mine)
         assert not guardian.is_orphaned(theirs)

@@ -145,6 +145,45 @@ def test_a_file_like_one_before_but_for_its_change_counter_is_not_opened_again(
     assert files.opened == 3
 
 
+def test_rows_like_those_of_another_file_are_not_folded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Files()
+    rows = ROWS * 1500  # more than are read at once
+    file = database(tmp_path, rows)
+    first = files.held(file, [QUERY])
+    monkeypatch.setattr(proof, "fold", None)
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("CREATE TABLE other(x)")
+    assert files.held(file, [QUERY]) is first
+    assert files.opened == 2
+    monkeypatch.undo()
+    with closing(sqlite3.connect(file)) as writer, writer:
+        writer.execute("UPDATE kept SET t = 'axb' WHERE rowid = 1")
+    changed = files.held(file, [QUERY])
+    assert changed.proof == first.proof
+    assert changed.digest != first.digest
+    assert files.held(file, [QUERY, QUERY]).proof == by_hand(
+        [(1, "axb", *ROWS[0][2:]), *rows[1:]] * 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("i", 1.0), ("i", "1"), ("t", b"ab"), ("r", 2), ("b", "x"), ("t", None)]
+)
+def test_values_that_are_equal_but_for_their_type_are_not_those_of_another_file(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    files = Files()
+    file = database(tmp_path, [(1, "ab", 2.0, b"x")])
+    files.held(file, [QUERY])
+    with closing(sqlite3.connect(file)) as writer, writer:
+        writer.execute(f"UPDATE kept SET {column} = ?", [value])
+    outcome, reason = unproven(file, files)
+    assert outcome == "wrong"
+    assert f"column {column} of its database holds " in reason
+
+
 @pytest.mark.parametrize(
     ("row", "misfit"),
     [

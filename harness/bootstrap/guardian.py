@@ -1,8 +1,8 @@
-"""Ends what a killed harness leaves running; a program of its own, with the standard library alone.
+"""Ends what a killed harness or set-up leaves running; a program of the standard library alone.
 
 `python -I -S guardian.py MARK` sleeps until its stdin ends. A byte before that is a farewell: it
-goes. The bare end means that the harness was killed: every process whose environment carries MARK
-is ended, with all that it started. Until then it holds what it inherits, as the machine's lock.
+goes. The bare end means that it was killed: every process whose environment carries MARK
+is ended, with all that it started. Until then it holds the locks that it inherits.
 
 Only Linux shows the environment of other processes, in /proc.
 """
@@ -118,7 +118,7 @@ def main(marked: str) -> None:
     """Guard the process that holds the other end of stdin."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    # Not a child of the harness, which then sees at once whether it has any.
+    # Not a child of what it guards, which then sees at once whether it has any.
     if os.fork():
         os._exit(0)
     if not os.read(0, 1):

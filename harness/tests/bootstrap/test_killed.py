@@ -1,0 +1,137 @@
+"""A set-up that is killed leaves nothing running, and keeps its lock until that holds."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bootstrap.filelock import exclusive
+from tests.fakes.clone import running, until
+
+if TYPE_CHECKING:
+    from tests.bootstrap.conftest import Bench
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux marks")
+DEADLINE_S = 10.0
+
+SET_UP = """
+import sys
+from pathlib import Path
+from bootstrap.context import Context, Settings
+from bootstrap.engine import ensure
+from bootstrap.progress import Progress
+from bootstrap.step import Entry, Step
+
+clone, toolchain, slow = map(Path, sys.argv[1:])
+
+def make(context, folder, commands):
+    (folder / "half").touch()
+    commands.run(context.logs / "one.log", [slow, "build"], folder, context.environ)
+    return {"one": Entry("half")}
+
+step = Step("one", "making one", lambda _: None, lambda _: {"fact": "same"}, make)
+ensure([step], Context(clone, toolchain, Settings.load(), {}), Progress())
+"""
+
+
+@dataclass
+class Killed:
+    """A set-up that was killed beside a slow command: who was with it, and what they hold open."""
+
+    pid: int
+    guardian: int | None
+    pipe: int
+
+    def gone(self) -> bool:
+        """Whether the command and what it started have ended; waits for that, but not for ever."""
+        return bool(select.select([self.pipe], [], [], DEADLINE_S)[0]) and not os.read(self.pipe, 1)
+
+
+def killed(bench: "Bench", *, with_guardian: bool) -> Generator[Killed]:
+    """Kill a set-up, and its guardian, too, while its command and a session of that run."""
+    pipe = bench.tools / "pipe"
+    os.mkfifo(pipe)
+    # both hold the pipe open, so that its end tells that both are gone
+    slow = bench.tool(
+        "slow", f"exec 3>{pipe}; /usr/bin/setsid /bin/sleep 600 & echo $$ $! >&3; wait"
+    )
+    words = [sys.executable, "-c", SET_UP, bench.context.clone, bench.context.toolchain, slow]
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(words, env=path, stderr=subprocess.DEVNULL) as process:
+        reader = os.open(pipe, os.O_RDONLY)
+        pids = [int(word) for word in os.read(reader, 100).split()]
+        guardian = guardian_of(process.pid)
+        if with_guardian and guardian:
+            os.kill(guardian, signal.SIGKILL)
+            until(lambda: not running(guardian), "the guardian lives on")
+        process.kill()
+    try:
+        yield Killed(process.pid, guardian, reader)
+    finally:
+        os.close(reader)
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def guardian_of(pid: int) -> int | None:
+    """The guardian that watches over a process."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if f"-{pid:010d}-" in file.read_text("utf-8"):
+                return int(file.parent.name)
+    return None
+
+
+@pytest.fixture
+def killed_set_up(bench: "Bench") -> Generator[Killed]:
+    yield from killed(bench, with_guardian=False)
+
+
+@pytest.fixture
+def killed_with_guardian(bench: "Bench") -> Generator[Killed]:
+    yield from killed(bench, with_guardian=True)
+
+
+def test_what_a_killed_set_up_started_ends_before_its_lock_is_free(
+    bench: "Bench", killed_set_up: Killed
+) -> None:
+    with exclusive(bench.context.toolchain / "lock", lambda _: None):
+        assert killed_set_up.gone()
+
+
+def test_what_was_half_made_is_made_anew(bench: "Bench", killed_set_up: Killed) -> None:
+    (half,) = (bench.context.toolchain / "one").iterdir()
+    assert (half / "half").exists()
+    assert bench.ensure(bench.step("one"))["one"].ready
+    assert bench.made == ["one"]
+    assert not (half / "half").exists()
+    assert killed_set_up.gone()
+
+
+def test_what_killed_set_up_and_guardian_left_is_ended_by_the_next(
+    bench: "Bench", killed_with_guardian: Killed
+) -> None:
+    bench.ensure(bench.step("one"))
+    assert killed_with_guardian.gone()
+    assert "ended what a killed run or set-up had left running: " in bench.said.getvalue()
+
+
+def test_a_set_up_that_ends_has_no_guardian_any_more(bench: "Bench") -> None:
+    guardians: list[int | None] = []
+
+    def look(*_: object) -> None:
+        guardians.append(guardian_of(os.getpid()))
+
+    assert bench.ensure(bench.step("one", make=look))["one"].ready
+    (guardian,) = guardians
+    assert guardian
+    assert guardian_of(os.getpid()) is None
