@@ -49,8 +49,8 @@ def spreads(table: Array) -> list[float | None]:
     of_pairs = np.array([np.atleast_1d(deviation(logs - row)) ** 2 for row in logs])
     sums = of_pairs.sum(axis=1)
     whole = sums.sum() / (2 * (count - 1))
-    own = np.full(count, whole / 2) if count == 2 else (sums - whole) / (count - 2)
-    return np.sqrt(np.maximum(own, LEAST_SHARE * whole / count)).tolist()
+    each = np.full(count, whole / 2) if count == 2 else (sums - whole) / (count - 2)
+    return np.sqrt(np.maximum(each, LEAST_SHARE * whole / count)).tolist()
 
 
 def lead_in_ms(
