@@ -45,8 +45,8 @@ def gain(one: Passes, other: Passes, resamples: int = RESAMPLES, seed: int = 1) 
     """
     blocks, slots = one.logs.shape
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(blocks, size=(resamples, blocks))
-    every = np.concatenate([np.arange(blocks)[None], drawn])  # the recording itself comes first
+    every = rng.integers(blocks, size=(1 + resamples, blocks))
+    every[0] = range(blocks)  # the recording itself
     seconds = np.log(one.seconds[every].mean(axis=1) / other.seconds[every].mean(axis=1))
     ratios = np.stack(
         [

@@ -23,7 +23,7 @@ def shown(selftest: Json, *, rounds: int = 0) -> SelfTest | None:
         "seconds": 1.0,
     }
     planned = plan(names)
-    planned["counts"] = {case["id"]: {name: counts for name in names} for case in planned["cases"]}
+    planned["counts"] = {case["id"]: dict.fromkeys(names, counts) for case in planned["cases"]}
     assert planned["counts"]
     return from_records(planned, [], [], {}, selftest=selftest).selftest
 

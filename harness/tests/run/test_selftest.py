@@ -245,8 +245,10 @@ def test_too_small_a_budget_is_told(desk: Desk) -> None:
         ({"case_id": "get"}, "get has too few operations to repeat 3 % of them"),
         (
             {"case_id": "get", "scheme": "relay"},
-            "get has too few operations in an iteration of a turn to repeat 3 % of them; ask for "
-            "--scheme process",
+            (
+                "get has too few operations in an iteration of a turn to repeat 3 % of them; ask "
+                "for --scheme process"
+            ),
         ),
     ],
 )
@@ -393,7 +395,11 @@ def test_both_schemes_must_pass_and_their_lines_follow_each_other(
         "process": {"lines": ["lone"], "passed": True},
         "relay": {"lines": ["turns"], "passed": False},
     }
-    monkeypatch.setattr(judge, "judge_scheme", lambda name, *_: of[name])
+
+    def rates(name: Scheme, *_: object) -> dict[str, Any]:
+        return of[name]
+
+    monkeypatch.setattr(judge, "judge_scheme", rates)
     both = judge.judge({"process": equal(), "relay": equal(spread=0.02)}, "a", "many")
     assert (both["runner"], both["case"], both["passed"]) == ("a", "many", False)
     assert both["schemes"] == of
@@ -404,7 +410,10 @@ def test_both_schemes_must_pass_and_their_lines_follow_each_other(
 
 
 def test_turns_are_better_where_they_halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "judge_scheme", lambda *_: {"lines": [], "passed": True})
+    def rates(*_: object) -> dict[str, Any]:
+        return {"lines": [], "passed": True}
+
+    monkeypatch.setattr(judge, "judge_scheme", rates)
     turns = equal(spread=0.005, seconds=3.0)
     both = judge.judge({"process": equal(), "relay": turns}, "a", "many")
     # a quarter of the variance, in one and a half of the time
@@ -417,24 +426,32 @@ def test_turns_are_better_where_they_halve_the_noise(monkeypatch: pytest.MonkeyP
     [
         (
             Gain(2, 1.25, 2.5),
-            "Better for this case on this machine: processes in turns; one after the other they "
-            "take 2.00 times [1.25, 2.50] as long for the same precision.",
+            (
+                "Better for this case on this machine: processes in turns; one after the other "
+                "they take 2.00 times [1.25, 2.50] as long for the same precision."
+            ),
         ),
         (
             Gain(0.5, 0.4, 0.8),
-            "Better for this case on this machine: processes one after the other; in turns they "
-            "take 2.00 times [1.25, 2.50] as long for the same precision.",
+            (
+                "Better for this case on this machine: processes one after the other; in turns "
+                "they take 2.00 times [1.25, 2.50] as long for the same precision."
+            ),
         ),
         (
             Gain(1.5, 1.0, 2),
-            "Which scheme is better for this case on this machine is not resolved: for the same "
-            "precision, processes one after the other take 1.50 times [1.00, 2.00] as long as "
-            "those in turns.",
+            (
+                "Which scheme is better for this case on this machine is not resolved: for the "
+                "same precision, processes one after the other take 1.50 times [1.00, 2.00] as "
+                "long as those in turns."
+            ),
         ),
         (
             None,
-            "Which scheme is better for this case on this machine cannot be told: some times do "
-            "not vary.",
+            (
+                "Which scheme is better for this case on this machine cannot be told: some times "
+                "do not vary."
+            ),
         ),
     ],
 )
