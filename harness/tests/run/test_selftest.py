@@ -15,7 +15,8 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
-from sqlitmus.run import context, sets
+from sqlitmus.machine import limits
+from sqlitmus.run import context, pilot, sets
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.progress import Progress
@@ -168,20 +169,32 @@ def test_a_scheme_can_be_asked_for(desk: Desk, scheme: Scheme) -> None:
     assert {which for which, _ in by_pass(desk.instant.measured)} == {scheme}
 
 
-def test_without_turns_only_lone_processes_are_measured(desk: Desk) -> None:
-    desk.monkeypatch.setattr(context, "unsupported", lambda: "no turns on this system")
-    desk.monkeypatch.setattr(passes, "unsupported", lambda: "no turns on this system")
-    assert list(recorded(desk)) == ["process"]
-    with pytest.raises(UsageError, match=r"^no turns on this system; ask for --scheme process$"):
-        recorded(desk, scheme="relay")
+def no_turns_on_this_system(desk: Desk) -> None:
+    for module in (context, pilot):
+        desk.monkeypatch.setattr(module, "unsupported", lambda: "it has no pidfd_open")
 
 
-def test_a_case_without_turns_is_measured_without_them(desk: Desk) -> None:
+def rated(desk: Desk) -> None:
     desk.clone.write("scenarios/many.toml", MANY.replace("axes.", "rate = 1e9\naxes."))
+
+
+def too_little_memory(desk: Desk) -> None:
+    desk.clone.replace("scenarios/modes.toml", "blocks = 2\npilot = 0", "blocks = 2\npilot = 1")
+    desk.monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
+
+
+@pytest.mark.parametrize("hinder", [no_turns_on_this_system, rated, too_little_memory])
+def test_without_turns_only_lone_processes_are_measured(
+    desk: Desk, hinder: Callable[[Desk], None]
+) -> None:
+    hinder(desk)
     assert list(recorded(desk)) == ["process"]
-    message = r"^processes of many cannot take turns; ask for --scheme process$"
-    with pytest.raises(UsageError, match=message):
+    assert {m.iterations for m in desk.instant.measured[-SLOTS:]} == {3}
+    with pytest.raises(UsageError) as told:
         recorded(desk, scheme="relay")
+    assert str(told.value) == (
+        "processes of many cannot take turns on this machine; ask for --scheme process"
+    )
 
 
 def test_each_process_of_a_set_has_a_seat_of_its_own(desk: Desk) -> None:

@@ -12,8 +12,7 @@ from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts
-from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.relay.turns import Turns, lone
+from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.sets import Seating, play_whole
 from sqlitmus.run.verify import Answers, oracle_answer
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -54,22 +53,13 @@ class Pass:
     seconds: float
 
 
-def schemes(context: Context, case: Case, only: Scheme | None) -> list[Scheme]:
-    """The schemes in which `case` can be measured, or the one asked for; raises UsageError."""
-    if only == "process":
-        return ["process"]
-    hindrance = unsupported() if context.relay is None else None
-    if lone(case, context.catalog.scenarios[case.scenario]):
-        hindrance = f"processes of {case.id} cannot take turns"
-    if only and hindrance:
-        raise UsageError(f"{hindrance}; ask for --scheme process")
-    return [only] if only else ["process"] if hindrance else ["process", "relay"]
-
-
 def prepare(
     context: Context, case: Case, runner: str, mode: Mode, scheme: Scheme, answers: Answers
-) -> Work:
-    """The verified case with a pilot's counts for `scheme`; raises NotFit when it goes wrong."""
+) -> Work | None:
+    """The verified case with a pilot's counts for `scheme`; raises NotFit when it goes wrong.
+
+    None where its processes cannot take turns, in the scheme in which they would.
+    """
     cells: Cells = {case.id: [runner]}
     fit = answers.fit(cells)
     scheming = mode.model_copy(update={"scheme": scheme})
@@ -78,6 +68,8 @@ def prepare(
     if counts is None:
         verified = answers.records[case.id, runner]
         raise NotFit(f"{case.id}/{runner}: {verified.outcome}: {verified.reason}")
+    if scheme == "relay" and not counts.rounds:
+        return None
     more = round(counts.operations * SLOWER)
     if abs(more / counts.operations - SLOWER) > ROUNDING:
         hint = "; ask for --scheme process" if scheme == "relay" else ""

@@ -11,7 +11,7 @@ from sqlitmus.machine import lock
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress, clock
 from sqlitmus.run.selftest.keep import Recording
-from sqlitmus.run.selftest.passes import INTERRUPTED, Pass, Work, play, prepare, schemes
+from sqlitmus.run.selftest.passes import INTERRUPTED, Pass, Work, play, prepare
 from sqlitmus.run.verify import verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -55,10 +55,16 @@ def record(
             held=(handle,),
         ) as context,
     ):
-        names = schemes(context, case, scheme)
         answers = verify_cells(context, [case], cells)
-        works = [prepare(context, case, runner, mode, name, answers) for name in names]
+        schemes: list[Scheme] = [scheme] if scheme else ["process", "relay"]
+        prepared = [prepare(context, case, runner, mode, name, answers) for name in schemes]
         context.memory.save()
+        works = [work for work in prepared if work]
+        if not works:
+            raise UsageError(
+                f"processes of {case_id} cannot take turns on this machine; ask for "
+                "--scheme process"
+            )
         blocks = list(_blocks(context, works, budget_s, seed))
     if len(blocks) < BLOCKS:
         raise NotFit(
@@ -66,12 +72,12 @@ def record(
             "--time-budget"
         )
     return {
-        name: Recording(
-            [block[name].equal for block in blocks],
-            [block[name].slower for block in blocks],
-            [block[name].seconds for block in blocks],
+        work.scheme: Recording(
+            [block[work.scheme].equal for block in blocks],
+            [block[work.scheme].slower for block in blocks],
+            [block[work.scheme].seconds for block in blocks],
         )
-        for name in names
+        for work in works
     }
 
 
