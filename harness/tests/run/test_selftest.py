@@ -179,7 +179,8 @@ def rated(desk: Desk) -> None:
 
 
 def too_little_memory(desk: Desk) -> None:
-    desk.clone.replace("scenarios/modes.toml", "blocks = 2\npilot = 0", "blocks = 2\npilot = 1")
+    quick = 'without a pilot"\nblocks = 2\npilot = '
+    desk.clone.replace("scenarios/modes.toml", f"{quick}0", f"{quick}1")
     desk.monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
 
 
@@ -225,6 +226,15 @@ def test_a_set_in_which_the_machine_stood_by_is_played_again(desk: Desk) -> None
     assert played[2] == played[3] == "1/2"
     assert len(both["relay"].equal) == len(played) - 1
     assert "many: the machine stood by during it; the set is played again" in desk.said()
+
+
+def test_a_machine_that_stands_by_in_every_set_is_told(desk: Desk) -> None:
+    def stood_by(*_: object) -> list[Turned]:
+        raise Abandoned("the machine stood by during it")
+
+    desk.monkeypatch.setattr(sets, "play", stood_by)
+    with pytest.raises(NotFit, match=r"^many: each of 5 sets was given up; start again later$"):
+        recorded(desk)
 
 
 def test_as_many_blocks_as_fit_into_the_budget(desk: Desk) -> None:
