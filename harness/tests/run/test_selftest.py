@@ -282,6 +282,14 @@ def test_what_cannot_be_tested_is_told(desk: Desk, changes: dict[str, Any], mess
     assert desk.instant.measured == []
 
 
+@pytest.mark.parametrize("operations", [10, 20, 50])
+def test_what_would_not_be_3_percent_is_not_called_so(desk: Desk, operations: int) -> None:
+    fewer = MANY.replace("operations = 100", f"operations = {operations}")
+    desk.clone.write("scenarios/many.toml", fewer)
+    with pytest.raises(UsageError, match=r"^many has too few operations to repeat 3 % of them$"):
+        recorded(desk)
+
+
 @pytest.mark.parametrize("scheme", ITERATIONS)
 @pytest.mark.parametrize(
     ("lie", "at", "message"),
