@@ -36,21 +36,21 @@ class Passes:
     seconds: Array
 
 
-def gain(one: Passes, other: Passes, resamples: int = RESAMPLES, seed: int = 1) -> Gain | None:
-    """How many times as long `one` takes as `other`, by passes in the same blocks.
+def gain(base: Passes, other: Passes, resamples: int = RESAMPLES, seed: int = 1) -> Gain | None:
+    """How many times as long `base` takes as `other`, by passes in the same blocks.
 
     A way's cost is Yuen's squared error of the log ratio of two slots, times the mean seconds of a
     pass; the gain is the median over all pairs of slots. Its interval is that of the percentile
-    bootstrap over blocks, which `one` and `other` share. None where a pair's times are all equal.
+    bootstrap over blocks, which `base` and `other` share. None where a pair's times are all equal.
     """
-    blocks, slots = one.logs.shape
+    blocks, slots = base.logs.shape
     rng = np.random.default_rng(seed)
     every = rng.integers(blocks, size=(1 + resamples, blocks))
     every[0] = range(blocks)  # the recording itself
-    seconds = np.log(one.seconds[every].mean(axis=1) / other.seconds[every].mean(axis=1))
+    seconds = np.log(base.seconds[every].mean(axis=1) / other.seconds[every].mean(axis=1))
     ratios = np.stack(
         [
-            2 * (_log_error(one.logs, pair, every) - _log_error(other.logs, pair, every))
+            2 * (_log_error(base.logs, pair, every) - _log_error(other.logs, pair, every))
             for pair in combinations(range(slots), 2)
         ]
     )

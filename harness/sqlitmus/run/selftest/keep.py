@@ -32,8 +32,8 @@ def save(result: dict[str, Any], recordings: dict[Scheme, Recording], folder: Pa
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     recorded = {
-        name: {"equal_ns": one.equal, "slower_ns": one.slower, "seconds": one.seconds}
-        for name, one in recordings.items()
+        name: {"equal_ns": each.equal, "slower_ns": each.slower, "seconds": each.seconds}
+        for name, each in recordings.items()
     }
     file.write_bytes(json.dumps({**result, "recorded": recorded}, ensure_ascii=False).encode())
     return file
