@@ -2,8 +2,8 @@
 
 `files`, `samples`, `data` what is read · `outcomes`, `cells` who did what, in what time · `pairs`
 comparisons · `work` whether all did the same · `standings`, `scaling`, `provenance`, `proofs`,
-`durability`, `notices`, `headline`, `method` one part of the report each · `assemble` puts them
-together · `claims/` published claims.
+`durability`, `notices`, `headline`, `method`, `selftest` one part of the report each · `assemble`
+puts them together · `claims/` published claims.
 
 Imports: vocabulary, stats, machine, catalog, run, results.
 """

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlitmus.analysis.claims.details import Details, read_details
 from sqlitmus.analysis.samples import Cells as SampleCells
 from sqlitmus.analysis.samples import Samples, read_samples
+from sqlitmus.analysis.selftest import Tested, of_run
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import Shard
@@ -183,14 +184,6 @@ class Gated(Record):
     lines: list[str]
 
 
-class Tested(Record):
-    """The part of the last self-test that a report shows."""
-
-    created: str
-    lines: list[str]
-    passed: bool
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RunData:
     """A run directory in memory. `checks` is keyed by (case id, runner name)."""
@@ -252,7 +245,8 @@ def from_records(
         raise RunDataError(str(error)) from error
     facts = {str(name): str(value) for name, value in machine.items()}
     tested = None if selftest is None else validated(Tested, selftest, "selftest.json")
-    shown = tested and SelfTest(tested.created, tested.lines, tested.passed)
+    took_turns = any(c.rounds for of in parsed.counts.values() for c in of.values())
+    shown = tested and of_run(tested, took_turns=took_turns)
     more = None
     if details is not None and parsed.kind == "claims":
         told = (

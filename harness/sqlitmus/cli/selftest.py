@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from sqlitmus.cli import options
 from sqlitmus.cli.options import Wait, seconds
 from sqlitmus.cli.output import tell
 from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.nouns import listed
 from sqlitmus.vocabulary.plain import json_text
 
 
@@ -25,20 +27,27 @@ def selftest(
     time_budget: Annotated[
         str, typer.Option(help="As many blocks as fit, such as 90s, 5m or 1h.")
     ] = "5m",
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            help="Only relay (processes take turns) or process (one after the other); by default "
+            "both, and which is better here."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for the recording.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     wait: Wait = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
-    """Measure this machine's own false-alarm rate; the result stands in each later report."""
+    """Measure this machine's own false-alarm rates; the result stands in each later report."""
     from sqlitmus.catalog import definitions
-    from sqlitmus.run import selftest as test
     from sqlitmus.run.progress import Progress
+    from sqlitmus.run.selftest import judge, keep, record
     from sqlitmus.vocabulary import paths
 
     progress = Progress(quiet=quiet)
-    recording = test.record(
+    recordings = record.record(
         definitions.load(),
         paths.tools(),
         progress,
@@ -47,14 +56,19 @@ def selftest(
         budget_s=seconds(time_budget),
         seed=seed,
         wait=wait,
+        scheme=options.scheme(scheme),
     )
     progress.clear()
-    result = test.judge(recording, runner, case)
-    file = test.save(result, recording, out or paths.RESULTS)
+    result = judge.judge(recordings, runner, case)
+    file = keep.save(result, recordings, out or paths.RESULTS)
     if json_:
         tell(json_text(json.dumps(result, indent=1, ensure_ascii=False)))
     else:
         tell("\n".join(result["lines"]))
-        tell("passed" if result["passed"] else "FAILED: verdicts of this machine need care")
-    progress.say(f"recording: {file}")
+        failed = [
+            judge.TITLES[name] for name in recordings if not result["schemes"][name]["passed"]
+        ]
+        care = f"FAILED {listed(failed)}: verdicts of such runs on this machine need care"
+        tell(care if failed else "passed")
+    progress.say(f"recordings: {file}")
     raise typer.Exit(Exit.DONE if result["passed"] else Exit.GATE_FAILED)

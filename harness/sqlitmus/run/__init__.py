@@ -6,8 +6,8 @@ and `blocks` measures them · `invocations` runs one cell once: `preparation` ma
 `hyperfine` starts it, `judging` decides by `judge` (the oracle's answer), `belonging` and
 `plausible` (whose result, and whether it can be), `proof` (what the database holds) · `freshness`,
 `syncs`, `fixtures`, `oracle` prove what a runner says of itself by other means · `store` is the run
-directory · `memory` remembers earlier runs · `selftest` measures equal processes · `processes/`
-starts several processes at once, `relay/` lets those of a case take turns.
+directory · `memory` remembers earlier runs · `processes/` starts several processes at once,
+`relay/` lets those of a case take turns, `sets` judges them · `selftest/` measures equal processes.
 
 Imports: vocabulary, stats, machine, catalog.
 """

@@ -17,7 +17,6 @@ from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
-from sqlitmus.run.relay.relay import Abandoned
 from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.schedule import Slot, schedule
 from sqlitmus.run.sets import Seating, Turned
@@ -25,12 +24,11 @@ from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Detail, detail
-from sqlitmus.vocabulary.errors import Exit, NotFit
+from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
 
 IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
-TRIES = 5  # of a set that is given up whenever the machine stands by
 
 _UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.0)
 
@@ -202,22 +200,11 @@ class Measuring:
 
     def _set(self, slots: list[Slot], take: int) -> bool:
         """One set of turns, saved whole; False if it was cut off."""
-        context = self._context
-        assert context.relay
         seatings = [self._seating(slot, take) for slot in slots]
         seed = f"{self._plan.seed}/{slots[0].block}/{take}/{slots[0].unit}"
-        for _ in range(TRIES):
-            try:
-                turned = sets.play(
-                    context.invocations, context.relay, seatings, seed, context.stop.asked
-                )
-                break
-            except Abandoned as abandoned:
-                if context.stop.requested:
-                    return False
-                context.progress.say(f"{slots[0].case}: {abandoned}; the set is played again")
-        else:
-            raise NotFit(f"{slots[0].case}: each of {TRIES} sets was given up; start again later")
+        turned = sets.play_whole(self._context, seatings, seed)
+        if turned is None:
+            return False
         lines: list[tuple[Sample, Iterations | None]] = []
         for slot, seating, result in zip(slots, seatings, turned, strict=True):
             lines.append(

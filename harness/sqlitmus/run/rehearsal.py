@@ -69,10 +69,10 @@ def _of_a_set(spread: float | None, rounds: int) -> float | None:
 def _rehearsed(
     context: Context, case: Case, counts: Mapping[str, Counts], answers: Answers
 ) -> dict[str, Settling | None]:
-    context.progress.step(f"pilot  {case.id}  {len(counts)} in turns")
     assert context.relay
     seatings: list[Seating] = []
-    for name, planned in counts.items():
+    # a process alone would have the caches to itself, so the only runner of a case sits there twice
+    for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
         per_turn = planned.iterations // planned.rounds
         fewer = planned.model_copy(update={"rounds": ROUNDS, "iterations": ROUNDS * per_turn})
         counted = fewer.of(case)
@@ -81,7 +81,9 @@ def _rehearsed(
         except Unanswered:  # told when the plan is asked for
             return {}
         runner = context.installed[name]
-        seatings.append(Seating(counted, runner, name, Turns.of(fewer), answer))
+        label = f"{name} again" if seatings and len(counts) == 1 else name
+        seatings.append(Seating(counted, runner, label, Turns.of(fewer), answer))
+    context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
     try:
         turned = sets.play(
             context.invocations, context.relay, seatings, case.id, context.stop.asked
@@ -91,14 +93,14 @@ def _rehearsed(
     seen: dict[str, Settling | None] = {}
     table: list[Array] = []
     for seating, attempt in zip(seatings, (each.attempt for each in turned), strict=True):
-        result = attempt.invocation.result
+        result, name = attempt.invocation.result, seating.runner.spec.name
         if attempt.outcome == "ok" and result:
             seen[seating.label] = settling(result.iterations_ns, seating.turns)
             table.append(laps(result.iterations_ns, seating.turns))
         else:
-            answers.went_wrong(case, seating.label, attempt, "in the pilot")
+            answers.went_wrong(case, name, attempt, "in the pilot")
             reason = f"{attempt.outcome} in the pilot: {attempt.reason}"
-            context.progress.say(f"{case.id}/{seating.label}: {reason}")
+            context.progress.say(f"{case.id}/{name}: {reason}")
     for name, spread in zip(seen, spreads(np.array(table)), strict=True):
         seen[name] = (cell := seen[name]) and cell.model_copy(update={"spread": spread})
-    return seen
+    return {name: cell for name, cell in seen.items() if name in counts}

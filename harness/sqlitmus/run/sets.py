@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt, Invocations
 from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.relay.relay import Relay
+from sqlitmus.run.relay.relay import Abandoned, Relay
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Turns
+from sqlitmus.vocabulary.errors import NotFit
+
+TRIES = 5  # of a set that is given up whenever the machine stands by
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +67,20 @@ def play(
         right = attempt.outcome == "ok"
         turned.append(Turned(attempt, seat.steady_ns if right else None, seat.idle))
     return turned
+
+
+def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Turned] | None:
+    """One set of `seatings`, played again where the machine stood by; None if asked to stop.
+
+    Raises NotFit when it stood by each time.
+    """
+    assert context.relay
+    case = seatings[0].case.id
+    for _ in range(TRIES):
+        try:
+            return play(context.invocations, context.relay, seatings, seed, context.stop.asked)
+        except Abandoned as abandoned:
+            if context.stop.requested:
+                return None
+            context.progress.say(f"{case}: {abandoned}; the set is played again")
+    raise NotFit(f"{case}: each of {TRIES} sets was given up; start again later")
