@@ -25,6 +25,7 @@ import typer
 
 from benchmarks.setups import SetUps
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.terms import Scheme
 from tests.fakes import clone as clones
 from tests.fakes.clone import Clone, measured_order, planned_order, until
 from tests.faults.stage import Stage
@@ -42,6 +43,7 @@ class Phase:
     begun: Callable[[Clone], bool]
     lasts_s: float
     real: bool = False
+    scheme: Scheme = "process"
 
 
 def samples(clone: Clone) -> bytes:
@@ -57,8 +59,10 @@ PHASES = [
     Phase("verify", lambda clone: bool(clone.pids()), 0.8),
     Phase("pilot", lambda clone: clone.state("a").exists(), 1.0),
     Phase("blocks", lambda clone: samples(clone).count(b"\n") > 1, 2.0),
+    Phase("pilot of turns", lambda clone: clone.state("a").exists(), 1.0, scheme="relay"),
+    Phase("sets", lambda clone: samples(clone).count(b"\n") > 1, 2.0, scheme="relay"),
     Phase("footer, report", lambda clone: b"complete" in samples(clone), 0.8),
-    Phase("node, any moment", lambda _: True, 12.0, real=True),
+    Phase("node, any moment", lambda _: True, 12.0, real=True, scheme="relay"),
 ]
 SET_UP = "set-up"
 
@@ -114,6 +118,7 @@ def kill_once(stage: Stage, phase: Phase, chance: random.Random, tally: Tally) -
         clone.runner("a")
         clone.runner("family", "family=group,session,daemon")
     run = ("run", "--size", "s", "--blocks", "2", *(REAL if phase.real else FAKES))
+    run += ("--scheme", phase.scheme)
     harness = clone.start(*run)
     until(lambda: phase.begun(clone) or harness.poll() is not None, f"{phase.title} did not begin")
     time.sleep(chance.uniform(0, phase.lasts_s))
