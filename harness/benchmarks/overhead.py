@@ -55,7 +55,7 @@ def main(
     sets: Annotated[int, typer.Option(min=5)] = 10,
     lead_in_ms: Annotated[float, typer.Option(min=0)] = 20,
     lap_ms: Annotated[float, typer.Option(min=1)] = 10,
-    warmup_ms: Annotated[int, typer.Option(min=1)] = 300,
+    warmup_ms: Annotated[int, typer.Option(min=1, max=2000)] = 300,  # its lines fit into a pipe
 ) -> None:
     """Print one line per runner and workload."""
     if reason := unsupported():
