@@ -10,6 +10,9 @@ from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.relay.turns import Turns
 
 
+AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What takes a seat: a command with its job, its turns, and where result and log go."""
@@ -74,11 +77,14 @@ class Seat:
         self._iterate(self._turns.warmup)
 
     def _iterate(self, count: int) -> None:
-        self._group.release(count)
-        if self._group.left:
-            self._group.wait_until_ready()
-        else:
-            self._group.wait_until_ended()
+        while count:
+            at_once = min(count, AT_ONCE)
+            self._group.release(at_once)
+            if self._group.left:
+                self._group.wait_until_ready()
+            else:
+                self._group.wait_until_ended()
+            count -= at_once
 
     def _attempt(self, act: Callable[[], None]) -> None:
         if self.problem:

@@ -141,3 +141,11 @@ def test_seats_have_turns_of_their_own_length(tmp_path: Path, hyperfine_program:
     counts = [len(one.invocation.result.iterations_ns) for one in told if one.invocation.result]
     assert counts == [TURNS.iterations, longer.iterations]
     assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 2)
+
+
+def test_more_iterations_than_a_pipe_holds_lines_block_nobody(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    many = Turns(warmup=60_000, rounds=1, lead_in=1, lap=1)
+    (told,) = play(tmp_path, hyperfine_program, "", turns=[many])
+    assert told.invocation.problem is None
