@@ -9,7 +9,6 @@ from sqlitmus.run.hyperfine import Hyperfine, Invocation, collect, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.relay.turns import Turns
 
-
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
 
 
