@@ -18,10 +18,10 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import cases, definitions, fixture
-from sqlitmus.run.blocks import to_sample
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.proof import Files, Held
+from sqlitmus.run.sampling import to_sample
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths

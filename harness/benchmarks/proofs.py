@@ -10,11 +10,11 @@ import time
 
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.plan import Case
-from sqlitmus.run.blocks import witnesses
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.prober import prove_fresh
 from sqlitmus.run.progress import Progress
+from sqlitmus.run.sampling import witnesses
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths

@@ -14,15 +14,14 @@ from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.sampling import to_sample, witnesses
 from sqlitmus.run.schedule import Slot, schedule
-from sqlitmus.run.sets import Seating, Turned
+from sqlitmus.run.sets import Seating
 from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
-from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import Detail, detail
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
@@ -308,53 +307,3 @@ def _probes(block: Block) -> list[int]:
 def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
     fit = {(r.case, r.runner) for r in directory.verified() if r.outcome == "ok"}
     return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}
-
-
-def witnesses(slot: Slot, take: int, case: Case) -> bool:
-    """Whether an invocation also gives a digest: the first of each cell that iterates."""
-    first = slot.block == 0 and take == 0 and slot.label == slot.runner
-    return first and case.metric == "steady" and not case.processes
-
-
-def to_sample(
-    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
-) -> tuple[Sample, Iterations | None]:
-    """What is kept of an invocation, of a set where it is `turned`.
-
-    A process that gave a digest did more than the others of its cell: it has no figures of the
-    whole process. The wall time of one that took turns is that of the others, too.
-    """
-    timing, result = attempt.invocation.timing, attempt.invocation.result
-    sample = Sample(
-        block=slot.block,
-        take=take,
-        position=slot.position,
-        case=slot.case,
-        runner=slot.runner,
-        label=slot.label,
-        outcome=attempt.outcome,
-        reason=attempt.reason,
-        log=attempt.log,
-    )
-    # A wrong or failed invocation has no figures: they must never look like a result.
-    if attempt.outcome != "ok" or result is None or timing is None:
-        return sample, None
-    iterations = result.iterations_ns
-    measured: dict[str, object] = {
-        "figures": {
-            figure.name: figure.measured(attempt.invocation, len(iterations))
-            for figure in figures.FIGURES
-            if not (digest and figure.per == "process")
-            if not (turned and figure.primary)
-        }
-    }
-    if not iterations:
-        return sample.model_copy(update=measured), None
-    measured["steady_ns"] = turned.steady_ns if turned else statistics.median(iterations)
-    series = Iterations(
-        position=slot.position,
-        take=take,
-        warmup_ns=result.warmup_ns,
-        iterations_ns=iterations,
-    )
-    return sample.model_copy(update=measured), series

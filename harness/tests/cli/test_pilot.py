@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.plan import Counts
 from sqlitmus.machine import limits
-from sqlitmus.run import context, pilot
+from sqlitmus.run import context, pilot, turning
 from sqlitmus.run.counts import block_seconds
 from sqlitmus.run.pace import Pace
 from sqlitmus.run.store import RunDirectory
@@ -264,7 +264,7 @@ def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
 def test_where_processes_cannot_be_alive_together_the_run_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (context, pilot):
+    for module in (context, turning):
         monkeypatch.setattr(module, "unsupported", lambda: "a system without them")
     assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0
     assert {found.rounds for found in counts(desk.clone.latest()).values()} == {0}

@@ -11,15 +11,16 @@ from sqlitmus.vocabulary.contract import Model
 TIMES_MS = np.geomspace(0.2, 20, 80)
 """Time constants that are tried; caches take up to some milliseconds to fill."""
 STEP_MS = 1
+FAINTEST = 0.01  # of what a switch costs: later iterations say nothing of its extent
 LEAST_SHARE = 0.1  # of the mean variance: a few rounds can make one process look quieter than any
 
 
 class Settling(Model):
-    """How slow each iteration of a turn is, as ln time above that of the turn's second half.
+    """How slow each iteration of each turn is, as ln time above the median of that turn's second
+    half; `since_ms` is its middle, in ms since the turn began.
 
-    `since_ms` is the middle of an iteration, in ms since the turn began; both are medians over
-    the rounds. `spread` is the deviation of ln time of a lap from round to round, without what a
-    round has in common; None for a process alone.
+    `spread` is the deviation of ln time of a lap from round to round, without what a round has in
+    common; None for a process alone.
     """
 
     since_ms: list[float]
@@ -30,10 +31,12 @@ class Settling(Model):
 def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
     """That of a process with `turns`; `iterations_ns` are those after the warm-up, in order."""
     rows = np.array(iterations_ns, dtype=np.float64).reshape(turns.rounds, turns.per_turn)
-    since = np.median(np.cumsum(rows, axis=1) - rows / 2, axis=0) / 1e6
+    since = (np.cumsum(rows, axis=1) - rows / 2) / 1e6
     late = np.median(rows[:, turns.per_turn // 2 :], axis=1, keepdims=True)
-    excess = np.median(np.log(rows / late), axis=0)
-    return Settling(since_ms=since.tolist(), excess=excess.tolist())
+    excess = np.log(rows / late)
+    return Settling(
+        since_ms=since.ravel().round(3).tolist(), excess=excess.ravel().round(4).tolist()
+    )
 
 
 def spreads(table: Array) -> list[float | None]:
@@ -61,13 +64,24 @@ def lead_in_ms(
 
     What a switch costs is taken to fade exponentially, with the same time constant for all
     processes, since they share the caches, and an extent of their own: an iteration alone is too
-    noisy to tell half a percent. The fit is by least squares. Without any process, the longest.
+    noisy to tell half a percent. Fits are by least absolute deviations, which the interruptions of
+    a busy machine hardly move. The largest extent, which grows by chance alone with the number of
+    processes, counts half, and that of all together the other half. Without any process, or where turns are single iterations, the
+    longest.
     """
-    if not any(len(each.excess) > 1 for each in seen):
-        return bounds[1]
-    fits = np.array([_fit(seen, constant) for constant in TIMES_MS])
-    best = int(fits[:, 0].argmin())
-    extent, constant = float(fits[best, 1]), float(TIMES_MS[best])
+    since: Array = np.array([ms for each in seen for ms in each.since_ms], dtype=np.float64)
+    excess: Array = np.array([ln for each in seen for ln in each.excess], dtype=np.float64)
+    if not excess.any():
+        return bounds[1] if len(since) < 2 else bounds[0]
+    fits = [_extent(since, excess, constant) for constant in TIMES_MS]
+    errors = [
+        np.abs(excess - extent * np.exp(-since / constant)).sum()
+        for extent, constant in zip(fits, TIMES_MS, strict=True)
+    ]
+    best = int(np.argmin(errors))
+    constant = float(TIMES_MS[best])
+    extents = (_extent(np.array(e.since_ms), np.array(e.excess), constant) for e in seen)
+    extent = (max(extents) + fits[best]) / 2
     share = constant / lap_ms * -np.expm1(-lap_ms / constant)  # of its start, over a lap
     for tried in range(bounds[0], bounds[1], STEP_MS):
         if extent * np.exp(-tried / constant) * share <= limit:
@@ -75,13 +89,14 @@ def lead_in_ms(
     return bounds[1]
 
 
-def _fit(seen: Sequence[Settling], constant: float) -> tuple[float, float]:
-    """The squared error with that time constant, in ms, and the largest extent of a process."""
-    error, largest = 0.0, 0.0
-    for each in seen:
-        fading: Array = np.exp(-np.array(each.since_ms) / constant)
-        excess = np.array(each.excess)
-        extent = max(float(fading @ excess / (fading @ fading)), 0.0)
-        error += float(((excess - extent * fading) ** 2).sum())
-        largest = max(largest, extent)
-    return error, largest
+def _extent(since: Array, excess: Array, constant: float) -> float:
+    """The extent that fits best with that time constant, in ms: of least absolute deviations is the
+    median of excess / fading, weighted by the fading."""
+    fading: Array = np.exp(-since / constant)
+    seen = fading > FAINTEST
+    ratios, weights = excess[seen] / fading[seen], fading[seen]
+    if not len(ratios):
+        return 0.0
+    order = np.argsort(ratios)
+    passed = np.cumsum(weights[order]) >= weights.sum() / 2
+    return max(float(ratios[order][passed.argmax()]), 0.0)

@@ -10,15 +10,23 @@ LIMIT, LAP_MS, BOUNDS = 0.005, 5.0, (2, 30)
 
 
 def process(
-    extent: float, constant_ms: float, iteration_ms: float, noise: float, seed: int
+    extent: float,
+    constant_ms: float,
+    iteration_ms: float,
+    noise: float,
+    seed: int,
+    interrupted: float = 0.0,
 ) -> Settling:
-    """What a pilot sees of a process that a switch makes slower by `extent`, fading."""
+    """What a pilot sees of a process that a switch makes slower by `extent`, fading; a share of the
+    iterations is `interrupted` for as long as they take."""
     rng = np.random.default_rng(seed)
     turns = Turns(warmup=1, rounds=4, lead_in=int(30 / iteration_ms), lap=int(5 / iteration_ms) + 1)
     since = (np.arange(turns.per_turn) + 0.5) * iteration_ms
     slow = np.exp(extent * np.exp(-since / constant_ms))
     rounds = np.exp(rng.normal(0, 0.05, (turns.rounds, 1)))
-    times = iteration_ms * 1e6 * slow * rounds * np.exp(rng.normal(0, noise, (1, len(slow))))
+    noises = np.exp(rng.normal(0, noise, (turns.rounds, len(slow))))
+    noises *= 1 + (rng.random(noises.shape) < interrupted)
+    times = iteration_ms * 1e6 * slow * rounds * noises
     return settling(times.round().astype(int).ravel().tolist(), turns)
 
 
@@ -34,14 +42,16 @@ def test_without_noise_it_is_the_shortest_that_leaves_less_than_the_limit(
 ) -> None:
     seen = [process(extent, constant_ms, 1.0, 0.0, 1) for extent in (0.05, 0.3)]
     lead_in = lead_in_ms(seen, LIMIT, LAP_MS, BOUNDS)
-    assert bias(0.3, constant_ms, lead_in) < 1.2 * LIMIT
+    assert bias(0.3, constant_ms, lead_in) < 1.5 * LIMIT
     assert bias(0.3, constant_ms, lead_in - 4) > LIMIT
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_noise_of_single_iterations_is_averaged_over_the_processes(seed: int) -> None:
-    seen = [process(0.2, 2.0, 2.5, 0.02, 10 * seed + number) for number in range(9)]
-    assert bias(0.2, 2.0, lead_in_ms(seen, LIMIT, LAP_MS, BOUNDS)) < 2 * LIMIT
+    seen = [process(0.2, 2.0, 2.0, 0.05, 10 * seed + number, 0.1) for number in range(9)]
+    lead_in = lead_in_ms(seen, LIMIT, LAP_MS, BOUNDS)
+    assert bias(0.2, 2.0, lead_in) < 2 * LIMIT
+    assert lead_in < 22  # of 30: chance lengthens it, and hardly ever shortens it
 
 
 def test_whoever_is_not_slowed_needs_the_least() -> None:
