@@ -66,8 +66,8 @@ def lead_in_ms(
     processes, since they share the caches, and an extent of their own: an iteration alone is too
     noisy to tell half a percent. Fits are by least absolute deviations, which the interruptions of
     a busy machine hardly move. The largest extent, which grows by chance alone with the number of
-    processes, counts half, and that of all together the other half. Without any process, or where turns are single iterations, the
-    longest.
+    processes, counts half, and that of all together the other half. Without any process, or where
+    turns are single iterations, the longest.
     """
     since: Array = np.array([ms for each in seen for ms in each.since_ms], dtype=np.float64)
     excess: Array = np.array([ln for each in seen for ln in each.excess], dtype=np.float64)
