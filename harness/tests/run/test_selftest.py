@@ -16,7 +16,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import limits
-from sqlitmus.run import context, pilot, sets
+from sqlitmus.run import context, sets, turning
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.progress import Progress
@@ -170,7 +170,7 @@ def test_a_scheme_can_be_asked_for(desk: Desk, scheme: Scheme) -> None:
 
 
 def no_turns_on_this_system(desk: Desk) -> None:
-    for module in (context, pilot):
+    for module in (context, turning):
         desk.monkeypatch.setattr(module, "unsupported", lambda: "it has no pidfd_open")
 
 
