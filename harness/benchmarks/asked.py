@@ -1,4 +1,4 @@
-"""The job that a benchmark gives a runner: a case of the catalogue on a fixture of size m."""
+"""What a benchmark gives a runner: a case of the catalogue on a fixture of size m, or a seat."""
 
 from pathlib import Path
 
@@ -6,6 +6,8 @@ from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.relay.seat import Entry
+from sqlitmus.run.relay.turns import Turns
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
 
@@ -30,3 +32,28 @@ def job_of(known: Catalog, case: Case, installed: Installed, scratch: Path) -> J
         size=fixture.rows(definition, "m"),
         output=scratch / "result.json",
     )
+
+
+def entry_of(
+    known: Catalog,
+    case: Case,
+    installed: Installed,
+    folder: Path,
+    turns: Turns,
+    *,
+    command: list[str] | None = None,
+    warmup_ms: int = 0,
+    turned: bool = True,
+) -> Entry:
+    """A process of `case` with all of its files in `folder`: behind the barrier where it is
+    `turned`, else alone. `command` is another program than the runner's own."""
+    folder.mkdir(exist_ok=True)
+    counts = {"iterations": turns.iterations, "warmup_iterations": turns.warmup}
+    counted = case.model_copy(update={**counts, "warmup_ms": warmup_ms})
+    job = job_of(known, counted, installed, folder)
+    measure = job.measure.model_copy(update={"barrier": turned})
+    file = folder / "job.json"
+    file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
+    environment = {**installed.environment, **installed.spec.steady_environment}
+    words = [*(command or installed.command), "--job", str(file)]
+    return Entry(words, environment, turns, Path(job.output), folder / "log")

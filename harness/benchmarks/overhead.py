@@ -23,7 +23,7 @@ from typing import Annotated, Self
 import numpy as np
 import typer
 
-from benchmarks.asked import job_of
+from benchmarks.asked import entry_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
@@ -128,17 +128,12 @@ class Pair:
 
     def _entry(self, seat: int, turns: Turns, alone_ms: int = 0) -> Entry:
         """Its process in a set of turns, or alone after a warm-up of `alone_ms`."""
-        folder = self.folder / str(seat)
-        folder.mkdir(exist_ok=True)
-        counts = {"warmup_iterations": turns.warmup, "iterations": turns.iterations}
-        case = self.case.model_copy(update={**counts, "warmup_ms": alone_ms})
-        job = job_of(self.catalog, case, self.installed, folder)
-        measure = job.measure.model_copy(update={"barrier": not alone_ms})
-        file = folder / "job.json"
-        file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
-        command = [*self.commands[seat % 2], "--job", str(file)]
-        environment = {**self.installed.environment, **self.installed.spec.steady_environment}
-        return Entry(command, environment, turns, Path(job.output), folder / "log")
+        return entry_of(
+            *(self.catalog, self.case, self.installed, self.folder / str(seat), turns),
+            command=self.commands[seat % 2],
+            warmup_ms=alone_ms,
+            turned=not alone_ms,
+        )
 
     def _results(self, invocations: Sequence[Invocation]) -> list[Result]:
         """Their results, by seat; ends the benchmark where one is missing or answers differ."""

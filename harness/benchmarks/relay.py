@@ -23,7 +23,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from benchmarks.asked import job_of
+from benchmarks.asked import entry_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
@@ -141,21 +141,7 @@ class _Bench:
         self, case: Case, installed: Installed, turns: Turns, number: int, *, turned: bool
     ) -> Entry:
         folder = self.scratch / f"{number}"
-        folder.mkdir(exist_ok=True)
-        counted = case.model_copy(
-            update={
-                "iterations": turns.iterations,
-                "warmup_iterations": turns.warmup,
-                "warmup_ms": 0,
-            }
-        )
-        job = job_of(self.known, counted, installed, folder)
-        measure = job.measure.model_copy(update={"barrier": turned})
-        file = folder / "job.json"
-        file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
-        command = [*installed.command, "--job", str(file)]
-        environment = {**installed.environment, **installed.spec.steady_environment}
-        return Entry(command, environment, turns, Path(job.output), folder / "log")
+        return entry_of(self.known, case, installed, folder, turns, turned=turned)
 
 
 def _iterations(invocation: Invocation) -> list[int]:

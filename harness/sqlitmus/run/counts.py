@@ -157,7 +157,11 @@ def allocate(
     }
     if turning:
         extents = {
-            name: _in_turns(extent, turning, _iteration_ns(piloted.get(name), operations))
+            name: _in_turns(
+                extent,
+                turning,
+                _iteration_ns(piloted[name], operations) if name in piloted else None,
+            )
             for name, extent in extents.items()
         }
     if alike and extents:
@@ -190,7 +194,7 @@ def _piloted(
         iterations = allocation.iterations(
             observation.seconds * 1e9,
             warmup_ms * 1e6,
-            (observation.operation_ns or 0.0) * operations,
+            _iteration_ns(observation, operations),
             observation.within,
             observation.between,
             iterations,
@@ -199,8 +203,8 @@ def _piloted(
     return _Extent(iterations, mode.warmup_iterations, warmup_ms)
 
 
-def _iteration_ns(observation: Observed | None, operations: int) -> float | None:
-    return observation and (observation.operation_ns or 0.0) * operations
+def _iteration_ns(observation: Observed, operations: int) -> float:
+    return (observation.operation_ns or 0.0) * operations
 
 
 def _in_turns(extent: _Extent, turning: Turning, iteration_ns: float | None) -> _Extent:
@@ -234,7 +238,7 @@ def _counts(
     )
     if observation is None or not predicted:
         return counts
-    iteration_ns = (observation.operation_ns or 0.0) * operations
+    iteration_ns = _iteration_ns(observation, operations)
     warming_ns = max(extent.warmup_ms * 1e6, extent.warmup_iterations * iteration_ns)
     deviation = observation.between
     if deviation is not None:

@@ -9,7 +9,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -20,6 +20,7 @@ from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.relay.settling import Settling
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.syncs import Syncs
 
 # Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
@@ -27,6 +28,7 @@ from sqlitmus.vocabulary.syncs import Syncs
 JUDGED_BY = 2
 
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
+M = TypeVar("M", bound=Model)
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
@@ -55,38 +57,23 @@ class Memory:
 
     def verified(self, key: str) -> Verified | None:
         """The verification kept under `key`."""
-        try:
-            return Verified.model_validate(self._entries[key]["verified"])
-        except (KeyError, ValidationError):
-            return None
+        return self._kept(key, "verified", Verified)
 
     def expected(self, key: str) -> OracleAnswer | None:
         """The remembered answer of the oracle."""
-        try:
-            return OracleAnswer.model_validate(self._entries[key]["answer"])
-        except (KeyError, ValidationError):
-            return None
+        return self._kept(key, "answer", OracleAnswer)
 
     def observed(self, key: str) -> Observed | None:
         """The remembered observation of a pilot."""
-        try:
-            return Observed.model_validate(self._entries[key]["observed"])
-        except (KeyError, ValidationError):
-            return None
+        return self._kept(key, "observed", Observed)
 
     def syncs(self, key: str) -> Syncs | None:
         """The remembered count of syncs."""
-        try:
-            return Syncs.model_validate(self._entries[key]["syncs"])
-        except (KeyError, ValidationError):
-            return None
+        return self._kept(key, "syncs", Syncs)
 
     def settling(self, key: str) -> Settling | None:
         """How a process of the cell was seen to settle after a switch."""
-        try:
-            return Settling.model_validate(self._entries[key]["settling"])
-        except (KeyError, ValidationError):
-            return None
+        return self._kept(key, "settling", Settling)
 
     def fresh(self, key: str) -> bool:
         """Whether a runner was found to answer from the database."""
@@ -116,6 +103,12 @@ class Memory:
     def keep_syncs(self, key: str, counted: Syncs) -> None:
         """Remember a count of syncs."""
         self._entries.setdefault(key, {})["syncs"] = counted.model_dump(mode="json")
+
+    def _kept(self, key: str, name: str, model: type[M]) -> M | None:
+        try:
+            return model.model_validate(self._entries[key][name])
+        except (KeyError, ValidationError):
+            return None
 
     def save(self) -> None:
         """Write the file; on a full disk only the memory is lost."""

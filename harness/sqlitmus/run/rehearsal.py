@@ -11,7 +11,6 @@ from sqlitmus.catalog.plan import Case, Counts
 from sqlitmus.run import sets
 from sqlitmus.run.context import Context
 from sqlitmus.run.preparation import Unanswered
-from sqlitmus.run.relay.relay import Abandoned
 from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling, spreads
 from sqlitmus.run.relay.turns import Array, Turns, laps
 from sqlitmus.run.sets import Seating
@@ -69,7 +68,6 @@ def _of_a_set(spread: float | None, rounds: int) -> float | None:
 def _rehearsed(
     context: Context, case: Case, counts: Mapping[str, Counts], answers: Answers
 ) -> dict[str, Settling | None]:
-    assert context.relay
     seatings: list[Seating] = []
     # a process alone would have the caches to itself, so the only runner of a case sits there twice
     for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
@@ -84,11 +82,8 @@ def _rehearsed(
         label = f"{name} again" if seatings and len(counts) == 1 else name
         seatings.append(Seating(counted, runner, label, Turns.of(fewer), answer))
     context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
-    try:
-        turned = sets.play(
-            context.invocations, context.relay, seatings, case.id, context.stop.asked
-        )
-    except Abandoned:
+    turned = sets.play_whole(context, seatings, case.id)
+    if turned is None:
         return {}
     seen: dict[str, Settling | None] = {}
     table: list[Array] = []
