@@ -36,7 +36,7 @@ def column(generator: Generator, count: int, size: int, seed: str) -> Sequence[V
     return _draw(generator, count, size, random.Random(seed), first=0)
 
 
-def pool(parameters: list[Parameter], length: int, size: int, seed: str) -> list[list[Value]]:
+def pool(parameters: Sequence[Parameter], length: int, size: int, seed: str) -> list[list[Value]]:
     """`length` rows of parameters; a power of two fewer when a permutation has fewer values.
 
     Raises UsageError for a reference to a later position.

@@ -1,11 +1,19 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, ColumnType, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.definitions import (
+    Catalog,
+    ColumnType,
+    Parameter,
+    Scenario,
+    ScenarioStep,
+    Variant,
+)
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.contract import (
     Column,
@@ -19,6 +27,8 @@ from sqlitmus.vocabulary.contract import (
     Value,
     Writer,
 )
+
+POOLS = 16  # that are kept: all runners of a case ask for the same, one after the other
 
 
 def make_job(
@@ -132,12 +142,14 @@ def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[
 def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
         return None
-    generated = [p for p in step.parameters if p.generator != "same"]
+    generated = tuple(p for p in step.parameters if p.generator != "same")
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
-    drawn = generate.pool(generated, step.pool, size, seed) if generated else []
+    drawn = _drawn(generated, step.pool, size, seed) if generated else None
+    if drawn and len(generated) == len(step.parameters):
+        return drawn
     rows: list[list[Value]] = []
-    for i in range(len(drawn) or step.pool):
-        values = iter(drawn[i] if drawn else [])
+    for i in range(len(drawn.rows) if drawn else step.pool):
+        values = iter(drawn.rows[i] if drawn else [])
         row: list[Value] = []
         for parameter in step.parameters:
             if parameter.generator == "same":
@@ -145,9 +157,17 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
                 assert source is not None
                 row.append(source.rows[i & (len(source.rows) - 1)][parameter.position])
             else:
-                row.append(_encode(next(values)))
+                row.append(next(values))
         rows.append(row)
     return Parameters(types=[p.type for p in step.parameters], rows=rows)
+
+
+@lru_cache(maxsize=POOLS)
+def _drawn(parameters: tuple[Parameter, ...], length: int, size: int, seed: str) -> Parameters:
+    rows = generate.pool(parameters, length, size, seed)
+    return Parameters(
+        types=[p.type for p in parameters], rows=[[_encode(value) for value in row] for row in rows]
+    )
 
 
 def read_back(job: Job) -> list[tuple[str, str | int]]:

@@ -4,7 +4,6 @@ These models are the source of the JSON Schemas in `runners/contract/`; the word
 in `runners/contract/CONTRACT.md`.
 """
 
-import json
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -192,8 +191,8 @@ class Job(Model):
 
     def text(self) -> str:
         """The job as a file holds it: what differs from the defaults."""
-        fields = self.model_dump(mode="json", exclude_defaults=True)
-        return json.dumps({"contract": self.contract, **fields}, ensure_ascii=False)
+        fields = self.model_dump_json(exclude_defaults=True)
+        return f'{{"contract":{self.contract},{fields[1:]}'
 
 
 class Versioned(Model):
