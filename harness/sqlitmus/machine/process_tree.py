@@ -89,6 +89,19 @@ def children() -> list[int]:
     return []
 
 
+def variable(pid: int, name: str) -> str | None:
+    """What the process `pid` was started with as its environment's `name`; None where the system
+    does not tell, or it has none."""
+    with suppress(OSError, ValueError):
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
+            pairs = dict(
+                entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry
+            )
+        value = pairs.get(name.encode())
+        return None if value is None else value.decode("utf-8", "replace")
+    return None
+
+
 def _signal(leader: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)

@@ -15,7 +15,7 @@ from sqlitmus.stats import allocation, warmup
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.terms import Steadiness
 
-LAP_OF_FASTEST = 4  # iterations
+LAP_OF_FASTEST = 8  # iterations: the median of fewer does not withstand an interruption
 TIMED = 5  # iterations of a pilot process that are surely warmed up
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 HARNESS_S = 0.3  # an invocation that was never tried
@@ -138,9 +138,9 @@ def allocate(
     mode: Mode,
     least_ms: Mapping[str, int],
     operations: int | None,
+    turning: Turning | None = None,
     *,
     alike: bool = False,
-    turning: Turning | None = None,
 ) -> dict[str, Counts]:
     """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 

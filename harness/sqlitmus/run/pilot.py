@@ -1,25 +1,26 @@
 """Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
 from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Cells, PlannedCounts
+from sqlitmus.catalog.plan import Case, Cells, Counts, PlannedCounts
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import (
     TIMED,
     Observed,
     PilotProcess,
+    Turning,
     allocate,
     observe,
     shared_operations,
 )
 from sqlitmus.run.pace import Pace, pace
-from sqlitmus.run.rehearsal import rehearse
+from sqlitmus.run.rehearsal import Rehearsed, rehearse
 from sqlitmus.run.schedule import Cell, connected
-from sqlitmus.run.turning import sentence, who_takes_turns
+from sqlitmus.run.turning import divided, sentence, who_takes_turns
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
@@ -61,33 +62,38 @@ def plan_counts(
     alike_pairs = [(a, b) for a, b in pairs if by_id[a].scenario == by_id[b].scenario]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
+    shown: dict[str, Rehearsed] = {}
+    allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
     for unit in connected(by_id, alike_pairs):
         ready = {
             case_id: {n: c for n, c in given.get(case_id, {}).items() if n in cells[case_id]}
             for case_id in unit
         }
+        planned |= ready
         seen = [observation for case_id in unit for observation in observed[case_id].values()]
         operations = max((c.operations for of in ready.values() for c in of.values()), default=None)
         if operations is None:
             members = [by_id[case_id] for case_id in unit]
             operations = shared_operations(members, seen, mode, turning.get(unit[0]))
         for case_id in unit:
-            allocated = partial(
-                allocate,
-                *(by_id[case_id], observed[case_id], mode, least_ms, operations),
-                alike=alike,
-            )
+            arguments = (by_id[case_id], observed[case_id], mode, least_ms, operations)
+            allocated[case_id] = partial(allocate, *arguments, alike=alike)
             how = turning.get(case_id)
-            counts = allocated(turning=how)
+            counts = allocated[case_id](how)
             if how and counts and not ready[case_id]:
-                shown = rehearse(context, by_id[case_id], counts, answers, mode, margin)
-                turning[case_id] = replace(how, lead_in_ms=shown.lead_in_ms)
-                counts = {
-                    name: c.model_copy(update={"deviation": shown.deviations.get(name)})
-                    for name, c in allocated(turning=turning[case_id]).items()
-                }
-            right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
-            planned[case_id] = ready[case_id] | right
+                shown[case_id] = rehearse(context, by_id[case_id], counts, answers, mode, margin)
+                turning[case_id] = replace(how, lead_in_ms=shown[case_id].lead_in_ms)
+    turning |= divided({case: turning[case] for case in shown}, shown, allocated)
+    for case_id, of in planned.items():
+        counts = allocated[case_id](turning.get(case_id))
+        if case_id in shown:
+            deviations = shown[case_id].deviations(turning[case_id].rounds)
+            counts = {
+                name: c.model_copy(update={"deviation": deviations.get(name)})
+                for name, c in counts.items()
+            }
+        right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
+        planned[case_id] = of | right
     if turning:
         context.progress.say(sentence(turning))
     return planned

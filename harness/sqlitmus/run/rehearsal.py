@@ -27,11 +27,22 @@ one; the forecast mends that of three, which is what other pilots give."""
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """The lead-in of a case in ms, for all of its runners alike, and the deviation of a set's ln
-    times of each, as far as laps differ from round to round."""
+    """The lead-in of a case in ms, for all of its runners alike, and the deviation of ln time of a
+    lap of each from round to round, None where it is unknown."""
 
     lead_in_ms: int
-    deviations: dict[str, float | None]
+    spreads: dict[str, float | None]
+
+    @property
+    def spread(self) -> float | None:
+        """That of all runners together: the root of their mean variance."""
+        seen = [spread for spread in self.spreads.values() if spread is not None]
+        return float(np.sqrt(np.mean(np.square(seen)))) if seen else None
+
+    def deviations(self, rounds: int) -> dict[str, float | None]:
+        """The deviation of ln time of a set of so many `rounds`, as far as laps explain it."""
+        share = AS_OF_THREE * sqrt(TRIMMED / rounds)
+        return {name: spread and share * spread for name, spread in self.spreads.items()}
 
 
 def rehearse(
@@ -57,12 +68,7 @@ def rehearse(
     limit = SHARE_OF_MARGIN * margin
     settled = {name: cell for name, cell in seen.items() if cell}
     least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
-    deviations = {name: _of_a_set(cell.spread, mode.rounds) for name, cell in settled.items()}
-    return Rehearsed(least, deviations)
-
-
-def _of_a_set(spread: float | None, rounds: int) -> float | None:
-    return spread and AS_OF_THREE * sqrt(TRIMMED / rounds) * spread
+    return Rehearsed(least, {name: cell.spread for name, cell in settled.items()})
 
 
 def _rehearsed(

@@ -1,15 +1,18 @@
 """Decides, before the plan is frozen, which cases' processes take turns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, PlannedCounts
+from sqlitmus.catalog.plan import Case, Counts, PlannedCounts
 from sqlitmus.machine import limits
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import Observed, Turning, memory_of_all
 from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.rehearsal import Rehearsed
 from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import connected
+from sqlitmus.stats import allocation
 from sqlitmus.vocabulary.nouns import counted, listed
 
 
@@ -54,14 +57,38 @@ def who_takes_turns(
     }
 
 
+def divided(
+    turning: dict[str, Turning],
+    shown: Mapping[str, Rehearsed],
+    counts: Mapping[str, Callable[[Turning | None], dict[str, Counts]]],
+) -> dict[str, Turning]:
+    """The same turns, with more rounds for cases whose laps differ more: in the same time."""
+    spreads: dict[str, float] = {}
+    costs: dict[str, float] = {}
+    for case, how in turning.items():
+        of = counts[case](how).values()
+        cost = sum((c.operation_ns or 0) * c.operations * c.iterations / c.rounds for c in of)
+        spread = shown[case].spread
+        if cost and spread is not None:
+            spreads[case], costs[case] = spread, cost
+    usual = max((how.rounds for how in turning.values()), default=0)
+    each = allocation.rounds([*spreads.values()], [*costs.values()], usual)
+    return turning | {
+        case: replace(turning[case], rounds=rounds)
+        for case, rounds in zip(spreads, each, strict=True)
+    }
+
+
 def sentence(turning: dict[str, Turning]) -> str:
     """How processes take turns, in a sentence for the terminal."""
     cases: dict[float, int] = {}
     for how in turning.values():
         cases[how.lead_in_ms] = cases.get(how.lead_in_ms, 0) + 1
     lead_ins = [f"{ms:g} ms in {counted(many, 'case')}" for ms, many in sorted(cases.items())]
-    how = next(iter(turning.values()))
+    lap_ms = next(iter(turning.values())).lap_ms
+    rounds = sorted({how.rounds for how in turning.values()})
+    many = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
     return (
-        f"processes of a case take turns: {how.rounds} of at least {how.lap_ms:g} ms each, after "
+        f"processes of a case take turns: {many} of at least {lap_ms:g} ms each, after "
         f"a lead-in of {listed(lead_ins)}"
     )

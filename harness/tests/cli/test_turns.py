@@ -86,9 +86,10 @@ def test_who_dies_costs_its_own_cells_only(clone: Clone, release: int) -> None:
     assert clone.alive() == []
 
 
-def test_what_one_leaves_running_is_its_own_fault(clone: Clone) -> None:
+@pytest.mark.parametrize("act", [f"leaves@{WARMUP + 2}", f"forks@{WARMUP + 2}", "forks@1"])
+def test_what_one_leaves_running_is_its_own_fault(clone: Clone, act: str) -> None:
     clone.runner("a")
-    clone.runner("leaves", f"in-turn=leaves@{WARMUP + 2}")
+    clone.runner("leaves", f"in-turn={act}")
     clone.runner("z")
     assert clone.sqlitmus(*ONCE, "--case", "get").code == 4
     assert clone.outcomes() == {"a": "ok", "leaves": "failed", "z": "ok"}

@@ -162,6 +162,7 @@ def at_release(what: str, state: Path | None) -> None:
 TURNED: dict[str, Any] = {
     "dies": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "leaves": lambda _: leave("session"),
+    "forks": lambda _: leave("daemon"),
     "waits": lambda state: state.with_suffix(".waiting").exists() or wait_for_the_test(state),
 }
 

@@ -227,15 +227,15 @@ def turned(observed: Mapping[str, Observed | None], *, alike: bool = False) -> d
 
 def test_turns_are_whole_iterations_that_last_as_long_in_all_processes() -> None:
     counts = turned({"a": seen(10 * US), "b": seen(60 * US)})
-    # 4 iterations of the fastest are a lap; the slower one does fewer of them in the same time
-    assert {c.operations for c in counts.values()} == {150}  # 125, rounded up
+    # 8 iterations of the fastest are a lap; the slower one does fewer of them in the same time
+    assert {c.operations for c in counts.values()} == {80}  # 62.5, rounded up
     fast, slow = (Turns.of(counts[name]) for name in "ab")
-    assert (fast.lead_in, fast.lap, fast.rounds) == (7, 4, 8)
-    assert (slow.lead_in, slow.lap, slow.rounds) == (2, 1, 8)
+    assert (fast.lead_in, fast.lap, fast.rounds) == (13, 7, 8)
+    assert (slow.lead_in, slow.lap, slow.rounds) == (3, 2, 8)
     assert [c.warmup_ms for c in counts.values()] == [0, 0]
-    assert fast.warmup * 1.5 >= 100
-    assert slow.warmup * 9 >= 300
-    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + 88.5) * 1.5e-3)
+    assert fast.warmup * 0.8 >= 100
+    assert slow.warmup * 4.8 >= 300
+    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + 160.5) * 0.8e-3)
 
 
 def test_two_subjects_take_the_same_turns() -> None:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.allocation import components, iterations, operations, rounded_up
+from sqlitmus.stats.allocation import components, iterations, operations, rounded_up, rounds
 from tests.stats.recorded import trace
 
 TIMES = st.lists(st.floats(1, 1e9), min_size=1, max_size=10)
@@ -106,3 +106,33 @@ def test_iterations_stay_within_bounds() -> None:
     assert iterations(57e6, 43e6, 2.2e6, within=0.0, between=0.0) == 5
     assert iterations(1e6, 0, 5e6, within=0.01, between=0.03) == 5
     assert iterations(9e9, 0, 5e6, within=0.05, between=0.001, highest=30) == 30
+
+
+# rounds -----------------------------------------------------------------------------------------
+
+
+def test_cases_alike_get_the_usual_rounds() -> None:
+    assert rounds([0.1] * 3, [5.0] * 3, 8) == [8, 8, 8]
+    assert rounds([0.0, 0.0], [1.0, 2.0], 8) == [8, 8]
+    assert rounds([], [], 8) == []
+
+
+def test_rounds_go_where_laps_differ_most_and_cost_least() -> None:
+    assert rounds([0.1, 0.2], [1.0, 1.0], 9) == [6, 12]
+    assert rounds([0.1, 0.1], [1.0, 4.0], 8) == [13, 7]
+    # the bounds hold, and what one case cannot take the others share
+    assert rounds([0.01, 1.0, 0.1, 0.1], [1.0] * 4, 8) == [4, 16, 6, 6]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0.001, 1000)), min_size=1, max_size=30),
+    st.integers(1, 40),
+)
+def test_rounds_take_no_longer_than_the_usual_ones(
+    cases: list[tuple[float, float]], usual: int
+) -> None:
+    spreads, costs = zip(*cases, strict=True)
+    each = rounds(spreads, costs, usual)
+    assert all(-(-usual // 2) <= count <= 2 * usual for count in each)
+    # each is rounded by at most a half
+    assert np.dot(each, costs) <= (usual + 0.5) * sum(costs) * (1 + 1e-9)

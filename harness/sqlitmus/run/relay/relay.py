@@ -1,4 +1,4 @@
-"""One set: all processes of a case are started, warm up one after the other, and take turns."""
+"""One set: all processes of a case start together, warm up one after the other, and take turns."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlitmus.machine import process_tree, standby
 from sqlitmus.run.hyperfine import Hyperfine, Invocation
-from sqlitmus.run.relay.seat import Entry, Seat
+from sqlitmus.run.relay.seat import PLACE, Entry, Seat
 from sqlitmus.run.relay.turns import laps, level_ns, order
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
@@ -48,7 +48,7 @@ class Relay:
         seed: str,
         stopped: Callable[[], bool] = lambda: False,
     ) -> list[Told]:
-        """One set of `entries`, told in their order; each starts in that order, too.
+        """One set of `entries`, told in their order; they start and warm up in that order, too.
 
         All have as many rounds. Raises Abandoned when `stopped` between two turns, or when the
         machine stood by meanwhile.
@@ -56,12 +56,21 @@ class Relay:
         watch = _Watch(len(entries))
         asleep_s = standby.seconds()
         (rounds,) = {entry.turns.rounds for entry in entries}
-        self._seats = [Seat(entry, self._hyperfine, self._timeout_s) for entry in entries]
+        self._seats = [
+            Seat(entry, place, self._hyperfine, self._timeout_s)
+            for place, entry in enumerate(entries)
+        ]
         try:
-            for number, seat in enumerate(self._seats):
+            for seat in self._seats:
                 _go_on(stopped)
                 seat.start()
-                watch.had_the_turn(number, seat.pids())
+            for seat in self._seats:
+                seat.arrive()
+            watch.arrived([seat.pids() for seat in self._seats])
+            for number, seat in enumerate(self._seats):
+                _go_on(stopped)
+                seat.warm_up()
+                watch.had_the_turn(number)
             for place in self._through(order(len(entries), rounds, seed), watch):
                 _go_on(stopped)
                 self._seats[place].take_turn()
@@ -114,13 +123,23 @@ class _Watch:
             if waited >= SHORTEST_NS:
                 self.idle[place] = (cpu_ns - used) / waited
 
-    def had_the_turn(self, place: int, its_own: Sequence[int] = ()) -> None:
+    def arrived(self, processes: Sequence[Sequence[int]]) -> None:
+        """All have started, as these processes; what else has become a child of the harness is of
+        the seat that its environment names, if any."""
+        self._known.update(*processes)
+        for pid in self._new():
+            place = process_tree.variable(pid, PLACE)
+            if place is not None and place.isdecimal() and int(place) < len(self.left):
+                self.left[int(place)].append(pid)
+
+    def had_the_turn(self, place: int) -> None:
         """Whatever has become a child of the harness since the last turn is of that seat."""
-        self._known.update(its_own)
-        for pid in process_tree.children():
-            if pid not in self._known:
-                self._known.add(pid)
-                self.left[place].append(pid)
+        self.left[place] += self._new()
+
+    def _new(self) -> list[int]:
+        new = [pid for pid in process_tree.children() if pid not in self._known]
+        self._known.update(new)
+        return new
 
 
 def _go_on(stopped: Callable[[], bool]) -> None:

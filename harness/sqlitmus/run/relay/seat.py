@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlitmus.machine import process_tree
@@ -9,6 +10,7 @@ from sqlitmus.run.hyperfine import Hyperfine, Invocation, collect, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.relay.turns import Turns
 
+PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
 AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
 
 
@@ -24,13 +26,15 @@ class Entry:
 
 
 class Seat:
-    """The process of `entry`, from its start to its result.
+    """The process of `entry`, number `place` of its set, from its start to its result.
 
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
     """
 
-    def __init__(self, entry: Entry, hyperfine: Hyperfine, timeout_s: float) -> None:
+    def __init__(self, entry: Entry, place: int, hyperfine: Hyperfine, timeout_s: float) -> None:
         self._entry = entry
+        # of one length, since the size of the environment moves the stack
+        self._environment = {**entry.environment, PLACE: f"{place:02d}"}
         self._turns = entry.turns
         self._export = entry.output.with_suffix(".hyperfine.json")
         self._command = hyperfine.command_line(entry.command, self._export, piped=True)
@@ -38,10 +42,19 @@ class Seat:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start the process and let it warm up alone."""
+        """Start the process."""
         for file in (self._entry.output, self._export):
             file.unlink(missing_ok=True)
-        self._attempt(self._warm_up)
+        start = partial(self._group.start, self._command, self._environment, self._entry.log)
+        self._attempt(start)
+
+    def arrive(self) -> None:
+        """Wait until the process stands at the barrier for the first time."""
+        self._attempt(self._group.wait_until_ready)
+
+    def warm_up(self) -> None:
+        """Let the process warm up, alone."""
+        self._attempt(lambda: self._iterate(self._turns.warmup))
 
     def take_turn(self) -> None:
         """Lead-in and lap; after the last turn the process proves, closes and ends."""
@@ -69,11 +82,6 @@ class Seat:
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)
         return invocation
-
-    def _warm_up(self) -> None:
-        self._group.start(self._command, self._entry.environment, self._entry.log)
-        self._group.wait_until_ready()
-        self._iterate(self._turns.warmup)
 
     def _iterate(self, count: int) -> None:
         while count:

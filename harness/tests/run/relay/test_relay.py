@@ -118,10 +118,10 @@ def test_a_hanging_one_is_ended_with_what_it_started(
 
 
 def test_a_set_is_abandoned_between_two_turns(tmp_path: Path, hyperfine_program: str) -> None:
-    left = iter([False] * 4 + [True])
+    left = iter([False] * 6 + [True])
     with pytest.raises(Abandoned, match="asked to stop"):
         play(tmp_path, hyperfine_program, "", "", stopped=lambda: next(left))
-    # two starts with their warm-up and two turns; a process that waits is killed
+    # two starts, two warm-ups and two turns; a process that waits is killed
     trace = (tmp_path / "trace").read_text("utf-8").split()
     assert len(trace) == 2 * TURNS.warmup + 2 * TURNS.per_turn
 
