@@ -21,6 +21,7 @@ from sqlitmus.catalog.plan import Shard
 from sqlitmus.results.report import SelfTest
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.look import MOST_EXTENDED, Look
 from sqlitmus.run.records import RunDataError
 from sqlitmus.run.store import Block
 from sqlitmus.vocabulary.contract import Identity, Sqlite
@@ -103,7 +104,8 @@ class Counts(Record):
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
     cases, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
-    that repeats the run.
+    that repeats the run. `ended` are the cases that were settled at a planned look, with the
+    blocks that they have; `blocks` are those of the others.
     """
 
     version: Literal[2] = Field(alias="schema_version")
@@ -135,6 +137,7 @@ class Plan(Record):
     machine: str = ""
     shard: Shard | None = None
     definitions: dict[str, str] = {}
+    ended: dict[str, int] = {}
 
     def twins(self) -> list[int] | None:
         """Per case the place of the runner that the canary repeats; None without a canary."""
@@ -210,15 +213,17 @@ def from_records(
     truncated: bool = False,
     details: Iterable[object] | None = None,
     gate: object = None,
+    looks: Iterable[object] = (),
 ) -> RunData:
     """A run from the parsed `plan.json`, `verify.jsonl`, `samples.jsonl`, `machine.json` and
-    `blocks.jsonl`, and `selftest.json`, `details.jsonl` and `gate.json` if there are any.
+    `blocks.jsonl`, and `selftest.json`, `details.jsonl`, `gate.json` and `looks.jsonl` if there are
+    any.
 
     `checks` and `samples` are iterables of parsed lines, header and footer included; `samples` is
     read once and may be a generator. A cell checked twice keeps its last check. `truncated` says
     that a last line was cut off and left out. Raises `RunDataError`.
     """
-    parsed = validated(Plan, plan, "plan.json")
+    parsed = _looked(validated(Plan, plan, "plan.json"), looks)
     folder.check_counts("plan.json", parsed)
     cells: dict[tuple[str, str], Check] = {}
     for number, line in enumerate(checks, start=1):
@@ -256,6 +261,18 @@ def from_records(
         more = read_details(told, columns, repeated)
     said = () if gate is None else validated(Gated, gate, "gate.json").lines
     return RunData(parsed, cells, columns, passes, facts, shown, truncated, more, said)
+
+
+def _looked(plan: Plan, looks: Iterable[object]) -> Plan:
+    """The plan as its planned looks left it."""
+    ended, blocks, most = dict[str, int](), plan.blocks, MOST_EXTENDED * plan.blocks
+    for number, line in enumerate(looks, start=1):
+        look = validated(Look, line, f"looks.jsonl line {number}")
+        if look.until > most:
+            raise RunDataError(f"looks.jsonl line {number}: $.until: more than {most} blocks")
+        ended |= {case: look.blocks for case in look.settled if case not in ended}
+        blocks = look.until
+    return plan.model_copy(update={"ended": ended, "blocks": blocks})
 
 
 def _unique(what: str, names: list[str]) -> None:

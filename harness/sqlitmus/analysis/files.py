@@ -33,6 +33,7 @@ def load(directory: Path) -> RunData:
         truncated=cut_off(samples),
         details=_records(details) if plainfiles.size(details) is not None else None,
         gate=optional(directory / "gate.json") or None,
+        looks=_records(directory / "looks.jsonl"),
     )
 
 

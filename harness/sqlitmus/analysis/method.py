@@ -1,7 +1,7 @@
 """How the numbers came about, in the report's words; docs/method.md has formulas and reasons."""
 
 from sqlitmus.analysis.data import Plan
-from sqlitmus.stats.multiplicity import pocock
+from sqlitmus.stats.multiplicity import EARLY, pocock
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import listed
 
@@ -61,6 +61,11 @@ _LOOKS = (
     "level, {level:.2g} % in place of 5 %: all looks together then err in 5 %. Intervals remain "
     "those of 95 %."
 )
+_SHARES = (
+    "A case could end at {early}, once all of its comparisons had an answer there. Earlier looks "
+    "spend {spent:.2g} % of the error and the last one the rest: p-values are divided by their "
+    "look's share before they are corrected. Intervals remain those of 95 %."
+)
 _TURNS = (
     "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
     "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. A "
@@ -72,9 +77,17 @@ _SESSIONS = (
 )
 
 
+def _looks(plan: Plan) -> str:
+    if plan.looks == 1:
+        return ""
+    if plan.gate is not None:
+        return _LOOKS.format(looks=plan.looks, level=100 * pocock(plan.looks))
+    early = "an earlier look" if plan.looks == 2 else f"{plan.looks - 1} earlier looks"
+    return _SHARES.format(early=early, spent=100 * EARLY)
+
+
 def method(plan: Plan) -> list[str]:
     """One paragraph per statistic, with the plan's own figures."""
-    level = 100 * pocock(plan.looks)
     turns = sorted({c.rounds for of in plan.counts.values() for c in of.values() if c.rounds})
     text = _TEXT.format(
         blocks=plan.blocks,
@@ -85,7 +98,7 @@ def method(plan: Plan) -> list[str]:
         least=MIN_BLOCKS,
         all=100 * (1 - ALPHA),
         correction=_CORRECTIONS[plan.correction],
-        looks="" if plan.looks == 1 else _LOOKS.format(looks=plan.looks, level=level),
+        looks=_looks(plan),
         canary=_CANARY[bool(plan.claims)],
         sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
     )

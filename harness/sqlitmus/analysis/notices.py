@@ -76,16 +76,24 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
     samples, planned, looks = run.samples, run.plan.blocks, run.plan.looks
     if not samples.complete:
         yield Notice("unfinished", complete, planned)
-    elif complete in {planned * look // looks for look in range(1, looks)}:
+    elif run.plan.gate is not None and complete in _looks(planned, looks):
         yield Notice("settled", complete, planned, level=pocock(looks), looks=looks)
     elif complete < planned:
         yield Notice("holes", complete, planned)
+    if run.plan.ended:
+        blocks = sorted(set(run.plan.ended.values()))
+        yield Notice("ended", len(run.plan.ended), planned, names=list(map(str, blocks)))
     if run.truncated:
         yield Notice("cut off")
     if samples.strays:
         yield Notice("strays", samples.strays)
     if samples.repeats:
         yield Notice("repeats", samples.repeats)
+
+
+def _looks(planned: int, looks: int) -> set[int]:
+    """After how many blocks the earlier looks are."""
+    return {planned * look // looks for look in range(1, looks)}
 
 
 def _unequal(facts: Sequence[Fact]) -> Iterable[Notice]:

@@ -71,11 +71,14 @@ def usable(values: Array, outcomes: Outcomes) -> Array:
 
 
 def complete_blocks(run: RunData, outcomes: Outcomes) -> int:
-    """Blocks with an invocation of every expected cell."""
+    """Blocks with an invocation of every expected cell whose case had not ended before."""
     if not outcomes.expected.any():
         return 0
-    done = run.samples.code[outcomes.expected] == OK
-    return int(done.all(axis=0).sum())
+    plan = run.plan
+    ends = np.array([plan.ended.get(case.id, plan.blocks) for case in plan.cases])
+    ended = np.arange(plan.blocks) >= ends[:, None]
+    done = (run.samples.code == OK) | ended[:, None]
+    return int(done[outcomes.expected].all(axis=0).sum())
 
 
 def _impossible(samples: Samples) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from sqlitmus.stats.estimate import (
     trimmed_means,
 )
 from sqlitmus.stats.modes import far
-from sqlitmus.stats.multiplicity import adjust, divisor, p_values, pocock
+from sqlitmus.stats.multiplicity import adjust, divisor, p_values, pocock, share
 from sqlitmus.stats.power import blocks_to_resolve
 from sqlitmus.stats.sessions import combine
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, confirmed, decide, disagree
@@ -35,17 +35,29 @@ RESOLUTION = 1e-12
 @dataclass(frozen=True, slots=True)
 class Question:
     """What verdicts are given by: the margin, the correction of all pairs together, how many
-    sessions the blocks are divided into, and the level, lower where there are several looks."""
+    sessions the blocks are divided into, and the level, lower where a gate has several looks.
+
+    `shares` are per case those of the error that its look may spend, None for all of it.
+    """
 
     margin: float
     correction: Correction
     sessions: int = 1
     alpha: float = ALPHA
+    shares: Array | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> "Question":
         """What the plan asks."""
-        return cls(plan.margin, plan.correction, plan.sessions, pocock(plan.looks))
+        asked = (plan.margin, plan.correction, plan.sessions)
+        if plan.gate is not None or plan.looks == 1:
+            return cls(*asked, pocock(plan.looks))
+        early = [case.id in plan.ended for case in plan.cases]
+        return cls(*asked, shares=np.array([share(plan.looks, early=e) for e in early]))
+
+    def share(self, each: int) -> Array | float:
+        """That of each row, where every case has `each`."""
+        return 1.0 if self.shares is None else np.repeat(self.shares, each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +135,7 @@ def concluded(
         0,
     )
     p = np.where(testable, p_values(means), np.nan)
-    adjusted = adjust(p, question.correction)
+    adjusted = adjust(p / question.share(len(indices)), question.correction)
     return Pairs(names, cases, indices, means, middle, verdicts, needed, p, adjusted, reach, modes)
 
 
@@ -160,7 +172,10 @@ def independent(pairs: Pairs, taken: NDArray[np.bool_]) -> TrimmedMeans:
 def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each: int) -> Verdicts:
     """Verdicts on rows of which every case has `each`; `guard` has one value per case."""
     guards = None if guard is None else np.repeat(guard, each)
-    return decide(means, question.margin, question.correction, guards, question.alpha)
+    return decide(
+        *(means, question.margin, question.correction, guards, question.alpha),
+        share=question.share(each),
+    )
 
 
 def _indices(names: list[str]) -> list[tuple[int, int]]:

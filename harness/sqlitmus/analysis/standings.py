@@ -67,7 +67,10 @@ def standings(
           for column in ("mean", "error", "freedom", "count"))
     )  # fmt: skip
     guard = np.repeat([(guards or {}).get(group, 0.0) for group in order], len(pairs.indices))
-    family = together(logs, question.margin, guard, question.alpha)
+    shares = np.repeat(
+        [_share(question, common) for common in commons.values()], len(pairs.indices)
+    )
+    family = together(logs, question.margin, guard, question.alpha, shares)
     standing: list[Standing] = []
     for place, (group, common) in enumerate(commons.items()):
         rows = slice(place * len(pairs.indices), (place + 1) * len(pairs.indices))
@@ -121,6 +124,13 @@ def _group(
             )
     place = {name: number for number, name in enumerate(pairs.names)}
     return sorted(standing, key=lambda s: (place[s.reference], place[s.runner]))
+
+
+def _share(question: Question, common: CommonSet) -> float:
+    """That of the error for a group: its cases' least, since when each ended was its own affair."""
+    if question.shares is None or not common.taken.any():
+        return 1.0
+    return float(question.shares[common.taken].min())
 
 
 def _codes(pairs: Pairs, common: CommonSet) -> NDArray[np.int8]:

@@ -231,7 +231,8 @@ class Mode(Model):
     """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
-    decision may be taken at each of `looks` equally spaced looks.
+    decision may be taken at each of `looks` equally spaced looks: of a gate about the whole run,
+    else about each case.
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least

@@ -83,6 +83,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
+    from sqlitmus.analysis.looks import settled
     from sqlitmus.catalog import definitions, shards
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
@@ -130,9 +131,9 @@ def run(
         catalog, tools = resolved.catalog, resolved.tools
         options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
     if resume:
-        ended = session.resume(resume, options, catalog, tools, progress, force=force)
+        ended = session.resume(resume, options, catalog, tools, progress, settled, force=force)
     else:
-        ended = session.run(options, catalog, tools, progress)
+        ended = session.run(options, catalog, tools, progress, settled)
     if ended.exit == Exit.INTERRUPTED:
         interrupted(ended.directory, progress)
     elif ended.directory:

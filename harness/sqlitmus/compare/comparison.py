@@ -80,18 +80,18 @@ def resume(
     return _conclude(first, options, resolved, progress)
 
 
-def settled(directory: Path) -> bool:
-    """Whether measuring more answers nothing: each case has an answer of the gate, or can get none.
-
-    Without a gate, whether none of the cases can be compared.
+def settled(directory: Path) -> list[str]:
+    """All cases where measuring more answers nothing, else none: each has an answer of the gate, or
+    can get none. Without a gate, where none of them can be compared.
     """
     from sqlitmus.analysis import load
     from sqlitmus.compare.gate import gate, unmeasured
 
     run = load(directory)
+    cases = [case.id for case in run.plan.cases]
     if run.plan.gate is None:
-        return len(unmeasured(run)) == len(run.plan.cases)
-    return not gate(run).open
+        return cases if len(unmeasured(run)) == len(cases) else []
+    return [] if gate(run).open else cases
 
 
 def of_runs(base: Path, new: Path, runner: str | None) -> Report:

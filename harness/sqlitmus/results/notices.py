@@ -9,6 +9,7 @@ from sqlitmus.vocabulary.terms import Grade
 NoticeKind = Literal[
     "unfinished",
     "settled",
+    "ended",
     "holes",
     "cut off",
     "strays",
@@ -36,7 +37,8 @@ NoticeKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One notice: `count` of `of`, the `names` that it is about (cases, shards, a governor), or the
+    """One notice: `count` of `of`, the `names` that it is about (cases, shards, a governor, numbers
+    of blocks), or the
     `values` by runner or run. `level` and `looks` are those of a run that its gate settled, `run`
     is the run where there are two.
     """

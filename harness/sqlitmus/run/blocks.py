@@ -14,6 +14,7 @@ from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
 from sqlitmus.run.context import Context
+from sqlitmus.run.look import Look, extended
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
@@ -53,7 +54,13 @@ class Measuring:
         self._cases = {case.id: case for case in plan.cases}
         # The order was fixed by the cells fit at the start, so a later failure shifts no other.
         ordered = _fit_at_start(plan, directory)
-        self._slots = list(schedule(ordered, plan.twice(), plan.blocks, plan.seed, plan.compared()))
+        self._ordered = ordered
+        self._ended: dict[str, int] = {}
+        self.blocks = plan.blocks
+        self._looks = directory.looks()
+        for look in self._looks:
+            self._follow(look)
+        self._schedule()
         self._given_up = {
             (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
         }
@@ -64,7 +71,7 @@ class Measuring:
         for sample in directory.samples():
             self._done.add((sample.position, sample.take))
             self._note(sample)
-        self._blocks = directory.blocks()
+        self._passes = directory.blocks()
         self._performed = 0
         self._idle: dict[str, list[float]] = {}
         context.invocations.keep_logs(directory.path / "logs")
@@ -91,6 +98,37 @@ class Measuring:
                 )
         self._performed = 0
         return True
+
+    def looked(self, blocks: int) -> bool:
+        """Whether a planned look after so many blocks has been taken."""
+        return any(look.blocks == blocks for look in self._looks)
+
+    def look(self, blocks: int, settled: Collection[str]) -> None:
+        """End the cases `settled` after so many blocks, and give their time to the others."""
+        next_ = [slot for slot in self._slots if slot.block == blocks]
+        saved = sum(self._seconds(slot) for slot in next_ if slot.case in settled)
+        rest = sum(map(self._seconds, next_)) - saved
+        until = extended(self._plan.blocks, self.blocks, blocks, saved, rest)
+        look = Look(blocks=blocks, settled=sorted(settled), until=until)
+        self._directory.add_look(look)
+        self._looks.append(look)
+        self._follow(look)
+        self._schedule()
+        if settled:
+            many = counted(len(settled), "case")
+            more = f"; the others get {until - blocks} more" if rest else ""
+            self._context.progress.say(
+                f"{many} settled at the planned look after {blocks} blocks{more}"
+            )
+
+    def _follow(self, look: Look) -> None:
+        self._ended |= {case: look.blocks for case in look.settled if case not in self._ended}
+        self.blocks = look.until
+
+    def _schedule(self) -> None:
+        plan = self._plan
+        slots = schedule(self._ordered, plan.twice(), self.blocks, plan.seed, plan.compared())
+        self._slots = [s for s in slots if s.block < self._ended.get(s.case, self.blocks)]
 
     def beyond(self, blocks: int) -> bool:
         """Whether anything was measured after the first `blocks`."""
@@ -135,7 +173,7 @@ class Measuring:
     def _block(self, block: int, slots: list[Slot], remaining: Remaining) -> bool:
         """One block, done again if the machine was disturbed and a repeat is left."""
         for take in range(2):
-            earlier = next((b for b in self._blocks if (b.block, b.take) == (block, take)), None)
+            earlier = next((b for b in self._passes if (b.block, b.take) == (block, take)), None)
             if earlier and earlier.repeated:
                 continue
             if earlier:
@@ -154,7 +192,7 @@ class Measuring:
                 disturbed=False, repeated=False,
             ))  # fmt: skip
             self._directory.add_block(record)
-            self._blocks.append(record)
+            self._passes.append(record)
             if not record.repeated:
                 return True
             self._context.progress.say(
@@ -175,10 +213,10 @@ class Measuring:
         from sqlitmus.stats.probe import disturbed, repeats_allowed
 
         session = self._session(record.block)
-        before = [b for b in self._blocks if self._session(b.block) == session]
+        before = [b for b in self._passes if self._session(b.block) == session]
         probes = [float(max(_probes(b))) for b in [*before, record]]
         hit = bool(disturbed(np.array(probes))[-1])
-        repeats = sum(b.repeated for b in self._blocks)
+        repeats = sum(b.repeated for b in self._passes)
         again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
         return record.model_copy(update={"disturbed": hit, "repeated": again})
 
@@ -278,7 +316,7 @@ class Measuring:
         slot = slots[0]
         who = slot.label if len(slots) == 1 else f"{len(slots)} in turns"
         self._context.progress.step(
-            f"block {slot.block + 1}/{self._plan.blocks}  {clock(remaining.left())} left  "
+            f"block {slot.block + 1}/{self.blocks}  {clock(remaining.left())} left  "
             f"{slot.case}  {who}",
             milestone=milestone,
         )

@@ -28,11 +28,12 @@ SIZES = {
     "samples.jsonl": MOST_LINES,
     "blocks.jsonl": MOST_BLOCKS * 640,  # bytes of a line
     "details.jsonl": MOST_LINES,
+    "looks.jsonl": MOST_WHOLE,
     "gate.json": MOST_WHOLE,
     "selftest.json": MOST_WHOLE,
 }
 WRITTEN = ("iterations.jsonl", "summary.json", "report.html")
-APPENDED = ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl")
+APPENDED = ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl", "looks.jsonl")
 LOGS = "logs"
 
 MOST = {"cases": 10_000, "runners": 200, "blocks": MOST_BLOCKS, "sessions": 1000, "looks": 100}

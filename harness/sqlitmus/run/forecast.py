@@ -10,8 +10,7 @@ import numpy as np
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.multiplicity import divisor, pocock
-from sqlitmus.stats.verdict import ALPHA
+from sqlitmus.stats.multiplicity import divisor
 from sqlitmus.vocabulary.terms import Correction
 
 # How much the logarithm of a cell's own deviation, of three processes or so, weighs against the
@@ -41,15 +40,15 @@ def forecast(
     blocks: int,
     correction: Correction,
     sessions: int = 1,
-    looks: int = 1,
+    factor: float = 1.0,
 ) -> Forecast | None:
     """The differences that a run resolves with 80 % power; None when no pilot measured noise.
 
     All pairs of a case's runners are one family, as in the report. How strict its correction is
     depends on how many of them differ, which the pilot's times foretell; half of them where it has
-    none. Sessions leave as many degrees of freedom as there are sessions but one. A deviation from
-    three processes says little: each is drawn two thirds of the way to the geometric mean of all,
-    which a few very noisy cells do not decide.
+    none. Planned looks make it stricter by a `factor`. Sessions leave as many degrees of freedom as
+    there are sessions but one. A deviation from three processes says little: each is drawn two
+    thirds of the way to the geometric mean of all, which a few very noisy cells do not decide.
     """
     deviations = [
         c.deviation for of in counts.values() for c in of.values() if c.deviation is not None
@@ -60,7 +59,6 @@ def forecast(
     spreads, effects = _pairs(counts, cells, typical)
     if not len(spreads):
         return None
-    factor = ALPHA / pocock(looks)
 
     def needed(differing: int) -> Array:
         comparisons = factor * divisor(correction, len(spreads), differing)

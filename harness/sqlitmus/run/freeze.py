@@ -38,7 +38,9 @@ def freeze(
         f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
         f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
     )
-    looks = mode.looks if options.gate else 1
+    looks = mode.looks
+    if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
+        looks = 1
     context.progress.say(_promise(options, counts, fit, blocks, sessions, looks))
     now = datetime.datetime.now(datetime.UTC)
     label = options.label or options.whole
@@ -109,13 +111,16 @@ def _promise(
 ) -> str:
     """A sentence on which differences the run will resolve, before it starts."""
     from sqlitmus.run.forecast import forecast
+    from sqlitmus.stats.multiplicity import pocock, share
+    from sqlitmus.stats.verdict import ALPHA
 
     if blocks < MINIMUM_BLOCKS:
         return (
             f"fewer than {MINIMUM_BLOCKS} blocks: figures, but no verdicts (more --time-budget "
             "or --blocks, or fewer cells with -f)"
         )
-    able = forecast(counts, fit, blocks, options.correction, sessions, looks)
+    factor = ALPHA / pocock(looks) if options.gate else 1 / share(looks, early=False)
+    able = forecast(counts, fit, blocks, options.correction, sessions, factor)
     if able is None:
         return "the differences that it can tell are unknown until it has run"
     return (

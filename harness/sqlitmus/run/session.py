@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +27,8 @@ from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 
-Settled = Callable[[Path], bool]
+Settled = Callable[[Path], Collection[str]]
+"""The cases of a run directory that need no further block."""
 
 FREE_BYTES_NEEDED = 256 * 2**20
 PREFERRED_REFERENCE = "node"
@@ -52,8 +53,8 @@ def run(
 ) -> Ended:
     """Start a new run. Raises SqlitmusError for options that make no sense or cannot be met.
 
-    `settled` is called with the run directory before the first block and at each of the mode's
-    planned looks, and only there it may end the run early.
+    `settled` is asked at each of the plan's looks, and only there cases may end early, all of a
+    comparison together; of a comparison also before the first block.
     """
     name, mode = options.mode_in(catalog)
     cases, cells = _chosen(options, catalog, mode)
@@ -195,19 +196,26 @@ def _measure(ready: Prepared, context: Context, settled: Settled | None) -> Ende
 def _measured(ready: Prepared, context: Context, settled: Settled | None) -> Ended:
     plan, path = ready.plan, ready.directory.path
     measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
-    looks = plan.looks if settled else 1
-    if settled and not measuring.beyond(0) and settled(path):
+    everything = {case.id for case in plan.cases}
+    compared = plan.kind == "compare"
+    if settled and compared and not measuring.beyond(0) and everything == {*settled(path)}:
         context.progress.insist("no case can be compared; nothing is measured")
         return measuring.end()
-    for look in range(1, looks + 1):
-        blocks = plan.blocks * look // looks
+    for look in range(1, plan.looks if settled else 1):
+        blocks = plan.blocks * look // plan.looks
         if not measuring.until(blocks):
             return Ended(Exit.INTERRUPTED, path)
         # What was measured beyond a look, in an earlier sitting, must not enter its decision.
-        early = look < looks and not measuring.beyond(blocks)
-        if early and settled and settled(path):
+        if measuring.beyond(blocks) or measuring.looked(blocks) or not settled:
+            continue
+        ended = {*settled(path)}
+        if not compared:
+            measuring.look(blocks, ended)
+        elif ended == everything:
             context.progress.say(f"settled at the planned look after {blocks} blocks")
-            break
+            return measuring.end()
+    if not measuring.until(measuring.blocks):
+        return Ended(Exit.INTERRUPTED, path)
     return measuring.end()
 
 

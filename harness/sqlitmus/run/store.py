@@ -13,6 +13,7 @@ from sqlitmus.machine import plainfiles
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.look import Look
 from sqlitmus.run.records import document
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
@@ -180,6 +181,14 @@ class RunDirectory:
     def blocks(self) -> list[Block]:
         """All blocks that were gone through, in order."""
         return list(self._records("blocks.jsonl", Block))
+
+    def add_look(self, look: Look) -> None:
+        """Append what a planned look decided."""
+        self._append("looks.jsonl", look.model_dump(mode="json"))
+
+    def looks(self) -> list[Look]:
+        """What planned looks decided, in order."""
+        return list(self._records("looks.jsonl", Look))
 
     def finish(self) -> None:
         """Append the footer that marks the samples as complete."""

@@ -49,11 +49,15 @@ class Together:
 
 
 def together(
-    logs: TrimmedMeans, margin: float, guard: Array | float = 0.0, alpha: float = ALPHA
+    logs: TrimmedMeans,
+    margin: float,
+    guard: Array | float = 0.0,
+    alpha: float = ALPHA,
+    share: Array | float = 1.0,
 ) -> Together:
     """Intervals that all contain their truth with probability 1 - `alpha`, and what they say.
 
-    Each of the m rows that can be tested gets its interval at 1 - alpha / m (Bonferroni), so
+    Each of the m rows that can be tested gets its interval at 1 - alpha share / m (Bonferroni), so
     whatever is read off them, in whatever order and of whichever rows the data suggest, is false
     with probability `alpha` at most. Holm's procedure would find a little more, but the intervals
     that belong to it say only "beyond 0" of what it finds.
@@ -64,8 +68,12 @@ def together(
     do not count.
     """
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    ends = logs.interval(1 - alpha / max(int(testable.sum()), 1))
-    low, high = (np.where(testable, end, np.nan) for end in ends)
+    low, high = np.full((2, len(testable)), np.nan)
+    shares = np.broadcast_to(share, testable.shape)
+    for each in np.unique(shares).tolist():
+        ends = logs.interval(1 - alpha * each / max(int(testable.sum()), 1))
+        rows = testable & (shares == each)
+        low[rows], high[rows] = (end[rows] for end in ends)
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     differs, limit = (near > guard) & (near > 0), np.log1p(margin)
     within = (np.fmax(-low, high) < limit) & (np.asarray(guard) == 0)

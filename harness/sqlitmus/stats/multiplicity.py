@@ -13,6 +13,7 @@ from sqlitmus.vocabulary.terms import Correction
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 _NODES = 64
+EARLY = 0.1  # so little that the last look hardly notices
 
 
 def p_values(logs: TrimmedMeans) -> Array:
@@ -74,6 +75,17 @@ def divisor(method: Correction, family: int, decided: int) -> float:
     if method == "holm":
         return float(max(family - decided, 1))
     return max(family / (decided + 1), 1.0)
+
+
+def share(looks: int, *, early: bool) -> float:
+    """The share of the error that one of `looks` planned looks at a case may spend.
+
+    Earlier looks share `EARLY` evenly and leave the rest to the last (Bonferroni), so a p-value
+    over its look's share is valid wherever the case ends, however many blocks lie between looks.
+    """
+    if looks == 1:
+        return 1.0
+    return EARLY / (looks - 1) if early else 1 - EARLY
 
 
 @cache

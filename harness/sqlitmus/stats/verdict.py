@@ -59,13 +59,15 @@ def decide(
     correction: Correction = "none",
     guard: Array | None = None,
     alpha: float = ALPHA,
+    share: Array | float = 1.0,
 ) -> Verdicts:
     """Verdicts on trimmed means of log ratios; `margin` is a share of the time, 0.02 for 2 %.
 
     faster, slower: p of no difference at most `alpha`; materially: p of lying within the margin at
     most `alpha`; equivalent: p of lying beyond the margin at most `alpha`, by two one-sided tests.
     Uncorrected and at 5 %, that is: the 95 % interval excludes 0; it lies beyond the margin; the
-    90 % interval lies within. One of several planned looks asks at Pocock's level instead.
+    90 % interval lies within. One of several planned looks asks at Pocock's level instead, or each
+    row's p is divided by the `share` of its look, see `multiplicity.share`.
     `correction` adjusts each of the three over all testable rows, which are one family. Difference
     is asked first: a small but resolved one is called faster or slower. The margin is ln(1 +
     margin) to both sides, so exchanging the two runners mirrors the verdict.
@@ -81,7 +83,7 @@ def decide(
     testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
 
     def holds(p: Array) -> NDArray[np.bool_]:
-        return adjust(np.where(testable, p, np.nan), correction) <= alpha
+        return adjust(np.where(testable, p / share, np.nan), correction) <= alpha
 
     differs, beyond = holds(p_values(logs)), holds(beyond_margin_p(logs, margin))
     within = holds(equivalence_p(logs, margin))

@@ -26,6 +26,7 @@ def planned(cases: int = 1, blocks: int = 30) -> dict[str, Any]:
         kind="compare",
         correction="holm",
         looks=3,
+        gate=SHARE,
         blocks=blocks,
         cases=[case("abcdefghij"[n]) for n in range(cases)],
     )
@@ -174,8 +175,10 @@ def test_each_case_with_a_time_has_its_ratio() -> None:
 
 
 def test_a_plan_without_a_gate_has_none_to_judge() -> None:
+    found = slower(1.2)
+    without = replace(found, plan=found.plan.model_copy(update={"gate": None}))
     with pytest.raises(ValueError, match=r"^run-1 has no gate$"):
-        judged(slower(1.2))
+        judged(without)
 
 
 @settings(max_examples=15)
@@ -212,7 +215,7 @@ def between_the_levels() -> RunData:
 
 
 def with_looks(found: RunData, looks: int) -> RunData:
-    return replace(found, plan=found.plan.model_copy(update={"looks": looks}))
+    return replace(found, plan=found.plan.model_copy(update={"looks": looks, "gate": SHARE}))
 
 
 def test_each_of_several_looks_gives_verdicts_at_pococks_level() -> None:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sqlitmus import machine
+from sqlitmus.analysis.looks import settled
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import leftovers
 from sqlitmus.machine.conditions import Conditions
@@ -248,13 +249,14 @@ class Desk:
     def run(self, **options: Any) -> session.Ended:
         """A new run of size s, seed 3."""
         asked = replace(session.Options(size="s", seed=3), **options)
-        return session.run(asked, definitions.load(), paths.tools(), Progress(self.stderr))
+        told = Progress(self.stderr)
+        return session.run(asked, definitions.load(), paths.tools(), told, settled)
 
     def resume(self, path: Path) -> session.Ended:
         """Go on with the run at `path`."""
         told = Progress(self.stderr)
         return session.resume(
-            path, session.Options(), definitions.load(), paths.tools(), told, force=False
+            path, session.Options(), definitions.load(), paths.tools(), told, settled, force=False
         )
 
     def sqlitmus(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:

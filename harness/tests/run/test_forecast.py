@@ -30,14 +30,14 @@ def made(
     other: float | None = 0.01,
     times: tuple[float, float, float] | None = None,
     sessions: int = 1,
-    looks: int = 1,
+    factor: float = 1.0,
 ) -> Forecast:
     a, b, c = times or (None, None, None)
     counts = {
         name: {"a": planned(deviation, a), "b": planned(other, b), "c": planned(other, c)}
         for name in CELLS
     }
-    foretold = forecast(counts, CELLS, blocks, correction, sessions, looks)
+    foretold = forecast(counts, CELLS, blocks, correction, sessions, factor)
     assert foretold is not None
     return foretold
 
@@ -64,7 +64,7 @@ def test_more_blocks_tell_smaller_differences() -> None:
 def test_the_correction_that_decides_is_in_it() -> None:
     plain, explored, decided = (made(correction=c).half for c in ("none", "bh", "holm"))
     assert plain < explored < decided
-    assert made(looks=3).half > explored
+    assert made(factor=2.3).half > explored
 
 
 def test_the_more_differ_in_the_pilot_the_less_strict_is_the_correction() -> None:

@@ -14,8 +14,11 @@ from sqlitmus.stats.multiplicity import (
     equivalence_p,
     p_values,
     pocock,
+    share,
 )
+from sqlitmus.stats.verdict import decide
 from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.oracle import scipy_stats
 
 MARGIN = 0.02
@@ -182,3 +185,26 @@ def test_pocock_refuses_what_is_no_plan(looks: int, alpha: float) -> None:
 @pytest.mark.parametrize("method", CORRECTING)
 def test_one_comparison_needs_no_correction(method: Correction) -> None:
     assert adjust(np.array([np.nan, 0.04]), method)[1] == 0.04
+
+
+# several looks at a case ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3, 5])
+def test_all_looks_together_spend_the_whole_error(looks: int) -> None:
+    spent = [share(looks, early=number < looks - 1) for number in range(looks)]
+    assert sum(spent) == pytest.approx(1)
+    assert looks == 1 or spent[-1] == 0.9
+
+
+def test_equal_things_are_told_apart_no_more_often_where_a_look_may_end_them() -> None:
+    logs = np.random.default_rng(5).normal(0, 0.02, (20_000, 60))
+    false = np.zeros(len(logs), dtype=bool)
+    ended = np.zeros(len(logs), dtype=bool)
+    for blocks, early in ((15, True), (60, False)):
+        means = trimmed_means(logs[:, :blocks])
+        verdicts = decide(means, 0.02, share=share(2, early=early))
+        different = verdicts.are(*(verdict for verdict in Verdict if verdict.different))
+        false |= different & ~ended
+        ended |= ~verdicts.are(Verdict.NOT_RESOLVED) if early else False
+    assert 0.03 < false.mean() <= 0.05

@@ -212,6 +212,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"The run was settled at the planned look after {n.count} of {n.of} blocks; its verdicts "
         f"are given at {100 * n.level:.2g} %, the level for each of {n.looks} looks."
     ),
+    "ended": lambda n: (
+        f"{counted(n.count, 'case')} had an answer to every comparison at the planned look after "
+        f"{listed(n.names)} blocks and ended there; the time saved went to the others, which have "
+        f"{n.of}."
+    ),
     "holes": lambda n: (
         f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
     ),
