@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from sqlitmus.catalog.plan import Case, Cells, Counts, Plan
+from sqlitmus.catalog.plan import Cells, Plan
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
+from sqlitmus.run.agenda import Agenda
 from sqlitmus.run.context import Context
-from sqlitmus.run.look import Look, extended
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.sampling import to_sample, witnesses
-from sqlitmus.run.schedule import Slot, schedule
+from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Seating
 from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
@@ -29,8 +29,6 @@ from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
 
 IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
-
-_UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +49,7 @@ class Measuring:
         self._directory = directory
         self._context = context
         self._answers = answers
-        self._cases = {case.id: case for case in plan.cases}
-        # The order was fixed by the cells fit at the start, so a later failure shifts no other.
-        ordered = _fit_at_start(plan, directory)
-        self._ordered = ordered
-        self._ended: dict[str, int] = {}
-        self.blocks = plan.blocks
-        self._looks = directory.looks()
-        for look in self._looks:
-            self._follow(look)
-        self._schedule()
-        self._given_up = {
-            (c, n) for c, names in ordered.items() for n in names if n not in fit.get(c, [])
-        }
-        self._outcomes: set[Outcome] = {
-            r.outcome for r in [*directory.verified(), *answers.records.values()]
-        }
-        self._done: set[tuple[int, int]] = set()  # position and take
-        for sample in directory.samples():
-            self._done.add((sample.position, sample.take))
-            self._note(sample)
+        self.agenda = Agenda(plan, directory, answers, fit)
         self._passes = directory.blocks()
         self._performed = 0
         self._idle: dict[str, list[float]] = {}
@@ -78,10 +57,10 @@ class Measuring:
 
     def until(self, blocks: int) -> bool:
         """Go on until `blocks` are whole; False if the user asked to stop before that."""
-        planned = [slot for slot in self._slots if slot.block < blocks]
-        open_ = [slot for slot in planned if (slot.position, 0) not in self._done]
+        planned = self.agenda.until(blocks)
+        open_ = [slot for slot in planned if not self.agenda.done(slot)]
         pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
-        remaining = Remaining(sum(map(self._seconds, open_)) + pauses * self._plan.pause_s)
+        remaining = Remaining(sum(map(self.agenda.seconds, open_)) + pauses * self._plan.pause_s)
         for block, slots in groupby(planned, key=lambda slot: slot.block):
             if self._begins_session(block) and not self._rest(block, remaining):
                 return False
@@ -99,58 +78,36 @@ class Measuring:
         self._performed = 0
         return True
 
-    def looked(self, blocks: int) -> bool:
-        """Whether a planned look after so many blocks has been taken."""
-        return any(look.blocks == blocks for look in self._looks)
-
     def look(self, blocks: int, settled: Collection[str]) -> None:
-        """End the cases `settled` after so many blocks, and give their time to the others."""
-        next_ = [slot for slot in self._slots if slot.block == blocks]
-        saved = sum(self._seconds(slot) for slot in next_ if slot.case in settled)
-        rest = sum(map(self._seconds, next_)) - saved
-        until = extended(self._plan.blocks, self.blocks, blocks, saved, rest)
-        look = Look(blocks=blocks, settled=sorted(settled), until=until)
+        """End the cases `settled` after so many blocks; the others get their time."""
+        look = self.agenda.look(blocks, settled)
         self._directory.add_look(look)
-        self._looks.append(look)
-        self._follow(look)
-        self._schedule()
         if settled:
             many = counted(len(settled), "case")
-            more = f"; the others get {until - blocks} more" if rest else ""
+            more = f"; the others get {look.until - blocks} more" if look.until > blocks else ""
             self._context.progress.say(
                 f"{many} settled at the planned look after {blocks} blocks{more}"
             )
 
-    def _follow(self, look: Look) -> None:
-        self._ended |= {case: look.blocks for case in look.settled if case not in self._ended}
-        self.blocks = look.until
-
-    def _schedule(self) -> None:
-        plan = self._plan
-        slots = schedule(self._ordered, plan.twice(), self.blocks, plan.seed, plan.compared())
-        self._slots = [s for s in slots if s.block < self._ended.get(s.case, self.blocks)]
-
-    def beyond(self, blocks: int) -> bool:
-        """Whether anything was measured after the first `blocks`."""
-        return any((s.position, 0) in self._done for s in self._slots if s.block >= blocks)
-
     def end(self) -> Ended:
         """Mark the run as complete, and say why if nothing was measured."""
         self._directory.finish()
-        if "ok" not in self._outcomes:
+        if "ok" not in self.agenda.outcomes:
             reasons = {
                 f"{record.runner} ({record.outcome}: {record.reason})": None
                 for record in self._answers.records.values()
             }
             self._context.progress.insist(f"nothing was measured: {', '.join(reasons)}")
-        return Ended(exit_of(self._outcomes), self._directory.path)
+        return Ended(exit_of(self.agenda.outcomes), self._directory.path)
 
     def _session(self, block: int) -> int:
         return block * self._plan.sessions // self._plan.blocks
 
     def _begins_session(self, block: int) -> bool:
         """Whether `block` begins a session after the first, and nothing of it is measured yet."""
-        return self._session(block) != self._session(max(block - 1, 0)) and not self.beyond(block)
+        return self._session(block) != self._session(max(block - 1, 0)) and not self.agenda.beyond(
+            block
+        )
 
     def _rest(self, block: int, remaining: Remaining) -> bool:
         """The pause before the session that `block` begins; False if asked to stop."""
@@ -179,14 +136,14 @@ class Measuring:
             if earlier:
                 return True
             before = self._look()
-            for number, together in enumerate(self._together(self._to_do(slots, take))):
+            for number, together in enumerate(self._together(self.agenda.to_do(slots, take))):
                 if self._context.stop.requested:
                     return False
                 self._announce(together, remaining, milestone=number == 0)
-                turns = self._counts(together[0]).rounds
+                turns = self.agenda.counts(together[0]).rounds
                 if not (self._set(together, take) if turns else self._invoke(together[0], take)):
                     return False
-                remaining.did(sum(map(self._seconds, together)))
+                remaining.did(sum(map(self.agenda.seconds, together)))
             record = self._judge(Block(
                 block=block, take=take, before=before, after=self._look(),
                 disturbed=False, repeated=False,
@@ -199,7 +156,7 @@ class Measuring:
                 f"block {block + 1} was disturbed (the probe took "
                 f"{max(_probes(record)) / 1e6:.0f} ms): it is done again"
             )
-            remaining.more(sum(map(self._seconds, slots)))
+            remaining.more(sum(map(self.agenda.seconds, slots)))
         return True
 
     def _look(self) -> conditions.Conditions:
@@ -220,17 +177,11 @@ class Measuring:
         again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
         return record.model_copy(update={"disturbed": hit, "repeated": again})
 
-    def _to_do(self, slots: list[Slot], take: int) -> Iterator[Slot]:
-        for slot in slots:
-            done = (slot.position, take) in self._done
-            if not done and (slot.case, slot.runner) not in self._given_up:
-                yield slot
-
     def _together(self, slots: Iterator[Slot]) -> Iterator[list[Slot]]:
         """What is done at once: a set of processes that take turns, or one process."""
         for _, of_unit in groupby(slots, key=lambda slot: slot.unit):
             members = list(of_unit)
-            if self._counts(members[0]).rounds:
+            if self.agenda.counts(members[0]).rounds:
                 yield members
             else:
                 yield from ([slot] for slot in members)
@@ -249,25 +200,25 @@ class Measuring:
             )
         self._directory.add_set(lines)
         for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
-            self._did(slot, take, sample)
+            self._did(slot, sample)
             if result.idle is not None:
                 self._idle.setdefault(slot.runner, []).append(result.idle)
         return True
 
     def _seating(self, slot: Slot, take: int) -> Seating:
-        case = self._counted(slot)
+        case = self.agenda.counted(slot)
         return Seating(
             case,
             self._context.installed[slot.runner],
             slot.label,
-            Turns.of(self._counts(slot)),
+            Turns.of(self.agenda.counts(slot)),
             self._answers.expected[case.id, case.operations],
             witnesses(slot, take, case),
         )
 
     def _invoke(self, slot: Slot, take: int) -> bool:
         """One invocation, saved; False if it was cut off."""
-        case = self._counted(slot)
+        case = self.agenda.counted(slot)
         digest = witnesses(slot, take, case)
         attempt = self._context.invocations.attempt(
             case,
@@ -284,39 +235,22 @@ class Measuring:
         if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
             details = detail(slot.position, take, attempt.invocation.result, attempt.launch)
         self._save(sample, iterations, details)
-        self._did(slot, take, sample)
+        self._did(slot, sample)
         return True
 
-    def _did(self, slot: Slot, take: int, sample: Sample) -> None:
-        self._done.add((slot.position, take))
+    def _did(self, slot: Slot, sample: Sample) -> None:
         self._performed += 1
-        self._note(sample)
+        self.agenda.note(sample)
         if sample.outcome != "ok":
             self._context.progress.say(
                 f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
             )
 
-    def _note(self, sample: Sample) -> None:
-        if sample.outcome != "ok":
-            self._outcomes.add(sample.outcome)
-            self._given_up.add((sample.case, sample.runner))
-
-    def _counted(self, slot: Slot) -> Case:
-        return self._plan.counted(self._cases[slot.case], slot.runner)
-
-    def _seconds(self, slot: Slot) -> float:
-        if (slot.case, slot.runner) in self._given_up:
-            return 0.0
-        return self._counts(slot).seconds
-
-    def _counts(self, slot: Slot) -> Counts:
-        return self._plan.counts.get(slot.case, {}).get(slot.runner) or _UNPLANNED
-
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
         slot = slots[0]
         who = slot.label if len(slots) == 1 else f"{len(slots)} in turns"
         self._context.progress.step(
-            f"block {slot.block + 1}/{self.blocks}  {clock(remaining.left())} left  "
+            f"block {slot.block + 1}/{self.agenda.blocks}  {clock(remaining.left())} left  "
             f"{slot.case}  {who}",
             milestone=milestone,
         )
@@ -340,8 +274,3 @@ def exit_of(outcomes: Collection[Outcome]) -> Exit:
 
 def _probes(block: Block) -> list[int]:
     return [look.probe_ns or 0 for look in (block.before, block.after)]
-
-
-def _fit_at_start(plan: Plan, directory: RunDirectory) -> Cells:
-    fit = {(r.case, r.runner) for r in directory.verified() if r.outcome == "ok"}
-    return {case: [n for n in names if (case, n) in fit] for case, names in plan.cells.items()}

@@ -198,7 +198,7 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
     measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
     everything = {case.id for case in plan.cases}
     compared = plan.kind == "compare"
-    if settled and compared and not measuring.beyond(0) and everything == {*settled(path)}:
+    if settled and compared and not measuring.agenda.beyond(0) and everything == {*settled(path)}:
         context.progress.insist("no case can be compared; nothing is measured")
         return measuring.end()
     for look in range(1, plan.looks if settled else 1):
@@ -206,7 +206,7 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
         if not measuring.until(blocks):
             return Ended(Exit.INTERRUPTED, path)
         # What was measured beyond a look, in an earlier sitting, must not enter its decision.
-        if measuring.beyond(blocks) or measuring.looked(blocks) or not settled:
+        if measuring.agenda.beyond(blocks) or measuring.agenda.looked(blocks) or not settled:
             continue
         ended = {*settled(path)}
         if not compared:
@@ -214,7 +214,7 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
         elif ended == everything:
             context.progress.say(f"settled at the planned look after {blocks} blocks")
             return measuring.end()
-    if not measuring.until(measuring.blocks):
+    if not measuring.until(measuring.agenda.blocks):
         return Ended(Exit.INTERRUPTED, path)
     return measuring.end()
 
