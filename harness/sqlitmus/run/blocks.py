@@ -58,7 +58,8 @@ class Measuring:
     def until(self, blocks: int) -> bool:
         """Go on until `blocks` are whole; False if the user asked to stop before that."""
         planned = self.agenda.until(blocks)
-        open_ = [slot for slot in planned if not self.agenda.done(slot)]
+        whole = self.agenda.until(self.agenda.blocks)  # what a look ends is not known before it
+        open_ = [slot for slot in whole if not self.agenda.done(slot)]
         pauses = sum(map(self._begins_session, {slot.block for slot in open_}))
         remaining = Remaining(sum(map(self.agenda.seconds, open_)) + pauses * self._plan.pause_s)
         for block, slots in groupby(planned, key=lambda slot: slot.block):
