@@ -1,6 +1,6 @@
 """The same runs in both schemes, in one session: what each resolves, and how long it takes.
 
-`./just bench-schemes [--suite quick] [--times N] [-- OPTION…]`. Runs whose processes take turns and
+`./just bench-schemes [--suite quick] [--times N] [--keep FOLDER] [-- OPTION…]`. Runs whose processes take turns and
 runs whose processes go one after the other alternate; options after `--` are those of `run`. Per
 run: minutes of the whole command; the median half-width of the ratios of steady cases, as ln; how
 many of the comparisons that truly differ by so much were resolved, and how many rows were not. How
@@ -42,13 +42,16 @@ def main(
     options: Annotated[list[str] | None, typer.Argument()] = None,
     suite: str = "quick",
     times: Annotated[int, typer.Option(min=1)] = 1,
+    keep: Annotated[
+        Path | None, typer.Option(parser=paths.given, help="Keep the run directories here.")
+    ] = None,
 ) -> None:
     """Print a line per run."""
     runs: list[tuple[str, float, dict[Row, Judged]]] = []
     for number in range(times):
         schemes: Sequence[str] = get_args(Scheme)
         for scheme in schemes if number % 2 else schemes[::-1]:
-            runs.append((scheme, *_measured(scheme, suite, options or [])))
+            runs.append((scheme, *_measured(scheme, suite, keep, options or [])))
             print(f"{scheme}: {runs[-1][1] / 60:.1f} min", file=sys.stderr, flush=True)
     common = set[Row].intersection(*(set(rows) for _, _, rows in runs))
     true = {row: float(np.mean([rows[row].effect for _, _, rows in runs])) for row in common}
@@ -64,14 +67,17 @@ def main(
         print(f"{scheme:10}{seconds / 60:8.1f}{half:12.1%}{cells}{unresolved:>18}", flush=True)
 
 
-def _measured(scheme: str, suite: str, options: Sequence[str]) -> tuple[float, dict[Row, Judged]]:
+def _measured(
+    scheme: str, suite: str, keep: Path | None, options: Sequence[str]
+) -> tuple[float, dict[Row, Judged]]:
     """Seconds of a run, and its rows."""
     with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+        out = str(keep or folder)
         command = [sys.executable, "-m", "sqlitmus", "run", "--suite", suite, "--scheme", scheme]
         begin = time.monotonic()
-        subprocess.run([*command, "--quiet", "--out", folder, *options], check=True, stdout=-3)
+        subprocess.run([*command, "--quiet", "--out", out, *options], check=True, stdout=-3)
         seconds = time.monotonic() - begin
-        return seconds, dict(_rows(Path(folder) / "latest"))
+        return seconds, dict(_rows(Path(out) / "latest"))
 
 
 def _rows(run: Path) -> list[tuple[Row, Judged]]:
