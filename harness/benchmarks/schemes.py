@@ -1,10 +1,11 @@
 """The same runs in both schemes, in one session: what each resolves, and how long it takes.
 
-`./just bench-schemes [--suite quick] [--times N] [--keep FOLDER] [-- OPTION…]`. Runs whose processes take turns and
-runs whose processes go one after the other alternate; options after `--` are those of `run`. Per
-run: minutes of the whole command; the median half-width of the ratios of steady cases, as ln; how
-many of the comparisons that truly differ by so much were resolved, and how many rows were not. How
-much two cells truly differ is the mean over all of these runs.
+`./just bench-schemes [--suite quick] [--times N] [--keep FOLDER] [-- OPTION…]`. Runs whose
+processes take turns and runs whose processes go one after the other alternate; options after `--`
+are those of `run`, and their directories stay in FOLDER. Per run: minutes of the whole command; the
+median half-width of the ratios of steady cases, as ln; how many of the comparisons that truly
+differ by so much were resolved, and how many rows were not. How much two cells truly differ is the
+mean over all of these runs.
 """
 
 import subprocess

@@ -137,9 +137,12 @@ def _observed(
     A remembered one is taken only if the machine's pace is still what it was.
     """
     key = context.key(case, name)
+    least_ms = context.installed[name].spec.warmup_ms
     # at least this long, so that a mode that warms up for less knows what it leaves out
-    first_ms = max(FIRST_WINDOW_MS, int(BEYOND * context.installed[name].spec.warmup_ms))
+    first_ms = max(FIRST_WINDOW_MS, int(BEYOND * least_ms))
     longest_ms = max(first_ms, int(BEYOND * mode.warmup_ms[1]))
+    if least_ms:  # its last level may come so late that all before it looks flat
+        first_ms = longest_ms
     remembered = context.memory.observed(key)
     enough = (
         remembered
