@@ -82,6 +82,16 @@ def test_a_runner_that_asks_for_a_longer_warm_up_is_watched_beyond_it(desk: Desk
     assert list(told.values) == ["b"]
 
 
+def test_such_a_runner_is_watched_for_as_long_as_the_mode_can_warm_up_though_all_looks_flat(
+    desk: Desk,
+) -> None:
+    desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
+    desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', 'name = "b"\nwarmup_ms = 400')
+    desk.run(mode="piloted", blocks=1)
+    windows = {m.warmup_ns // 10**6 for m in desk.instant.measured[:PILOT] if m.runner == "b"}
+    assert windows == {1350}
+
+
 def test_who_does_not_settle_at_once_is_watched_for_longer(desk: Desk) -> None:
     desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
     warmup = [20_000_000] * 12 + alternate(5_000_000, 12)
