@@ -53,6 +53,13 @@ def claims(
         str | None,
         typer.Option(help="Processors for the processes of a cell that has several, such as 0,1."),
     ] = None,
+    build: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="serialized=PATH multi=PATH",
+            help="Two builds of Node, for the claim on the threading mode.",
+        ),
+    ] = None,
     size: Size = "m",
     seed: Seed = None,
     label: Label = "",
@@ -69,6 +76,7 @@ def claims(
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.analysis import analyse, load
     from sqlitmus.catalog import claimfiles, definitions
+    from sqlitmus.cli import builds
     from sqlitmus.cli.report import save_reports, text_of
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
@@ -85,6 +93,10 @@ def claims(
         return
     if json_:
         raise UsageError("--json belongs to --list; for a run, use --format json")
+    tools, subjects = paths.tools(), list[str]()
+    if build:
+        tools, subjects = builds.given(build, catalog, tools)
+        chosen = builds.with_builds(chosen)
     options = session.Options(
         kind="claims",
         mode=mode,
@@ -101,10 +113,11 @@ def claims(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins),
+        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins, build),
+        subjects=subjects,
     )
     progress = Progress(quiet=quiet)
-    ended = session.run(options, catalog, paths.tools(), progress)
+    ended = session.run(options, catalog, tools, progress)
     if ended.exit == Exit.INTERRUPTED or ended.directory is None:
         interrupted(ended.directory, progress)
         raise typer.Exit(ended.exit)
@@ -150,6 +163,7 @@ def _rerun(
     blocks: int | None,
     time_budget: str | None,
     pins: str | None,
+    build: tuple[str, str] | None,
 ) -> str:
     """The command that measures the same again, in another order."""
     words = ["./just", "claims", *(names or [])]
@@ -157,4 +171,5 @@ def _rerun(
     options = {"--mode": mode, "--scheme": scheme, "--blocks": blocks}
     options |= {"--time-budget": time_budget, "--pins": pins}
     words += [word for name, value in options.items() if value for word in (name, str(value))]
+    words += ["--build", *build] if build else []
     return shlex.join(words)

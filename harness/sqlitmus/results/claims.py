@@ -15,6 +15,7 @@ METRICS: dict[ClaimMetric, str] = {
     "steady": "time",
     "wall": "time end to end",
     "loop": "time in the loop",
+    "cpu time": "CPU time",
     "average": "average latency",
     "p50": "median latency",
     "p99": "99 % latency",

@@ -31,7 +31,7 @@ def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     tools = paths.tools()
     if spec.tool not in tools.paths:
         return tools.missing.get(spec.tool, "run ./just setup")
-    return runners.expand(spec.command, tools), runners.environment(spec)
+    return runners.expand(spec.command, tools), runners.environment(spec, tools)
 
 
 def command(name: str) -> tuple[list[str], dict[str, str]]:
