@@ -1,6 +1,7 @@
 """What a report shows of published claims: made once by `analysis`, read by every renderer.
 
-Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds.
+Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds; so are
+differences, of what the new one saves.
 """
 
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from sqlitmus.results.estimate import Interval, RateTest, Speedup
 from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
 
 Unit = Literal["operation", "row", "process"]
+Compare = Literal["ratio", "difference"]
 
 METRICS: dict[ClaimMetric, str] = {
     "steady": "time",
@@ -29,8 +31,9 @@ class Row:
     """One published figure and the own one, of the pair of cells `base` and `new`.
 
     `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
-    gives no ratio for; `reason` is a sentence part. `ratio`, `rate` and the times are None where
-    there is none. `blocks` are those that both cells have.
+    gives no figure for; `reason` is a sentence part. `ratio`, `rate`, `difference` and the times
+    are None where there is none; a row of a group of differences has a `difference`, and was
+    `published` as one, others have a `ratio`. `blocks` are those that both cells have.
     """
 
     name: str
@@ -47,16 +50,18 @@ class Row:
     new_time: Interval | None = None
     blocks: int = 0
     rate: RateTest | None = None
+    difference: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of one kind; their times are per `unit`."""
+    """Rows of one kind; their times are per `unit`, their figures ratios or differences."""
 
     title: str
     metric: ClaimMetric
     unit: Unit
     rows: list[Row]
+    compare: Compare = "ratio"
 
 
 @dataclass(frozen=True, slots=True)
