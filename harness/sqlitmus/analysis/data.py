@@ -103,7 +103,7 @@ class Counts(Record):
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
     cases, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
-    that repeats the run.
+    that repeats the run, `pins` the processors of the processes of a cell that has several.
     """
 
     version: Literal[2] = Field(alias="schema_version")
@@ -132,6 +132,7 @@ class Plan(Record):
     cells: dict[str, list[str]] | None = None
     counts: dict[str, dict[str, Counts]] = {}
     claims: list[Claim] = []
+    pins: list[int] = []
     machine: str = ""
     shard: Shard | None = None
     definitions: dict[str, str] = {}

@@ -130,7 +130,10 @@ class ClaimTable(Model):
 
 
 class Claim(Model):
-    """A publication and the experiment that measures it again."""
+    """A publication and the experiment that measures it again.
+
+    It pinned processes to `pins` processors, 0 if it did not.
+    """
 
     name: str
     title: str
@@ -139,6 +142,7 @@ class Claim(Model):
     hypothesis: str
     differences: list[str] = []
     untestable: list[str] = []
+    pins: Annotated[int, Field(ge=0)] = 0
     lessons: Lessons
     groups: Annotated[list[ClaimGroup], Field(min_length=1)]
     tables: list[ClaimTable] = []

@@ -25,6 +25,7 @@ from sqlitmus.cli.options import (
     seconds,
 )
 from sqlitmus.cli.output import check_format, interrupted, reporting, write
+from sqlitmus.machine import affinity
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def claims(
     time_budget: TimeBudget = None,
     pins: Annotated[
         str | None,
-        typer.Option(help="Processors for the processes of a cell that has several, such as 0,1."),
+        typer.Option(
+            help="Processors for the processes of a cell that has several, such as 0,1, or none; "
+            "as many as the publication had by default."
+        ),
     ] = None,
     build: Annotated[
         tuple[str, str] | None,
@@ -105,7 +109,7 @@ def claims(
         runners=runners or [],
         blocks=blocks,
         time_budget_s=seconds(time_budget) if time_budget else None,
-        pins=_pins(pins),
+        pins=_pins(pins, chosen),
         size=size,
         seed=seed,
         label=label or "claims",
@@ -147,12 +151,19 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
     )
 
 
-def _pins(text: str | None) -> list[int]:
-    """The processors of `0,1`; raises UsageError."""
+def _pins(text: str | None, chosen: "list[Claim]") -> list[int]:
+    """The processors of `0,1`, none of `none`, and by default as many as were published.
+
+    Raises UsageError for what is no list of numbers.
+    """
+    if text is None:
+        return affinity.first(max(claim.pins for claim in chosen))
     try:
-        return [int(part) for part in text.split(",")] if text else []
+        return [] if text == "none" else [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"--pins {text!r}: expected numbers of processors, such as 0,1") from error
+        raise UsageError(
+            f"--pins {text!r}: expected numbers of processors, such as 0,1, or none"
+        ) from error
 
 
 def _rerun(

@@ -23,6 +23,7 @@ METRICS: dict[ClaimMetric, str] = {
     "p99": "99 % latency",
     "p999": "99.9 % latency",
     "max": "longest latency",
+    "file": "size of the database",
 }
 
 
@@ -55,7 +56,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of one kind; their times are per `unit`, their figures ratios or differences."""
+    """Rows of one kind; their times are per `unit`, their figures ratios or differences. The times
+    of the metric `file` are bytes.
+    """
 
     title: str
     metric: ClaimMetric

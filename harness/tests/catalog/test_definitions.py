@@ -22,7 +22,7 @@ AXES = {
 def test_the_clones_catalogue_has_what_the_design_names() -> None:
     assert set(KNOWN.profiles) == {
         *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
-        "published-texts",
+        *("published-texts", "published-keys"),
     }
     assert set(KNOWN.suites) == {"smoke", "quick", "full"}
     assert {"users", "ledger"} <= set(KNOWN.fixtures)
@@ -32,8 +32,8 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("scan-full", "insert-autocommit", "insert-transaction", "insert-types", "upsert"),
         *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
         *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
-        *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
-        *("texts-process", "people-process", "events-window", "writer-and-readers", "all-nullable"),
+        *("foo-in-transaction", "key", "key-table", "icons", "threads", "texts"),
+        *("people-process", "events-window", "writer-and-readers", "all-nullable"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}

@@ -70,6 +70,13 @@ def test_a_difference_is_shown_as_a_time_beside_the_published_one() -> None:
     parse(html.render(report))
 
 
+def test_files_are_shown_by_their_size() -> None:
+    text = as_markdown(analyse(make(claim(group(row("same"), metric="file")))))
+    assert "× as small here \\[95 %\\]" in text
+    assert "\nsize of the database\n" in text
+    assert "8.00 KiB → 8.00 KiB" in text.replace("\u202f", " ")
+
+
 def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
     assert as_markdown(report) == snapshot
 

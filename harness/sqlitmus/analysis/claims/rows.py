@@ -44,6 +44,7 @@ _OF_DIFFERENCES: dict[Why, str] = {
     "larger": "larger: {low:.3g} to {high:.3g} ms would count as the same",
 }
 NS_PER_MS = 1e6
+PAGE = 4096  # files are whole pages of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,13 @@ class _Draft:
     unit: Unit | None = None
     times: tuple[Array, Array] | None = None
     guard: float = 0.0
+
+    @property
+    def width(self) -> float:
+        """How finely the times are told apart, as a log ratio."""
+        if self.group.metric == "file" and self.times is not None:
+            return PAGE / float(min(map(np.nanmin, self.times)))
+        return width(self.group.metric)
 
     def published(self) -> Published | None:
         """What the row is held against; None where no ratio was published."""
@@ -176,7 +184,9 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         row=row,
         unit="row" if draft.group.per == "row" else "process" if whole else "operation",
         times=(base_times, new_times),
-        guard=max(float(series.guard(metric)[spot.case]) for spot in spots),
+        guard=0.0  # a file is as large in every block
+        if metric == "file"
+        else max(float(series.guard(metric)[spot.case]) for spot in spots),
     )
 
 
@@ -195,12 +205,13 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
     here = list(times)
     base, new = (np.array(column) for column in zip(*times.values(), strict=True))
     bases, news = (np.array(c) for c in zip(*(drafts[n].sides() for n in here), strict=True))
-    widths = np.array([drafts[n].noise(width(drafts[n].group.metric)) for n in here])
+    widths = np.array([drafts[n].noise(drafts[n].width) for n in here])
     means = log_means(bases, news, widths, question)
     for n, figure, rate in zip(here, _figures(means), rate_tests(base, new), strict=True):
         scale = drafts[n].scale_ns
         if scale is None:
-            rows[n] = replace(rows[n], ratio=_ratio(figure), rate=rate)
+            rated = None if drafts[n].group.metric == "file" else rate
+            rows[n] = replace(rows[n], ratio=_ratio(figure), rate=rated)
         else:
             rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
     asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]

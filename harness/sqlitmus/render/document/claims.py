@@ -29,7 +29,6 @@ from sqlitmus.render.document.suite import matrix
 from sqlitmus.results.claims import (
     METRICS,
     Claim,
-    Compare,
     Group,
     Histograms,
     Load,
@@ -63,6 +62,7 @@ COLUMNS = [
     Column("blocks", "blocks"),
 ]
 DIFFERENCE = Column("difference", "less here [95 %]")
+SIZE = Column("here", "× as small here [95 %]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +127,24 @@ def _group(ident: str, group: Group) -> Section:
         folded = [row for row in group.rows if not row.key]
     rest = None
     if folded:
-        rest = Folded(tally(folded), [row_of(row, group.compare) for row in folded], "rows")
-    columns = COLUMNS
-    if group.compare == "difference":
-        columns = [DIFFERENCE if column.id == "here" else column for column in COLUMNS]
-    table = Table(ident, ROW, columns, [row_of(row, group.compare) for row in shown], rest)
+        rest = Folded(tally(folded), [row_of(row, group) for row in folded], "rows")
+    here = DIFFERENCE if group.compare == "difference" else SIZE if group.metric == "file" else None
+    columns = [here if here and column.id == "here" else column for column in COLUMNS]
+    table = Table(ident, ROW, columns, [row_of(row, group) for row in shown], rest)
     return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
 
 
-def row_of(row: Row, compare: Compare = "ratio") -> TableRow:
-    """A row of a claim: a ratio or a difference, and what was published."""
+def row_of(row: Row, group: Group) -> TableRow:
+    """A row of a group: a ratio or a difference, and what was published."""
     look = WORDS[row.verdict] if row.verdict else None
     published = ""
     if row.published:
         ratio = Speedup(row.published, None, None)
-        published = fmt.speedup(ratio)[0] if compare == "ratio" else fmt.duration(row.published)
-    times = [fmt.time(time)[0] for time in (row.base_time, row.new_time) if time]
-    word = row.verdict or (f"no {compare} was published" if _here(row) else "not measured")
+        saved = group.compare == "difference"
+        published = fmt.duration(row.published) if saved else fmt.speedup(ratio)[0]
+    write = (lambda size: fmt.size(int(size.value))) if group.metric == "file" else _time
+    times = [write(time) for time in (row.base_time, row.new_time) if time]
+    word = row.verdict or (f"no {group.compare} was published" if _here(row) else "not measured")
     figure = Cell(NONE)
     if row.ratio:
         figure = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
@@ -194,6 +195,8 @@ def tally(rows: Sequence[Row]) -> str:
 
 def measured(group: Group) -> str:
     """What is compared, of what: `median latency per operation`."""
+    if group.metric == "file":
+        return METRICS[group.metric]
     saved = "; base less new" if group.compare == "difference" else ""
     return f"{METRICS[group.metric]} per {group.unit}{saved}"
 

@@ -117,6 +117,23 @@ def test_a_difference_is_judged_in_its_own_unit() -> None:
     assert found["as published"].published == pytest.approx(500)
 
 
+def test_files_are_compared_to_within_a_page() -> None:
+    planned = claim_runs.planned(claim(group(row("same"), row("small"), metric="file")))
+    sizes = {"read": 2_048_000, "read@mode=same": 1_024_000, "read@mode=small": 2_048_000}
+    for case in planned["cases"]:
+        case["database_bytes"] = sizes.get(case["id"], 4096)
+    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
+    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    half, same = analyse(run).claims[0].groups[0].rows
+    assert half.ratio is not None
+    assert half.ratio.value == pytest.approx(2)
+    assert half.ratio.low == pytest.approx(2 * (1 - 4096 / 1_024_000), rel=1e-4)
+    assert half.verdict == "reproduced"
+    assert half.base_time is not None
+    assert (half.base_time.value, half.rate) == (2_048_000, None)
+    assert (same.verdict, same.reason) == ("not resolved", "the interval includes 1")
+
+
 def test_a_group_is_measured_on_each_of_its_runners() -> None:
     found = rows(claim(group(row("same"), row("small"), runners=["fast", "slow"])))
     assert [(row.name, row.runner) for row in found] == [
