@@ -42,7 +42,10 @@ def test_a_pin_must_be_a_processor_that_is_allowed(monkeypatch: pytest.MonkeyPat
 
 @pins_here
 def test_the_first_processors_are_those_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {5, 2, 7})
+    def some(_: int) -> set[int]:
+        return {5, 2, 7}
+
+    monkeypatch.setattr(os, "sched_getaffinity", some)
     assert [affinity.first(count) for count in (0, 2, 3, 4)] == [[], [2, 5], [2, 5, 7], []]
     monkeypatch.delattr(os, "sched_setaffinity")
     assert affinity.first(2) == []

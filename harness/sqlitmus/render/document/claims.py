@@ -142,7 +142,7 @@ def row_of(row: Row, group: Group) -> TableRow:
         ratio = Speedup(row.published, None, None)
         saved = group.compare == "difference"
         published = fmt.duration(row.published) if saved else fmt.speedup(ratio)[0]
-    write = (lambda size: fmt.size(int(size.value))) if group.metric == "file" else _time
+    write = _size if group.metric == "file" else _time
     times = [write(time) for time in (row.base_time, row.new_time) if time]
     word = row.verdict or (f"no {group.compare} was published" if _here(row) else "not measured")
     figure = Cell(NONE)
@@ -313,6 +313,10 @@ def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
 
 def _time(value: Interval | None) -> str:
     return fmt.time(value)[0] if value else ""
+
+
+def _size(value: Interval) -> str:
+    return fmt.size(round(value.value))
 
 
 def _percent(value: float | None) -> str:
