@@ -84,3 +84,13 @@ def tail(log: Path) -> list[str]:
         return log.read_text("utf-8", "replace").splitlines()[-TAIL_LINES:]
     except OSError:
         return []
+
+
+def complaint(log: Path) -> str:
+    """The last line of a log that names an error, or else its last one; "" for an empty log.
+
+    Compilers say below their error where it stands, and in pictures.
+    """
+    lines = [line.strip() for line in tail(log) if line.strip() and not line.startswith("$ ")]
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines or [""])[-1]

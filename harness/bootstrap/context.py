@@ -15,10 +15,11 @@ EXE = ".exe" if WINDOWS else ""
 
 @dataclass(frozen=True)
 class Settings:
-    """The contents of `bootstrap.toml`."""
+    """The contents of `bootstrap.toml`, with the steps of `recipes` without their sets."""
 
     versions: Mapping[str, str]
     recipes: Mapping[str, tuple[str, ...]]
+    builds: Mapping[str, tuple[str, ...]]
     hints: Mapping[str, str]
 
     @staticmethod
@@ -31,7 +32,8 @@ class Settings:
             recipe: tuple(step for name in names for step in sets.get(name, [name]))
             for recipe, names in raw["recipes"].items()
         }
-        return Settings(raw["versions"], recipes, raw["hints"])
+        builds = {claim: tuple(steps) for claim, steps in raw["builds"].items()}
+        return Settings(raw["versions"], recipes, builds, raw["hints"])
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ import os
 import signal
 import time
 from collections.abc import Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import FrameType
 from typing import Never
 
-from bootstrap.commands import Commands, InterruptedStepError, StepError, tail
+from bootstrap.commands import Commands, InterruptedStepError, StepError, complaint, tail
 from bootstrap.context import Context
 from bootstrap.filelock import exclusive
 from bootstrap.guarded import end_orphans, guarded
@@ -57,11 +57,15 @@ def _make_all(todo: Sequence[State], context: Context, progress: Progress) -> di
     workers = max(1, os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: dict[str, Future[State]] = {}
+
+        def begin(state: State, before: Sequence[Future[State]]) -> State:
+            wait(before)  # each was begun before this one, so a worker has it
+            return _make_one(state, context, commands, progress)
+
         try:
             for state in todo:
-                futures[state.step.name] = pool.submit(
-                    _make_one, state, context, commands, progress
-                )
+                before = [futures[name] for name in state.step.after if name in futures]
+                futures[state.step.name] = pool.submit(begin, state, before)
             return {name: future.result() for name, future in futures.items()}
         except BaseException:
             commands.stop()
@@ -81,7 +85,9 @@ def _make_one(state: State, context: Context, commands: Commands, progress: Prog
         return State(state.step, state.folder, missing=str(error))
     except (StepError, OSError) as error:
         progress.failed(name, str(error), log, tail(log))
-        return State(state.step, state.folder, missing=f"set-up failed: {error}; see {log}")
+        last = complaint(log)
+        why = f"{error}: {last}" if last else f"{error}"
+        return State(state.step, state.folder, missing=f"set-up failed: {why}; see {log}")
     progress.done(name, time.monotonic() - started)
     return made
 

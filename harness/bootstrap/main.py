@@ -4,7 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -41,16 +42,25 @@ def main(argv: Sequence[str]) -> int:
     return _set_up_and_run(argv, make_context(clone), progress)
 
 
-def needs(argv: Sequence[str], settings: Settings) -> set[str]:
-    """The steps for the recipe; one that is only asked for help or a list needs Python alone."""
+def needs(argv: Sequence[str], settings: Settings, claims: Collection[str] = ()) -> set[str]:
+    """The steps for the recipe; one that is only asked for help or a list needs Python alone.
+
+    Of the builds that claims compare, those of the `claims` that are named, or all without names.
+    """
     recipe, arguments = recipes.split(argv)
     if recipes.LOOKS.intersection(arguments):
         return {"python"}
-    return {"python", *settings.recipes.get(recipe, ())}
+    steps = {"python", *settings.recipes.get(recipe, ())}
+    asked_for = set(claims).intersection(arguments) if recipe == "claims" else set[str]()
+    if asked_for:
+        steps -= set(chain(*settings.builds.values()))
+        steps |= set(chain(*(settings.builds.get(claim, ()) for claim in asked_for)))
+    return steps
 
 
 def _set_up_and_run(argv: Sequence[str], context: Context, progress: Progress) -> int:
-    needed = needs(argv, context.settings)
+    files = (context.clone / "scenarios" / "claims").glob("*.toml")
+    needed = needs(argv, context.settings, [file.stem.partition("-")[2] for file in files])
     try:
         context.toolchain.mkdir(parents=True, exist_ok=True)
         states = ensure([step for step in STEPS.values() if step.name in needed], context, progress)

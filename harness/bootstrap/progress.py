@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+WIDTH = 22  # of the longest step
 _COLOURS = {"done": "32", "missing": "33", "failed": "31"}
 
 
@@ -25,20 +26,20 @@ class Progress:
 
     def start(self, step: str, title: str) -> None:
         """A step begins."""
-        self.say(f"  {step:<14}{title} ...")
+        self.say(f"  {step:<{WIDTH}} {title} ...")
 
     def done(self, step: str, seconds: float) -> None:
         """A step is complete."""
-        self.say(f"  {step:<14}{self._paint('done')} in {seconds:.1f} s")
+        self.say(f"  {step:<{WIDTH}} {self._paint('done')} in {seconds:.1f} s")
 
     def missing(self, step: str, reason: str) -> None:
         """A step cannot be done on this machine."""
-        self.say(f"  {step:<14}{self._paint('missing')}: {reason}")
+        self.say(f"  {step:<{WIDTH}} {self._paint('missing')}: {reason}")
 
     def failed(self, step: str, reason: str, log: Path, lines: Iterable[str]) -> None:
         """A step went wrong; the end of its log follows."""
-        text = [f"  {step:<14}{self._paint('failed')}: {reason}; log: {log}"]
-        self.say("\n".join([*text, *(f"  {'':<14}| {line}" for line in lines)]))
+        text = [f"  {step:<{WIDTH}} {self._paint('failed')}: {reason}; log: {log}"]
+        self.say("\n".join([*text, *(f"  {'':<{WIDTH}} | {line}" for line in lines)]))
 
     def _paint(self, word: str) -> str:
         return f"\x1b[{_COLOURS[word]}m{word}\x1b[0m" if self._colour else word

@@ -34,7 +34,8 @@ class Step:
     """What to make, from what: `facts` are the inputs, `make` fills the folder.
 
     `blocker` says what is absent on this machine, or None. `tools` are the entries that a runner
-    may ask for. `recipe` is the one to run to have them.
+    may ask for. `recipe` is the one to run to have them. What the steps `after` make is there when
+    `make` begins, unless it failed.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Step:
     make: Callable[[Context, Path, Commands], dict[str, Entry]]
     tools: tuple[str, ...] = ()
     recipe: str = "setup"
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """All steps of the set-up, and the tools that they make for the harness."""
 
+from bootstrap.addon_steps import BETTER_SQLITE3
 from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
 from bootstrap.counter_steps import SYNC_COUNTER
 from bootstrap.go_steps import ACTIONLINT
@@ -13,7 +14,7 @@ STEPS: dict[str, Step] = {
     step.name: step
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(SYNC_COUNTER, ACTIONLINT, RUST_VARIANTS, RUST_SYSTEM),
+        *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM),
     )
 }
 # a tool's name in `runner.toml` -> (step, entry of the step)

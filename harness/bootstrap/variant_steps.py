@@ -13,22 +13,23 @@ from bootstrap.step import Entry, Step
 VARIANTS = {
     "rust-threadsafe2": "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=2",
     "rust-no-overflow-stats": "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS",
+    "rust-memory-management": "-DSQLITE_ENABLE_MEMORY_MANAGEMENT",
 }
 RECIPE = "setup-claims"
 
 
-def _variant_facts(context: Context) -> Mapping[str, str]:
-    return {**RUST.facts(context), **VARIANTS}
+def _variant(name: str, flags: str) -> Step:
+    def facts(context: Context) -> Mapping[str, str]:
+        return {**RUST.facts(context), "flags": flags}
 
-
-def _make_variants(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
-    for name, flags in VARIANTS.items():
+    def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
         own = context.environ.get("LIBSQLITE3_FLAGS", "")
         environ = {"LIBSQLITE3_FLAGS": f"{own} {flags}".strip()}
-        path = install_rust(context, folder / name, commands, name=name, environ=environ)
-        entries[name] = Entry(f"{name}/{path}")
-    return entries
+        path = install_rust(context, folder, commands, name=name, environ=environ)
+        return {name: Entry(path)}
+
+    title = f"compiling the Rust runner with {flags.rsplit(maxsplit=1)[-1].removeprefix('-D')}"
+    return Step(name, title, RUST.blocker, facts, make, tools=(name,), recipe=RECIPE)
 
 
 def _system_version(context: Context) -> str | None:
@@ -55,15 +56,7 @@ def _make_system(context: Context, folder: Path, commands: Commands) -> dict[str
     return {name: Entry(path, _system_version(context))}
 
 
-RUST_VARIANTS = Step(
-    "rust-variants",
-    "compiling the Rust runner with two other builds of SQLite",
-    RUST.blocker,
-    _variant_facts,
-    _make_variants,
-    tools=tuple(VARIANTS),
-    recipe=RECIPE,
-)
+RUST_VARIANTS = tuple(_variant(name, flags) for name, flags in VARIANTS.items())
 RUST_SYSTEM = Step(
     "rust-system",
     "compiling the Rust runner with the system's SQLite",

@@ -5,11 +5,12 @@ import { DRIVERS } from "./drivers/registry.js";
 import { invoke } from "./invocation.js";
 import { readJob } from "./job.js";
 
-const USAGE = "usage: --driver=NAME (describe | --job FILE | --jobs FOLDER | --print-loop FILE)";
+const USAGE =
+  "usage: --driver=NAME [--variant=NAME] (describe | --job FILE | --jobs FOLDER | --print-loop FILE)";
 
 /** How `parseArgs` of Node reads the command line. */
 export const OPTIONS = Object.fromEntries(
-  ["driver", "job", "jobs", "print-loop"].map((name) => [name, { type: "string" }]),
+  ["driver", "variant", "job", "jobs", "print-loop"].map((name) => [name, { type: "string" }]),
 );
 
 /**
@@ -20,22 +21,24 @@ export const OPTIONS = Object.fromEntries(
  * @property {boolean} startKnown whether `performance.timeOrigin` is the start of the process
  *
  * @param {Host} host
- * @param {{driver?: string, job?: string, jobs?: string, "print-loop"?: string}} options
+ * @param {{driver?: string, variant?: string, job?: string, jobs?: string, "print-loop"?: string}} options
  * @param {string[]} words of the command line that belong to no option
  * @returns {Promise<number>} the exit code of the contract
  */
-export async function main(host, { driver: name, ...options }, words) {
+export async function main(host, { driver: name, variant, ...options }, words) {
   if (!Object.hasOwn(host.runners, name ?? "")) {
     console.error(`--driver: expected one of ${Object.keys(host.runners).join(", ")}. ${USAGE}`);
     return 2;
   }
+  // Another build of a driver or a runtime is another runner.
+  const runners = variant ? { [name]: `${host.runners[name]}-${variant}` } : host.runners;
   const [[option, path] = [], ...more] = Object.entries(options).filter(([, value]) => value);
   const command = [option, ...words].filter((word) => word !== undefined).join(" ");
   if (more.length > 0 || !Object.hasOwn(COMMANDS, command)) {
     console.error(USAGE);
     return 2;
   }
-  return COMMANDS[command](host, name, path);
+  return COMMANDS[command]({ ...host, runners }, name, path);
 }
 
 const COMMANDS = {

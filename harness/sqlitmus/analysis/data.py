@@ -104,8 +104,9 @@ class Counts(Record):
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
     cases, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
-    that repeats the run. `ended` are the cases that were settled at a planned look, with the
-    blocks that they have; `blocks` are those of the others.
+    that repeats the run, `pins` the processors of the processes of a cell that has several.
+    `ended` are the cases that were settled at a planned look, with the blocks that they have;
+    `blocks` are those of the others.
     """
 
     version: Literal[2] = Field(alias="schema_version")
@@ -134,6 +135,7 @@ class Plan(Record):
     cells: dict[str, list[str]] | None = None
     counts: dict[str, dict[str, Counts]] = {}
     claims: list[Claim] = []
+    pins: list[int] = []
     machine: str = ""
     shard: Shard | None = None
     definitions: dict[str, str] = {}

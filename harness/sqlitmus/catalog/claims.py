@@ -1,6 +1,7 @@
 """Published claims as experiments: the frozen models of `scenarios/claims/*.toml`. Pure.
 
-Every ratio is base / new: how many times as fast the new cell is as the base.
+Every ratio is base / new: how many times as fast the new cell is as the base. A difference is
+base - new, in milliseconds: what the new cell saves.
 """
 
 from collections import Counter
@@ -21,7 +22,8 @@ def _finite(value: float) -> float:
     return value
 
 
-Ratio = Annotated[float, AfterValidator(_finite)]
+# base / new; in a group of differences, base - new in ms
+Figure = Annotated[float, AfterValidator(_finite)]
 
 
 class CellTemplate(Model):
@@ -40,7 +42,7 @@ class ClaimRow(Model):
     """
 
     name: str
-    published: Ratio | None = None
+    published: Figure | None = None
     said: str = ""
     values: dict[str, str] = {}
     untestable: str = ""
@@ -51,9 +53,10 @@ class ClaimGroup(Model):
     """Rows of one kind: which cells are compared, by which metric, on which runners.
 
     Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
-    process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of 1;
-    `stats.claim.Published` defines "effect". The machine needs at least `cores` cores to show the
-    claim.
+    process. What is published and measured is a ratio or a difference, as `compare` says: of waits
+    of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
+    holds when the interval lies within the factor `tolerance` of 1; `stats.claim.Published` defines
+    "effect". The machine needs at least `cores` cores to show the claim.
     """
 
     title: str
@@ -62,6 +65,7 @@ class ClaimGroup(Model):
     new: CellTemplate
     runners: list[str] = []
     expects: Literal["effect", "no effect"] = "effect"
+    compare: Literal["ratio", "difference"] = "ratio"
     tolerance: Annotated[float, Field(gt=1)] = 1.5
     per: Literal["operation", "row"] = "operation"
     cores: int = 1
@@ -80,10 +84,12 @@ class ClaimGroup(Model):
     def _figures(self) -> Self:
         if self.per == "row" and self.metric == "wall":
             raise ValueError("wall is the time of a process; it has no time per row")
+        if self.expects == "no effect" and self.compare == "difference":
+            raise ValueError('expects = "no effect" is said of ratios; leave out compare')
         if self.expects == "no effect" and "tolerance" not in self.model_fields_set:
             raise ValueError('expects = "no effect" needs the tolerance that still counts as none')
         for row in self.rows:
-            if self.expects == "effect" and row.published == 1.0:
+            if self.expects == "effect" and self.compare == "ratio" and row.published == 1.0:
                 raise ValueError(f"row {row.name!r}: published = 1 is no effect; set expects")
             if row.key and row.published is None:
                 raise ValueError(f"row {row.name!r}: a key row needs a published ratio")
@@ -124,7 +130,10 @@ class ClaimTable(Model):
 
 
 class Claim(Model):
-    """A publication and the experiment that measures it again."""
+    """A publication and the experiment that measures it again.
+
+    It pinned processes to `pins` processors, 0 if it did not.
+    """
 
     name: str
     title: str
@@ -133,6 +142,7 @@ class Claim(Model):
     hypothesis: str
     differences: list[str] = []
     untestable: list[str] = []
+    pins: Annotated[int, Field(ge=0)] = 0
     lessons: Lessons
     groups: Annotated[list[ClaimGroup], Field(min_length=1)]
     tables: list[ClaimTable] = []

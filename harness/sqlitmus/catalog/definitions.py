@@ -267,7 +267,9 @@ class Fixture(Model):
 
 
 class RunnerSpec(Model):
-    """How to start a runner. `{tool}` in a command is a path, `{runners}` the runners' folder.
+    """How to start a runner. `{tool}` in a command or an environment is a path, `{tool_url}` the
+    same as a URL, `{runners}` the runners' folder. `without` says what to do for a `tool` that no
+    set-up makes.
 
     `steady_environment` is added only to steady-state measurements, because it would change the
     start; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
@@ -287,6 +289,7 @@ class RunnerSpec(Model):
     engine: EngineOptions = {}
     warmup_ms: int = 0
     nul_in_text: bool = True
+    without: str = ""
     role: Role = "runner"
 
 

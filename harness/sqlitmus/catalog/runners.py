@@ -66,18 +66,21 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
             raise
 
 
-def environment(spec: RunnerSpec) -> dict[str, str]:
+def environment(spec: RunnerSpec, tools: paths.Tools) -> dict[str, str]:
     """The environment of a runner's process: settings of the user's shell are left out."""
     keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
     scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
-    return {**scrubbed, "LANG": "C.UTF-8", **spec.environment}
+    values = expand(list(spec.environment.values()), tools)
+    return {**scrubbed, "LANG": "C.UTF-8", **dict(zip(spec.environment, values, strict=True))}
 
 
 def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
-    """Fill `{tool}`, `{tool_dir}` and `{runners}` into a command."""
+    """Fill `{tool}`, `{tool_dir}`, `{tool_url}` and `{runners}` into words of a command or of an
+    environment."""
     names = {"runners": str(paths.RUNNERS)}
     for tool, path in tools.paths.items():
         names |= {tool: path, f"{tool}_dir": str(Path(path).parent)}
+        names[f"{tool}_url"] = Path(path).absolute().as_uri()
     try:
         return [argument.format(**names) for argument in arguments]
     except (KeyError, IndexError, ValueError) as error:
@@ -88,15 +91,19 @@ def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
 
 
 def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
-    env = environment(spec)
-    if spec.tool not in tools.paths:
-        unknown = (
-            f"{spec.tool} is not set up; run ./just setup, or see docs/adding-a-runner.md "
+    started = [tool for tool in tools.missing if f"{{{tool}}}" in spec.command]
+    absent = next((tool for tool in (spec.tool, *started) if tool not in tools.paths), None)
+    if absent is not None:
+        unknown = spec.without or (
+            f"{absent} is not set up; run ./just setup, or see docs/adding-a-runner.md "
             "for a tool that set-up does not know yet"
         )
-        return Installed(spec, [], env, tools.missing.get(spec.tool, unknown), None, "")
+        return Installed(spec, [], {}, tools.missing.get(absent, unknown), None, "")
+    env = environment(spec, tools)
     command = expand(spec.command, tools)
-    fingerprint = _fingerprint(spec, command, [folder / source for source in spec.sources])
+    folders = [folder / source for source in spec.sources]
+    chosen = {name: env[name] for name in spec.environment}
+    fingerprint = _fingerprint(spec, command, chosen, folders)
     try:
         description = describe(command, env, fingerprint)
     except ValueError as error:
@@ -104,10 +111,12 @@ def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
     return Installed(spec, command, env, None, description, fingerprint)
 
 
-def _fingerprint(spec: RunnerSpec, command: list[str], folders: list[Path]) -> str:
+def _fingerprint(
+    spec: RunnerSpec, command: list[str], chosen: dict[str, str], folders: list[Path]
+) -> str:
     # Of the inherited environment only what a runtime is found by; PATH varies by shell.
     found_by = os.environ.get("DOTNET_ROOT", "")
-    settings = [spec.environment, spec.steady_environment, spec.engine]
+    settings = [chosen, spec.steady_environment, spec.engine]
     text = json.dumps([command, *settings, found_by])
     digest = hashlib.sha256(text.encode())
     for argument in command:

@@ -25,6 +25,7 @@ from sqlitmus.cli.options import (
     seconds,
 )
 from sqlitmus.cli.output import check_format, interrupted, reporting, write
+from sqlitmus.machine import affinity
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,17 @@ def claims(
     time_budget: TimeBudget = None,
     pins: Annotated[
         str | None,
-        typer.Option(help="Processors for the processes of a cell that has several, such as 0,1."),
+        typer.Option(
+            help="Processors for the processes of a cell that has several, such as 0,1, or none; "
+            "as many as the publication had by default."
+        ),
+    ] = None,
+    build: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="serialized=PATH multi=PATH",
+            help="Two builds of Node, for the claim on the threading mode.",
+        ),
     ] = None,
     size: Size = "m",
     seed: Seed = None,
@@ -69,6 +80,7 @@ def claims(
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.analysis import analyse, load
     from sqlitmus.catalog import claimfiles, definitions
+    from sqlitmus.cli import builds
     from sqlitmus.cli.report import save_reports, text_of
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
@@ -85,6 +97,10 @@ def claims(
         return
     if json_:
         raise UsageError("--json belongs to --list; for a run, use --format json")
+    tools, subjects = paths.tools(), list[str]()
+    if build:
+        tools, subjects = builds.given(build, catalog, tools)
+        chosen = builds.with_builds(chosen)
     options = session.Options(
         kind="claims",
         mode=mode,
@@ -93,7 +109,7 @@ def claims(
         runners=runners or [],
         blocks=blocks,
         time_budget_s=seconds(time_budget) if time_budget else None,
-        pins=_pins(pins),
+        pins=_pins(pins, chosen),
         size=size,
         seed=seed,
         label=label or "claims",
@@ -101,10 +117,11 @@ def claims(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins),
+        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins, build),
+        subjects=subjects,
     )
     progress = Progress(quiet=quiet)
-    ended = session.run(options, catalog, paths.tools(), progress)
+    ended = session.run(options, catalog, tools, progress)
     if ended.exit == Exit.INTERRUPTED or ended.directory is None:
         interrupted(ended.directory, progress)
         raise typer.Exit(ended.exit)
@@ -134,12 +151,19 @@ def _list(chosen: "list[Claim]", *, as_json: bool) -> None:
     )
 
 
-def _pins(text: str | None) -> list[int]:
-    """The processors of `0,1`; raises UsageError."""
+def _pins(text: str | None, chosen: "list[Claim]") -> list[int]:
+    """The processors of `0,1`, none of `none`, and by default as many as were published.
+
+    Raises UsageError for what is no list of numbers.
+    """
+    if text is None:
+        return affinity.first(max(claim.pins for claim in chosen))
     try:
-        return [int(part) for part in text.split(",")] if text else []
+        return [] if text == "none" else [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"--pins {text!r}: expected numbers of processors, such as 0,1") from error
+        raise UsageError(
+            f"--pins {text!r}: expected numbers of processors, such as 0,1, or none"
+        ) from error
 
 
 def _rerun(
@@ -150,6 +174,7 @@ def _rerun(
     blocks: int | None,
     time_budget: str | None,
     pins: str | None,
+    build: tuple[str, str] | None,
 ) -> str:
     """The command that measures the same again, in another order."""
     words = ["./just", "claims", *(names or [])]
@@ -157,4 +182,5 @@ def _rerun(
     options = {"--mode": mode, "--scheme": scheme, "--blocks": blocks}
     options |= {"--time-budget": time_budget, "--pins": pins}
     words += [word for name, value in options.items() if value for word in (name, str(value))]
+    words += ["--build", *build] if build else []
     return shlex.join(words)

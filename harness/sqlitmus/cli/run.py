@@ -85,6 +85,7 @@ def run(
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.looks import settled
     from sqlitmus.catalog import definitions, shards
+    from sqlitmus.cli import builds
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
     from sqlitmus.compare import comparison
@@ -125,7 +126,11 @@ def run(
         finish(done, progress)
     if resume and planned:
         programs.check(resume, planned.subjects, force=force)
-    named = planned.subjects if planned else runners or []
+    if planned and planned.kind == "claims":
+        tools = builds.again(planned.subjects, tools)
+    named = runners or []
+    if planned and planned.kind == "suite":
+        named = planned.subjects
     if any(set("@=+") & set(name) for name in named):
         resolved = resolve(named, catalog, tools)
         catalog, tools = resolved.catalog, resolved.tools

@@ -25,6 +25,13 @@ def usable() -> int:
     return len(allowed()) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def first(count: int) -> list[int]:
+    """The first `count` processors that this process may use; none where that cannot be had."""
+    if unsupported() or len(allowed()) < count:
+        return []
+    return allowed()[:count]
+
+
 def check(pins: list[int]) -> None:
     """Raise UsageError for an absent or forbidden processor, NotFit where pinning is impossible."""
     if not pins:

@@ -1,6 +1,7 @@
 """What a report shows of published claims: made once by `analysis`, read by every renderer.
 
-Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds.
+Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds; so are
+differences, of what the new one saves.
 """
 
 from dataclasses import dataclass, field
@@ -10,16 +11,19 @@ from sqlitmus.results.estimate import Interval, RateTest, Speedup
 from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
 
 Unit = Literal["operation", "row", "process"]
+Compare = Literal["ratio", "difference"]
 
 METRICS: dict[ClaimMetric, str] = {
     "steady": "time",
     "wall": "time end to end",
     "loop": "time in the loop",
+    "cpu time": "CPU time",
     "average": "average latency",
     "p50": "median latency",
     "p99": "99 % latency",
     "p999": "99.9 % latency",
     "max": "longest latency",
+    "file": "size of the database",
 }
 
 
@@ -28,8 +32,9 @@ class Row:
     """One published figure and the own one, of the pair of cells `base` and `new`.
 
     `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
-    gives no ratio for; `reason` is a sentence part. `ratio`, `rate` and the times are None where
-    there is none. `blocks` are those that both cells have.
+    gives no figure for; `reason` is a sentence part. `ratio`, `rate`, `difference` and the times
+    are None where there is none; a row of a group of differences has a `difference`, and was
+    `published` as one, others have a `ratio`. `blocks` are those that both cells have.
     """
 
     name: str
@@ -46,16 +51,20 @@ class Row:
     new_time: Interval | None = None
     blocks: int = 0
     rate: RateTest | None = None
+    difference: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of one kind; their times are per `unit`."""
+    """Rows of one kind; their times are per `unit`, their figures ratios or differences. The times
+    of the metric `file` are bytes.
+    """
 
     title: str
     metric: ClaimMetric
     unit: Unit
     rows: list[Row]
+    compare: Compare = "ratio"
 
 
 @dataclass(frozen=True, slots=True)

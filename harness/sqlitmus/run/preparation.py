@@ -33,7 +33,7 @@ class PreparedJob:
     output: Path
     required: Requirements
     source: Path | None  # the fixture
-    target: Path | None  # its fresh copy, for a case that writes
+    target: Path | None  # its fresh copy, for a case that writes to a file
     readback: list[Readback]
 
 
@@ -68,7 +68,8 @@ class Preparation:
         spec = self._catalog.scenarios[case.scenario]
         source = self._fixtures.of(case)
         name = f"{len(self._ready):05d}"
-        target = self._scratch / f"{name}.db" if spec.writes else source
+        copied = spec.writes and not spec.memory
+        target = self._scratch / f"{name}.db" if copied else source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
         try:
@@ -97,7 +98,7 @@ class Preparation:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = target if spec.writes else None
+        copy = target if copied else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,

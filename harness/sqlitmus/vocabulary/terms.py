@@ -14,7 +14,9 @@ Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
-ClaimMetric = Literal["steady", "wall", "loop", "average", "p50", "p99", "p999", "max"]
+ClaimMetric = Literal[
+    "steady", "wall", "loop", "cpu time", "average", "p50", "p99", "p999", "max", "file"
+]
 ClaimWord = Literal[
     "reproduced",
     "same direction, different size",

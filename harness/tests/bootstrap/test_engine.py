@@ -64,7 +64,7 @@ def test_a_missing_tool_is_told_and_the_others_go_on(bench: "Bench") -> None:
     assert states["one"].missing == "cargo not found"
     assert states["two"].ready
     assert bench.made == ["two"]
-    assert "one           missing: cargo not found" in bench.said.getvalue()
+    assert "one                    missing: cargo not found" in bench.said.getvalue()
 
 
 def test_a_failing_command_is_told_with_the_end_of_its_log(bench: "Bench") -> None:
@@ -77,10 +77,11 @@ def test_a_failing_command_is_told_with_the_end_of_its_log(bench: "Bench") -> No
         ),
     )
     states = bench.ensure(step, bench.step("two"))
-    assert states["one"].missing == f"set-up failed: failing build ended with 7; see {log}"
+    why = "failing build ended with 7: the reason"
+    assert states["one"].missing == f"set-up failed: {why}; see {log}"
     assert states["two"].ready
     said = bench.said.getvalue()
-    assert f"one           failed: failing build ended with 7; log: {log}" in said
+    assert f"one                    failed: failing build ended with 7; log: {log}" in said
     assert "| the reason" in said
 
 

@@ -150,7 +150,8 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     content: Mapping[str, Mapping[str, str]] = json.loads(file.read_text("utf-8"))
     assert set(content) == {
         *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet"),
-        *("sync-counter", "rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
+        *("sync-counter", "better-sqlite3-threadsafe1", "better-sqlite3-threadsafe2"),
+        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-memory-management", "rust-system"),
     }
     assert content["hyperfine"]["version"] == "1.0"
     assert Path(content["hyperfine"]["path"]).is_file()

@@ -1,4 +1,4 @@
-"""Other builds of the Rust runner: when they are made, with what, and what is said without them."""
+"""Other builds of SQLite: when they are made, with what, and what is said without them."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ from bootstrap.context import Settings
 from bootstrap.main import needs
 from bootstrap.paths import entry
 from bootstrap.step import look
-from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
+from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS, VARIANTS
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench
@@ -17,7 +17,7 @@ while [ "$1" != --root ]; do shift; done
 mkdir -p "$2/bin"
 echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}$SQLITMUS_VARIANT; $3" > "$2/bin/sqlitmus-rust"
 """
-ALL = ("rust-variants", "rust-system")
+ALL = {*VARIANTS, "rust-system", "better-sqlite3"}
 
 
 def crate(bench: "Bench") -> None:
@@ -31,23 +31,33 @@ def crate(bench: "Bench") -> None:
 
 def test_only_claims_need_them() -> None:
     settings = Settings.load()
-    asking = {recipe for recipe in settings.recipes if needs([recipe], settings) & {*ALL}}
+    asking = {recipe for recipe in settings.recipes if needs([recipe], settings) & ALL}
     assert asking == {"claims", "setup-claims"}
     assert needs(["claims"], settings) >= {*ALL, "rust"}
 
 
+def test_a_claim_that_is_named_needs_its_own_builds_alone() -> None:
+    settings = Settings.load()
+    claims = ("threading", "options", "keys")
+
+    def builds(*argv: str) -> set[str]:
+        return needs(["claims", *argv], settings, claims) & ALL
+
+    assert builds("--blocks", "12") == ALL
+    assert builds("keys") == set()
+    assert builds("keys", "-r", "rust", "threading") == {"better-sqlite3", "rust-threadsafe2"}
+    assert builds("options") == ALL - {"better-sqlite3"}
+    assert needs(["claims", "keys"], settings, claims) >= {"npm", "rust", "hyperfine"}
+    assert needs(["claims", "keys", "--list"], settings, claims) == {"python"}
+
+
 def test_each_build_has_its_flags_and_its_work_folder(bench: "Bench") -> None:
     crate(bench)
-    state = bench.ensure(RUST_VARIANTS)["rust-variants"]
-    built = {name: state.path(name) for name in ("rust-threadsafe2", "rust-no-overflow-stats")}
+    states = bench.ensure(*RUST_VARIANTS)
+    built = {name: state.path(name) for name, state in states.items()}
     assert {name: path and path.read_text("utf-8") for name, path in built.items()} == {
-        "rust-threadsafe2": (
-            "-USQLITE_THREADSAFE -DSQLITE_THREADSAFE=2; cargo-rust-threadsafe2-threadsafe2; \n"
-        ),
-        "rust-no-overflow-stats": (
-            "-DSQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS; "
-            "cargo-rust-no-overflow-stats-no-overflow-stats; \n"
-        ),
+        name: f"{flags}; cargo-{name}{name.removeprefix('rust')}; \n"
+        for name, flags in VARIANTS.items()
     }
     plain = bench.ensure(RUST)["rust"].path("rust")
     assert plain
@@ -69,9 +79,9 @@ def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: "Bench")
 
 def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
     crate(bench)
-    states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS)}
+    states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS[0])}
     told = {name: entry(states, name, "any")["missing"] for name in states}
     assert told == {
         "rust": "not set up yet; run ./just setup",
-        "rust-variants": "not set up yet; run ./just setup-claims",
+        "rust-threadsafe2": "not set up yet; run ./just setup-claims",
     }

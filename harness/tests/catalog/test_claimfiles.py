@@ -92,6 +92,11 @@ BROKEN = [
         'metric = "steady"\nexpects = "no effect"\nbase',
         ["groups[0]: ", "needs the tolerance that still counts as none"],
     ),
+    (
+        'metric = "steady"\nbase',
+        'metric = "steady"\nexpects = "no effect"\ntolerance = 1.1\ncompare = "difference"\nbase',
+        ["groups[0]: ", 'expects = "no effect" is said of ratios'],
+    ),
     ('metric = "steady"\nbase', 'metric = "wall"\nper = "row"\nbase', ["wall is the time of a"]),
     ('metric = "steady"\nbase', 'metric = "steddy"\nbase', ["groups[0].metric: "]),
     ('source = "A post"\n', "", ["source: Field required"]),
@@ -137,6 +142,14 @@ def test_what_is_wrong_is_told_with_file_and_place(
     assert str(caught.value).startswith(f"{tmp_path / 'a-arrays.toml'}: ")
     for text in said:
         assert text in str(caught.value)
+
+
+def test_a_difference_of_one_millisecond_is_an_effect(tmp_path: Path) -> None:
+    text = TINY.replace("published = 1.2", "published = 1.0")
+    text = text.replace(
+        'metric = "steady"\nbase', 'metric = "steady"\ncompare = "difference"\nbase'
+    )
+    assert read(tmp_path, text)["arrays"].groups[0].rows[0].published == 1.0
 
 
 def test_the_canary_of_a_case_is_the_runner_that_most_figures_are_about(tmp_path: Path) -> None:

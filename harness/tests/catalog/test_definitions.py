@@ -22,6 +22,7 @@ AXES = {
 def test_the_clones_catalogue_has_what_the_design_names() -> None:
     assert set(KNOWN.profiles) == {
         *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
+        *("published-texts", "published-keys"),
     }
     assert set(KNOWN.suites) == {"smoke", "quick", "full"}
     assert {"users", "ledger"} <= set(KNOWN.fixtures)
@@ -31,14 +32,19 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("scan-full", "insert-autocommit", "insert-transaction", "insert-types", "upsert"),
         *("update-pk", "delete-pk", "read-modify-write", "prepare", "parallel-get-pk"),
         *("parallel-all", "parallel-scan-index", "foo-get", "foo-all", "foo-insert"),
-        *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
-        *("texts-process", "events-window", "writer-and-readers", "all-nullable"),
+        *("foo-in-transaction", "key", "key-table", "icons", "threads", "texts"),
+        *("people-process", "events-window", "writer-and-readers", "all-nullable"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}
+    builds = ("threadsafe2", "no-overflow-stats", "memory-management", "system")
     assert variants == {
-        *("rust-threadsafe2", "rust-no-overflow-stats", "rust-system"),
-        *("rust-ffi-threadsafe2", "rust-ffi-no-overflow-stats", "rust-ffi-system"),
+        *(f"{name}-{build}" for name in ("rust", "rust-ffi") for build in builds),
+        *(
+            f"{name}-threadsafe{mode}"
+            for name in ("node-better-sqlite3", "deno-better-sqlite3", "node")
+            for mode in (1, 2)
+        ),
     }
     others = {name: role for name, role in roles.items() if role != "variant"}
     assert others == {"python": "oracle", "rust-ffi": "floor"}

@@ -186,13 +186,41 @@ def test_a_broken_cached_description_is_asked_for_again(tmp_path: Path) -> None:
     assert install(known).description == found.description
 
 
+def test_an_environment_may_name_a_tool_as_a_url(tmp_path: Path) -> None:
+    package = tmp_path / "a b"
+    tools = Tools({**TOOLS.paths, "package": str(package)}, {})
+    spec = make(tmp_path, GOOD, environment={"FROM": "{package_url}/"}).runners["x"]
+    assert runners.environment(spec, tools)["FROM"] == f"{package.as_uri()}/"
+    assert "%20" in package.as_uri()
+
+
+def test_another_build_of_a_package_is_another_runner_to_what_is_remembered(tmp_path: Path) -> None:
+    known = make(tmp_path, GOOD, environment={"FROM": "{package_url}/"})
+
+    def fingerprint(package: str) -> str:
+        tools = Tools({**TOOLS.paths, "package": str(tmp_path / package)}, {})
+        return runners.discover(known, ["x"], tools)[0].fingerprint
+
+    assert fingerprint("one") == fingerprint("one") != fingerprint("two")
+
+
+def test_a_tool_that_only_the_user_has_is_missing_with_what_to_do(tmp_path: Path) -> None:
+    found = install(make(tmp_path, GOOD, tool="given", without="give it with --build"))
+    assert found.missing == "give it with --build"
+
+
+def test_a_command_whose_second_tool_is_absent_is_missing(tmp_path: Path) -> None:
+    found = install(make(tmp_path, GOOD, command=["{absent}", "{python}"]))
+    assert found.missing == "install it from its shop"
+
+
 def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NODE_OPTIONS", "PYTHONPATH", "LD_PRELOAD", "LC_ALL", "SQLITMUS_ROOT"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
     monkeypatch.setenv("HOME", str(tmp_path))
     spec = make(tmp_path, GOOD, environment={"DENO_NO_UPDATE_CHECK": "1"}).runners["x"]
-    seen = runners.environment(spec)
+    seen = runners.environment(spec, TOOLS)
     assert set(seen) <= {
         *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE"),
         *("LANG", "DENO_NO_UPDATE_CHECK"),

@@ -268,6 +268,20 @@ def test_a_process_that_leaves_the_others_alone_fails_its_cell(
 
 
 @several
+def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) -> None:
+    shared.runner("odd")
+    text = SHARED.replace('published_on = "8 cores"', 'published_on = "8 cores"\npins = 1')
+    shared.write("scenarios/claims/a-shared.toml", text)
+    first = affinity.allowed()[0]
+    for options, pins in (((), [first]), (("--pins", "none"), [])):
+        done = shared.sqlitmus("claims", "--size", "s", "--blocks", "1", *options)
+        assert done.code == 0, done.err
+        assert shared.latest().plan().pins == pins
+        said = f"processes pinned to {first if pins else 'no processor'}"
+        assert said in " ".join(done.out.split())
+
+
+@several
 def test_a_pin_to_no_processor_measures_nothing(shared: Clone) -> None:
     shared.runner("odd")
     done = shared.sqlitmus("claims", "--size", "s", "--pins", "0,4096")

@@ -13,7 +13,8 @@ from tests import left_out
 
 Json = dict[str, Any]
 CONTRACT = paths.RUNNERS / "contract"
-RUNNERS = list(definitions.load().runners)
+# those that set-up can make: one whose tool only a user has is another's code with that tool
+RUNNERS = [name for name, spec in definitions.load().runners.items() if not spec.without]
 
 
 def of_runners(names: list[str]) -> pytest.MarkDecorator:
@@ -31,7 +32,7 @@ def _command(name: str) -> tuple[list[str], dict[str, str]] | str:
     tools = paths.tools()
     if spec.tool not in tools.paths:
         return tools.missing.get(spec.tool, "run ./just setup")
-    return runners.expand(spec.command, tools), runners.environment(spec)
+    return runners.expand(spec.command, tools), runners.environment(spec, tools)
 
 
 def command(name: str) -> tuple[list[str], dict[str, str]]:

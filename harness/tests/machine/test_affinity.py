@@ -40,6 +40,17 @@ def test_a_pin_must_be_a_processor_that_is_allowed(monkeypatch: pytest.MonkeyPat
         affinity.check([2, 3])
 
 
+@pins_here
+def test_the_first_processors_are_those_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def some(_: int) -> set[int]:
+        return {5, 2, 7}
+
+    monkeypatch.setattr(os, "sched_getaffinity", some)
+    assert [affinity.first(count) for count in (0, 2, 3, 4)] == [[], [2, 5], [2, 5, 7], []]
+    monkeypatch.delattr(os, "sched_setaffinity")
+    assert affinity.first(2) == []
+
+
 def test_a_system_without_pins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     affinity.check([])

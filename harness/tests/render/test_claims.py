@@ -55,6 +55,28 @@ def test_terminal_golden(report: Report, snapshot: SnapshotAssertion) -> None:
     assert as_text(report) == snapshot
 
 
+def test_a_difference_is_shown_as_a_time_beside_the_published_one() -> None:
+    saved = group(row("same", 0.0005), row("same", None, name="more"), compare="difference")
+    report = analyse(make(claim(saved)))
+    text = as_markdown(report)
+    assert "less here \\[95 %\\]" in text
+    assert "time per operation; base less new" in text
+    assert "as fast here" not in text
+    first, second = (line for line in text.splitlines() if line.startswith(("| same", "| more")))
+    assert re.search(r"\| 500\u202fns \| \*\*(49|50)\d\u202fns\*\* \[4\d\d, 5\d\d\] \|", first)
+    assert "reproduced" in first
+    assert "no difference was published" in second
+    assert data.load(data.render(report)) == report
+    parse(html.render(report))
+
+
+def test_files_are_shown_by_their_size() -> None:
+    text = as_markdown(analyse(make(claim(group(row("same"), metric="file")))))
+    assert "× as small here \\[95 %\\]" in text
+    assert "\nsize of the database\n" in text
+    assert "8.00 KiB → 8.00 KiB" in text.replace("\u202f", " ")
+
+
 def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
     assert as_markdown(report) == snapshot
 

@@ -11,6 +11,7 @@ from sqlitmus.catalog.runners import Installed, environment
 from sqlitmus.run import oracle, vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
+from sqlitmus.vocabulary.paths import Tools
 
 SPEC = definitions.load().runners["python"]
 CONTRACT = paths.RUNNERS / "contract" / "vectors"
@@ -32,7 +33,7 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def installed(runners: Path, fingerprint: str = "f") -> Installed:
     command = [sys.executable, "-X", "utf8", str(runners / "python" / "main.py")]
-    return Installed(SPEC, command, environment(SPEC), None, None, fingerprint)
+    return Installed(SPEC, command, environment(SPEC, Tools({}, {})), None, None, fingerprint)
 
 
 def prove(runners: Path, fingerprint: str = "f", *, fresh: bool = False) -> None:

@@ -79,8 +79,10 @@ def _here(run: RunData, claim: claims.Claim, runners: Sequence[Runner]) -> list[
     cores = facts.get("cores", "unknown number of")
     machine = [f"{cores} cores", *(facts[name] for name in ("cpu", "os") if name in facts)]
     named = {name for _, name in claim.cells()}
+    pinned = ", ".join(map(str, run.plan.pins))
     return [
         ", ".join(machine),
+        *([f"processes pinned to {pinned or 'no processor'}"] if claim.pins else []),
         *(
             f"{runner.name}: {runner.runtime} {runner.runtime_version}, {runner.driver} "
             f"{runner.driver_version}, SQLite {runner.sqlite_version}"

@@ -1,7 +1,7 @@
 """The rows of all claims of a run: published ratio, own ratio, verdict."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from math import exp
 
 import numpy as np
@@ -15,7 +15,7 @@ from sqlitmus.analysis.pairs import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
-from sqlitmus.results.estimate import Speedup
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.stats.claim import Decision, Published, Why, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -35,12 +35,22 @@ _REASONS: dict[Why, str] = {
     "larger": "larger: {low:.3g} to {high:.3g} would count as the same",
     "no effect": "within {low:.3g} to {high:.3g}, which counts as no effect",
 }
+_OF_DIFFERENCES: dict[Why, str] = {
+    **_REASONS,
+    "no interval": "the same difference in most blocks, so no interval can be had",
+    "includes 1": "the interval includes 0",
+    "same size": "{low:.3g} to {high:.3g} ms counts as the same",
+    "smaller": "smaller: {low:.3g} to {high:.3g} ms would count as the same",
+    "larger": "larger: {low:.3g} to {high:.3g} ms would count as the same",
+}
+NS_PER_MS = 1e6
+PAGE = 4096  # files are whole pages of it
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by block,
-    and their noise."""
+    and their noise, as a log ratio of times."""
 
     claim: int
     group: claims.ClaimGroup
@@ -49,12 +59,47 @@ class _Draft:
     times: tuple[Array, Array] | None = None
     guard: float = 0.0
 
+    @property
+    def width(self) -> float:
+        """How finely the times are told apart, as a log ratio."""
+        if self.group.metric == "file" and self.times is not None:
+            return PAGE / float(min(map(np.nanmin, self.times)))
+        return width(self.group.metric)
+
     def published(self) -> Published | None:
         """What the row is held against; None where no ratio was published."""
         if self.row.published is None:
             return None
-        group = self.group
-        return Published(self.row.published, group.tolerance, group.expects == "effect")
+        group, figure = self.group, self.row.published
+        if self.scale_ns is not None:
+            figure = exp(figure / self.scale_ns)
+        return Published(figure, group.tolerance, group.expects == "effect")
+
+    @property
+    def scale_ns(self) -> float | None:
+        """In units of this, differences are judged as log ratios are; None in a group of ratios.
+
+        So small are they in it that those within the tolerance of the published one, as a factor,
+        count as the same.
+        """
+        if self.group.compare == "ratio" or self.times is None:
+            return None
+        return 2 * max(self.row.published or 0.0, *(float(np.nanmax(t)) for t in self.times))
+
+    def sides(self) -> tuple[Array, Array]:
+        """By block, the two values whose log ratio is the row's figure."""
+        assert self.times is not None
+        base, new = self.times
+        if self.scale_ns is None:
+            return base, new
+        difference = (base - new) / self.scale_ns
+        return np.exp(difference), np.exp(0 * difference)
+
+    def noise(self, of_ratio: float) -> float:
+        """A log ratio of times by which base or new is uncertain, as one of the row's figure."""
+        if self.scale_ns is None or self.times is None:
+            return of_ratio
+        return float(np.expm1(of_ratio) * max(map(np.nanmedian, self.times)) / self.scale_ns)
 
 
 def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
@@ -74,6 +119,7 @@ def claim_groups(run: RunData, series: Series) -> list[list[Group]]:
                 group.metric,
                 _unit(group, drafts),
                 [row for draft, row in rows if draft.group is group],
+                group.compare,
             )
             for group in claim.groups
         ]
@@ -86,9 +132,10 @@ def _drafts(
 ) -> Iterator[_Draft]:
     """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
-        blank = Row(
-            row.name, "", "", "", row.said, row.published, "not testable here", "", key=row.key
-        )
+        published = row.published
+        if published is not None and group.compare == "difference":
+            published *= NS_PER_MS
+        blank = Row(row.name, "", "", "", row.said, published, "not testable here", "", key=row.key)
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
@@ -137,7 +184,9 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         row=row,
         unit="row" if draft.group.per == "row" else "process" if whole else "operation",
         times=(base_times, new_times),
-        guard=max(float(series.guard(metric)[spot.case]) for spot in spots),
+        guard=0.0  # a file is as large in every block
+        if metric == "file"
+        else max(float(series.guard(metric)[spot.case]) for spot in spots),
     )
 
 
@@ -155,31 +204,53 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
         return rows
     here = list(times)
     base, new = (np.array(column) for column in zip(*times.values(), strict=True))
-    widths = np.array([width(drafts[n].group.metric) for n in here])
-    means = log_means(base, new, widths, question)
-    for n, ratio, rate in zip(here, _ratios(means), rate_tests(base, new), strict=True):
-        rows[n] = replace(rows[n], ratio=ratio, rate=rate)
+    bases, news = (np.array(c) for c in zip(*(drafts[n].sides() for n in here), strict=True))
+    widths = np.array([drafts[n].noise(drafts[n].width) for n in here])
+    means = log_means(bases, news, widths, question)
+    for n, figure, rate in zip(here, _figures(means), rate_tests(base, new), strict=True):
+        scale = drafts[n].scale_ns
+        if scale is None:
+            rated = None if drafts[n].group.metric == "file" else rate
+            rows[n] = replace(rows[n], ratio=_ratio(figure), rate=rated)
+        else:
+            rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
     asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]
     decisions = decide(
         some(means, [at for at, _, _ in asked]),
         [published for _, _, published in asked],
         question.correction,
-        np.array([drafts[n].guard for _, n, _ in asked]),
+        np.array([drafts[n].noise(drafts[n].guard) for _, n, _ in asked]),
     )
     for (_, n, published), decision in zip(asked, decisions, strict=True):
-        rows[n] = replace(rows[n], verdict=decision.word, reason=_reason(decision, published))
+        reason = _reason(decision, published, drafts[n].scale_ns)
+        rows[n] = replace(rows[n], verdict=decision.word, reason=reason)
     return rows
 
 
-def _ratios(means: TrimmedMeans) -> list[Speedup | None]:
-    low, high = means.interval()
-    columns = (optional(np.exp(column)) for column in (means.mean, low, high))
+def _figures(means: TrimmedMeans) -> list[Interval | None]:
+    """Log ratios with their intervals."""
+    columns = map(optional, (means.mean, *means.interval()))
     return [
-        None if value is None else Speedup(value, below, above)
-        for value, below, above in zip(*columns, strict=True)
+        None if value is None else Interval(value, low, high)
+        for value, low, high in zip(*columns, strict=True)
     ]
 
 
-def _reason(decision: Decision, published: Published) -> str:
-    low, high = map(exp, published.same())
-    return _REASONS[decision.why].format(low=low, high=high)
+def _ratio(log: Interval | None) -> Speedup | None:
+    if log is None:
+        return None
+    value, low, high = (None if each is None else exp(each) for each in astuple(log))
+    return None if value is None else Speedup(value, low, high)
+
+
+def _times(each: Interval, scale: float) -> Interval:
+    low, high = (None if end is None else end * scale for end in (each.low, each.high))
+    return Interval(each.value * scale, low, high)
+
+
+def _reason(decision: Decision, published: Published, scale: float | None) -> str:
+    low, high = published.same()
+    if scale is None:
+        return _REASONS[decision.why].format(low=exp(low), high=exp(high))
+    in_ms = scale / NS_PER_MS
+    return _OF_DIFFERENCES[decision.why].format(low=low * in_ms, high=high * in_ms)

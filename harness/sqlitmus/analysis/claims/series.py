@@ -62,8 +62,8 @@ class Series:
 
     def array(self, metric: str) -> Array:
         """Cases × series × blocks, canary last: ns of `wall` per process, of `steady` and
-        `cpu time` and context switches per operation (of a cold case per process), else as
-        `details.FIGURES` has it."""
+        `cpu time` and context switches per operation (of a cold case per process), bytes of
+        `file`, else as `details.FIGURES` has it."""
         if metric not in self._arrays:
             self._arrays[metric] = usable(self._recorded(metric), self._outcomes)
         return self._arrays[metric]
@@ -137,6 +137,9 @@ class Series:
         samples, details = self.run.samples, self.run.details
         if metric == "wall":
             return samples.figures["cold"]
+        if metric == "file":
+            sizes = np.array([c.database_bytes or np.nan for c in self.run.plan.cases])
+            return np.where(np.isnan(samples.time), np.nan, sizes[:, None, None])
         if metric == "steady" or metric in _PER_OPERATION:
             units = [c.per_operation if c.metric == "steady" else 1 for c in self.run.plan.cases]
             each = samples.time if metric == "steady" else samples.figures[_PER_OPERATION[metric]]

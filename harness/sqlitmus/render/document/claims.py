@@ -61,6 +61,8 @@ COLUMNS = [
     Column("verdict", "verdict", "text"),
     Column("blocks", "blocks"),
 ]
+DIFFERENCE = Column("difference", "less here [95 %]")
+SIZE = Column("here", "× as small here [95 %]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,36 +125,52 @@ def _group(ident: str, group: Group) -> Section:
     if len(group.rows) > FOLD:
         shown = [row for row in group.rows if row.key]
         folded = [row for row in group.rows if not row.key]
-    rest = Folded(tally(folded), [row_of(row) for row in folded], "rows") if folded else None
-    table = Table(ident, ROW, COLUMNS, [row_of(row) for row in shown], rest)
+    rest = None
+    if folded:
+        rest = Folded(tally(folded), [row_of(row, group) for row in folded], "rows")
+    here = DIFFERENCE if group.compare == "difference" else SIZE if group.metric == "file" else None
+    columns = [here if here and column.id == "here" else column for column in COLUMNS]
+    table = Table(ident, ROW, columns, [row_of(row, group) for row in shown], rest)
     return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
 
 
-def row_of(row: Row) -> TableRow:
-    """A row of a claim."""
+def row_of(row: Row, group: Group) -> TableRow:
+    """A row of a group: a ratio or a difference, and what was published."""
     look = WORDS[row.verdict] if row.verdict else None
-    published = fmt.speedup(Speedup(row.published, None, None))[0] if row.published else ""
-    times = [fmt.time(time)[0] for time in (row.base_time, row.new_time) if time]
-    word = row.verdict or ("no ratio was published" if row.ratio else "not measured")
-    ratio = Cell(NONE)
+    published = ""
+    if row.published:
+        ratio = Speedup(row.published, None, None)
+        saved = group.compare == "difference"
+        published = fmt.duration(row.published) if saved else fmt.speedup(ratio)[0]
+    write = _size if group.metric == "file" else _time
+    times = [write(time) for time in (row.base_time, row.new_time) if time]
+    word = row.verdict or (f"no {group.compare} was published" if _here(row) else "not measured")
+    figure = Cell(NONE)
     if row.ratio:
-        ratio = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+        figure = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+    elif row.difference:
+        figure = Cell(*fmt.time(row.difference), emphasis="strong", value=row.difference)
     return TableRow(
         Head(row.name),
         [
             Cell(row.runner),
             Cell(published, note=row.said, value=row.published),
-            ratio,
+            figure,
             Cell(" \u2192 ".join(times)),
             Cell(
                 f"{word}: {row.reason}" if row.reason else word,
                 mark=Mark(look.symbol, look.ascii) if look else None,
                 style=look.style if look else "na",
             ),
-            Cell(str(row.blocks), value=row.blocks) if row.ratio else Cell(),
+            Cell(str(row.blocks), value=row.blocks) if _here(row) else Cell(),
         ],
         style=look.style if look else "",
     )
+
+
+def _here(row: Row) -> bool:
+    """Whether the row has a figure of this machine."""
+    return bool(row.ratio or row.difference)
 
 
 def _cells(
@@ -177,7 +195,10 @@ def tally(rows: Sequence[Row]) -> str:
 
 def measured(group: Group) -> str:
     """What is compared, of what: `median latency per operation`."""
-    return f"{METRICS[group.metric]} per {group.unit}"
+    if group.metric == "file":
+        return METRICS[group.metric]
+    saved = "; base less new" if group.compare == "difference" else ""
+    return f"{METRICS[group.metric]} per {group.unit}{saved}"
 
 
 def ranking(ranked: Ranking) -> Table:
@@ -272,7 +293,7 @@ def facts(claim: Claim) -> Iterator[tuple[str, str]]:
 def correction(report: Report) -> str:
     """What was done about the number of rows, as a sentence."""
     rows = [row for claim in report.claims for group in claim.groups for row in group.rows]
-    count = counted(sum(bool(r.published and r.ratio) for r in rows), "row")
+    count = counted(sum(bool(r.published and _here(r)) for r in rows), "row")
     how = {
         "none": "are not corrected for their number",
         "bh": f"are corrected for {count} by Benjamini\u2013Hochberg",
@@ -292,6 +313,10 @@ def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
 
 def _time(value: Interval | None) -> str:
     return fmt.time(value)[0] if value else ""
+
+
+def _size(value: Interval) -> str:
+    return fmt.size(round(value.value))
 
 
 def _percent(value: float | None) -> str:

@@ -69,6 +69,71 @@ def test_a_ratio_is_base_over_new_and_both_times_stand_beside_it() -> None:
     assert found.blocks == claim_runs.BLOCKS
 
 
+def test_a_difference_is_judged_in_its_own_unit() -> None:
+    half = 0.0005  # ms that the mode "same" saves
+    saved = group(
+        row("same", half, name="as published"),
+        row("same", 2 * half, name="smaller"),
+        row("same", half / 2, name="larger"),
+        row("turned", half, name="turned"),
+        row("noisy", half, name="noisy"),
+        row("huge", 1e6 * half, name="far smaller"),
+        row("huge", half / 1e6, name="far larger"),
+        row("same", None, name="not published"),
+        compare="difference",
+        tolerance=1.1,
+    )
+    found = {one.name: one for one in rows(claim(saved))}
+    assert {name: (one.verdict, one.reason) for name, one in found.items()} == {
+        "as published": ("reproduced", "0.000455 to 0.00055 ms counts as the same"),
+        "smaller": (
+            "same direction, different size",
+            "smaller: 0.000909 to 0.0011 ms would count as the same",
+        ),
+        "larger": (
+            "same direction, different size",
+            "larger: 0.000227 to 0.000275 ms would count as the same",
+        ),
+        "turned": ("reversed", "the difference is the other way round here"),
+        "noisy": ("not resolved", "the interval includes 0"),
+        "far smaller": (
+            "same direction, different size",
+            "smaller: 455 to 550 ms would count as the same",
+        ),
+        "far larger": (
+            "same direction, different size",
+            "larger: 4.55e-10 to 5.5e-10 ms would count as the same",
+        ),
+        "not published": (None, ""),
+    }
+    for one in found.values():
+        assert (one.ratio, one.rate) == (None, None)
+    difference = found["as published"].difference
+    assert difference is not None
+    assert difference.value == pytest.approx(500, rel=0.02)
+    assert difference.low is not None
+    assert difference.high is not None
+    assert 480 < difference.low < difference.value < difference.high < 520
+    assert found["as published"].published == pytest.approx(500)
+
+
+def test_files_are_compared_to_within_a_page() -> None:
+    planned = claim_runs.planned(claim(group(row("same"), row("small"), metric="file")))
+    sizes = {"read": 2_048_000, "read@mode=same": 1_024_000, "read@mode=small": 2_048_000}
+    for case in planned["cases"]:
+        case["database_bytes"] = sizes.get(case["id"], 4096)
+    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
+    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    half, same = analyse(run).claims[0].groups[0].rows
+    assert half.ratio is not None
+    assert half.ratio.value == pytest.approx(2)
+    assert half.ratio.low == pytest.approx(2 * (1 - 4096 / 1_024_000), rel=1e-4)
+    assert half.verdict == "reproduced"
+    assert half.base_time is not None
+    assert (half.base_time.value, half.rate) == (2_048_000, None)
+    assert (same.verdict, same.reason) == ("not resolved", "the interval includes 1")
+
+
 def test_a_group_is_measured_on_each_of_its_runners() -> None:
     found = rows(claim(group(row("same"), row("small"), runners=["fast", "slow"])))
     assert [(row.name, row.runner) for row in found] == [
@@ -107,6 +172,23 @@ def test_a_canary_that_differs_from_itself_guards_its_case() -> None:
         "not resolved",
         "within what the canary did to itself",
     )
+
+
+def test_a_canary_guards_a_difference_by_as_many_nanoseconds_as_it_differs() -> None:
+    saved = group(row("small", 0.0001), row("same", 0.0005), compare="difference", tolerance=1.1)
+    planned = claim_runs.planned(claim(saved))
+    usual = claim_runs.times(planned)
+
+    def time(case: int, label: str, block: int) -> float:
+        return usual(case, label, block) * (1.3 + block % 3 / 100 if label == "canary" else 1)
+
+    lines = runs.written(runs.samples(planned, time))
+    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    # 30 % of 1000 ns are more than 100 ns and less than 500 ns
+    assert [one.reason for one in analyse(run).claims[0].groups[0].rows] == [
+        "within what the canary did to itself",
+        "0.000455 to 0.00055 ms counts as the same",
+    ]
 
 
 def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
