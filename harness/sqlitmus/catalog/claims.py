@@ -124,13 +124,17 @@ class ClaimTable(Model):
 
 
 class Claim(Model):
-    """A publication and the experiment that measures it again."""
+    """A publication and the experiment that measures it again.
+
+    `contradicts` names the claim whose publication says otherwise; it names this one.
+    """
 
     name: str
     title: str
     source: str
     published_on: str
     hypothesis: str
+    contradicts: str = ""
     differences: list[str] = []
     untestable: list[str] = []
     lessons: Lessons

@@ -149,7 +149,7 @@ def test_a_broken_claim_is_named(desk: Desk, claims: Call) -> None:
     desk.clone.replace("scenarios/claims/a-faster.toml", 'runner = "old"', 'runner = "odd"')
     done = claims()
     assert done.code == 2
-    assert "a-faster.toml: groups[0].rows[0]: there is no runner 'odd'" in done.err
+    assert "a-faster.toml:20: groups[0].rows[0]: there is no runner 'odd'" in done.err
 
 
 # several processes, started by the launcher -------------------------------------------------------
@@ -188,7 +188,7 @@ metric = "wall"
 base = { case = "shared@workers=2" }
 new = { case = "shared" }
 runners = ["honest"]
-rows = [{ name = "2 × 2", published = 1.6 }]
+rows = [{ name = "2 × 2", published = 1.6, said = "1.6 times" }]
 
 [[tables]]
 title = "Processes × workers"
