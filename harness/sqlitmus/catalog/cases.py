@@ -69,7 +69,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         fixture=variant.fixture or spec.fixture,
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
-        sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
+        sql=[step.text(axes) for step in steps_of(spec, axes)],
         pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
         notes=spec.notes,

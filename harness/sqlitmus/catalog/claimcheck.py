@@ -1,4 +1,4 @@
-"""What is wrong with a claim beyond its shape: blanks, impossible figures, cells that no runner has.
+"""What is wrong with a claim beyond its shape: blanks, impossible figures, unknown cells.
 
 The models of `claims` stay lenient, because a run keeps the text of its claims.
 """

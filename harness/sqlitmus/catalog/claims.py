@@ -143,7 +143,8 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _says(self) -> Self:
-        if not any(row.published for group in self.groups for row in group.rows):
+        rows = [row for group in self.groups for row in group.rows]
+        if not any(row.published or row.untestable for row in rows):
             raise ValueError("no row has a published ratio, so there is nothing to reproduce")
         return self
 

@@ -1,7 +1,7 @@
 """Scenarios, profiles, suites, fixtures and runners: TOML files read into frozen models."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -63,16 +63,25 @@ def _power_of_two(length: int) -> int:
 
 
 class ScenarioStep(Model):
-    """One statement; `only` restricts it to cases with these axis values."""
+    """One statement; `only` restricts it to cases with these axis values.
+
+    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters.
+    """
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
     sql: str = ""
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
+    tuples: int = Field(default=1, ge=1)
     repeat: int = 1
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
+
+    def text(self, axes: Mapping[str, str]) -> str:
+        """The SQL with its braces filled."""
+        placeholders = f"({', '.join('?' * len(self.parameters))})"
+        return self.sql.format(tuples=", ".join([placeholders] * self.tuples), **axes)
 
 
 class Query(Model):
@@ -185,11 +194,13 @@ class Scenario(Model):
 
 
 def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
+    if step.tuples > 1 and any(p.generator in ("relative", "same") for p in step.parameters):
+        raise ValueError(f"{at}.tuples: several tuples cannot have a relative or same parameter")
     unknown = step.only.keys() - first.keys()
     if unknown:
         raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
     try:
-        step.sql.format(**first)
+        step.text(first)
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(
             f"{at}.sql: {error} is not an axis of this; braces name an "

@@ -199,7 +199,7 @@ def test_faults_of_a_claim_that_is_not_asked_for_stop_nobody(tmp_path: Path) -> 
     known = definitions.load()
     assert list(claimfiles.read(tmp_path, known, ["arrays"])) == ["arrays"]
     for names in ([], ["begun"], ["arrays", "begun"]):
-        with pytest.raises(UsageError, match="b-begun.toml:1: source: is missing; add it"):
+        with pytest.raises(UsageError, match=r"b-begun\.toml:1: source: is missing; add it"):
             claimfiles.read(tmp_path, known, names)
 
 
