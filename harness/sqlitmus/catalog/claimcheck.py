@@ -53,17 +53,23 @@ def _group(group: ClaimGroup, at: Place, catalog: Catalog) -> Iterator[tuple[Pla
             f"{group.tolerance:g} counts almost any size as the same; expected at most {WIDEST:g}",
         )
     used = set[str]()
-    for cell in (group.base, group.new):
+    blank = False
+    for name, cell in (("base", group.base), ("new", group.new)):
         used |= _braces(cell.case) | _braces(cell.runner or "")
+        if not cell.case and not all(row.untestable for row in group.rows):
+            blank = True
+            yield (*at, name), "names no case; `./just list cases` shows what there is"
     for index, row in enumerate(group.rows):
         here = (*at, "rows", index)
+        if not row.name.strip():
+            yield (*here, "name"), "is empty; say what is compared"
         for problem in _figure(group, row):
             yield (*here, "published"), problem
         for name in sorted(row.values.keys() - used):
             yield (*here, "values", name), f"no brace of base or new is called {{{name}}}"
         if missing := sorted(used - row.values.keys()):
             yield here, f"row {row.name!r} has no value for {', '.join(map(repr, missing))}"
-        elif not row.untestable:
+        elif not row.untestable and not blank:
             yield from ((here, problem) for problem in _cells(group, row, catalog))
 
 

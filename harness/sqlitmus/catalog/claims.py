@@ -53,13 +53,13 @@ class ClaimGroup(Model):
     Times are per operation, or per returned row when `per` is "row"; `wall` is the time of the
     process. `expects` "no effect" holds when the interval lies within the factor `tolerance` of 1;
     `stats.claim.Published` defines "effect". The machine needs at least `cores` cores to show the
-    claim.
+    claim. A group of nothing but untestable rows names no cells.
     """
 
     title: str
     metric: ClaimMetric
-    base: CellTemplate
-    new: CellTemplate
+    base: CellTemplate = CellTemplate(case="")
+    new: CellTemplate = CellTemplate(case="")
     runners: list[str] = []
     expects: Literal["effect", "no effect"] = "effect"
     tolerance: Annotated[float, Field(gt=1)] = 1.5
@@ -69,6 +69,8 @@ class ClaimGroup(Model):
 
     @model_validator(mode="after")
     def _whose(self) -> Self:
+        if all(row.untestable for row in self.rows):
+            return self
         named = [cell.runner is not None for cell in (self.base, self.new)]
         if self.runners and any(named):
             raise ValueError("give either runners or a runner in both cells")

@@ -97,7 +97,7 @@ class Preparation:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = target if spec.writes else None
+        copy = target if spec.writes and not spec.memory else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,
