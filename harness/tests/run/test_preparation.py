@@ -1,0 +1,27 @@
+"""A cell's job: which database file its process leaves behind."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sqlitmus.catalog import cases, definitions
+from sqlitmus.run.preparation import Preparation
+
+KNOWN = definitions.load()
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves"), [("commit", True), ("bulk-insert", False), ("foo-insert", False)]
+)
+def test_what_is_written_into_memory_leaves_no_file_to_look_into(
+    tmp_path: Path, name: str, leaves: bool
+) -> None:
+    fixture: Any = SimpleNamespace(of=lambda _: tmp_path / "fixture.db")
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    spec, axes = cases.parse_case(name, KNOWN)
+    case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
+    ready = Preparation(KNOWN, fixture, "s", tmp_path).job(case, runner, "measure")
+    assert (ready.target is not None) == leaves
+    assert ready.readback, "the runner reads back in either case"
