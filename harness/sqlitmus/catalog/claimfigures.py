@@ -17,25 +17,25 @@ _PERCENT = re.compile(r"(?P<sign>[+−-])\s*(\d+(?:\.\d+)?)\s*%")
 _TIMES = re.compile(rf"{_NUMBER}\s*(?:times|×|x)(?!\w)")
 
 
-def problems(published: float, said: str) -> Iterator[str]:
+def problems(published: float, words: str) -> Iterator[str]:
     """What is wrong with a published ratio (base / new) and the words that it was taken from."""
-    if not said.strip():
+    if not words.strip():
         yield "a published ratio needs `said`: the publication's own figures, with their unit"
-    elif re.search(r"\d", said) and not _HAS_UNIT.search(said):
-        yield f"said = {said!r}: a figure without a unit; add ms, %, times, rows/s …"
+    elif re.search(r"\d", words) and not _HAS_UNIT.search(words):
+        yield f"said = {words!r}: a figure without a unit; add ms, %, times, rows/s …"
     else:
-        ratio = _ratio(said)
+        ratio = _ratio(words)
         if ratio and min(_apart(published, ratio), _apart(published, 1 / ratio)) > ROUNDING:
             yield (
-                f"published = {published:g}, but {said!r} gives {ratio:.4g} or {1 / ratio:.4g}; "
+                f"published = {published:g}, but {words!r} gives {ratio:.4g} or {1 / ratio:.4g}; "
                 "correct one of them"
             )
 
 
-def _ratio(said: str) -> float | None:
+def _ratio(words: str) -> float | None:
     """The ratio that the words state; None where they do not begin with one, or with two figures
     of which there is one."""
-    if two := _TWO.match(said):
+    if two := _TWO.match(words):
         first, second = _value(two[1]), _value(two[3])
         units = two["first"] or two["second"], two["second"]
         if all(unit in _SECONDS for unit in units):
@@ -43,9 +43,9 @@ def _ratio(said: str) -> float | None:
         elif units[0] != units[1]:
             return None
         return first / second if first and second else None
-    if percent := _PERCENT.match(said):
+    if percent := _PERCENT.match(words):
         return 1 + (1 if percent["sign"] == "+" else -1) * float(percent[2]) / 100
-    times = _TIMES.match(said)
+    times = _TIMES.match(words)
     return _value(times[1]) if times else None
 
 

@@ -41,7 +41,7 @@ def shares(
     return parts
 
 
-def told(part: Share, blocks: int, clock: str) -> str:
+def line_of(part: Share, blocks: int, clock: str) -> str:
     """A claim's share as a line; `clock` is the time of all its `blocks`."""
     if not part.cells:
         return f"  {part.name}: nothing of its own to measure"

@@ -8,7 +8,7 @@ from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, same_work
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
-from sqlitmus.run.claimbudget import LEAST_BLOCKS, shares, shortened, told
+from sqlitmus.run.claimbudget import LEAST_BLOCKS, line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
@@ -44,7 +44,7 @@ def freeze(
         f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
     )
     for part in shares(options.claims, counts, fit, twice if canary else {}):
-        context.progress.say(told(part, blocks, clock(blocks * part.seconds)))
+        context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
     looks = mode.looks if options.gate else 1
     context.progress.say(_promise(options, counts, fit, blocks, sessions, looks))
     now = datetime.datetime.now(datetime.UTC)
