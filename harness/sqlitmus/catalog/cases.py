@@ -85,6 +85,20 @@ def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
     return together
 
 
+def as_answered(case: Case, spec: Scenario) -> Case:
+    """The case that the oracle is asked: `case` itself, or the same rows in another storage."""
+    instead = case.variant.answered_as
+    if not instead:
+        return case
+    axes = {**case.axes, **instead}
+    changes = {
+        "axes": axes,
+        "variant": _variant(spec, axes),
+        "sql": [step.text(axes) for step in steps_of(spec, axes)],
+    }
+    return case.model_copy(update=changes)
+
+
 def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:
     """The scenario's steps that apply to these axis values."""
     return [

@@ -102,7 +102,9 @@ class Variant(Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
     Pragmas come after the profile's; `worker_pragmas` come after those on each of several workers
-    of a process. `encoding` is that of the fixture's file.
+    of a process. `encoding` is that of the fixture's file. `answered_as` are the axis values with
+    which the oracle is asked instead, where it lacks a function: another way to store the same rows
+    for the same question.
     """
 
     fixture: str | None = None
@@ -115,13 +117,14 @@ class Variant(Model):
     engine: EngineOptions = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
+    answered_as: dict[str, str] = {}
 
     def also(self, other: "Variant") -> "Variant":
         """Both variants together; `other` wins where they contradict each other."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
         for name in ("flags", "pragmas", "worker_pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
-        for name in ("uri", "engine"):
+        for name in ("uri", "engine", "answered_as"):
             both[name] = {**getattr(self, name), **getattr(other, name)}
         return Variant.model_validate(both)
 
@@ -187,6 +190,12 @@ class Scenario(Model):
             _check_step(step, first, f"steps[{number}]")
         named = [(f"variants.{axis}", axis, v) for axis, of in self.variants.items() for v in of]
         named += [("override", axis, v) for o in self.overrides for axis, v in o.when.items()]
+        named += [
+            ("answered_as", axis, value)
+            for of in self.variants.values()
+            for variant in of.values()
+            for axis, value in variant.answered_as.items()
+        ]
         for where, axis, value in named:
             if value not in self.axes.get(axis, []):
                 raise ValueError(f"{where} for {axis}={value}, which is not on an axis")

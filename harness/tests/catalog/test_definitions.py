@@ -16,7 +16,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    "cache",
+    *("cache", "store"),
 }
 
 
@@ -35,7 +35,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("foo-in-transaction", "key", "key-secondary", "icons", "threads", "texts"),
         *("texts-process", "events-window", "writer-and-readers", "all-nullable"),
         *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
-        *("commit", "transfer", "writers"),
+        *("commit", "transfer", "writers", "json"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}

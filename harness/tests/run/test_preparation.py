@@ -25,3 +25,19 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
     ready = Preparation(KNOWN, fixture, "s", tmp_path).job(case, runner, "measure")
     assert (ready.target is not None) == leaves
     assert ready.readback, "the runner reads back in either case"
+
+
+def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
+    fixture: Any = SimpleNamespace(of=lambda _: None)
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    case = cases.make_case(
+        *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
+    )
+    preparation = Preparation(KNOWN, fixture, "s", tmp_path)
+    texts = {
+        plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
+        for plain in (False, True)
+    }
+    assert "jsonb(json_object(" in texts[False]
+    assert "jsonb(json_object(" not in texts[True]
+    assert "json(json_object(" in texts[True]
