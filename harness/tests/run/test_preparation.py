@@ -1,5 +1,6 @@
 """A cell's job: which database file its process leaves behind."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,9 +8,19 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import cases, definitions
+from sqlitmus.catalog.plan import Case
 from sqlitmus.run.preparation import Preparation
 
 KNOWN = definitions.load()
+
+
+def source(file: Path | None) -> Callable[[Case], Path | None]:
+    """Fixtures whose file is always this one."""
+
+    def of(_: Case) -> Path | None:
+        return file
+
+    return of
 
 
 @pytest.mark.parametrize(
@@ -18,7 +29,7 @@ KNOWN = definitions.load()
 def test_what_is_written_into_memory_leaves_no_file_to_look_into(
     tmp_path: Path, name: str, leaves: bool
 ) -> None:
-    fixture: Any = SimpleNamespace(of=lambda _: tmp_path / "fixture.db")
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
     spec, axes = cases.parse_case(name, KNOWN)
     case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
@@ -28,7 +39,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
 
 
 def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
-    fixture: Any = SimpleNamespace(of=lambda _: None)
+    fixture: Any = SimpleNamespace(of=source(None))
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
     case = cases.make_case(
         *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
