@@ -207,6 +207,8 @@ def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
     html = (desk.clone.latest().path / "report.html").read_text("utf-8")
     assert '<a href="#claim-lost">' in html
     assert '<a href="#claim-faster">' in html
+    assert "is measured on" in (refused := claims("lost", *OPTIONS)).err
+    assert "(no such machine); see ./just claims --list" in refused.err
     alone = claims("faster", *OPTIONS, "-q", "--label", "alone")
     assert alone.code == 0, alone.err
     assert "this run did not measure it: ./just claims faster lost" in " ".join(alone.out.split())
