@@ -128,7 +128,8 @@ def test_the_readme_counts_what_there_is() -> None:
     assert f"{len(catalog.scenarios)} scenarios" in document("README.md")
     claims = claimfiles.read(paths.SCENARIOS / "claims", catalog)
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-    assert f"{words[len(claims)]} published experiments" in document("README.md")
+    count = words[len(claims)] if len(claims) < len(words) else len(claims)
+    assert f"{count} published experiments" in document("README.md")
 
 
 def test_the_lines_of_a_report_in_the_readme_are_those_of_the_example() -> None:

@@ -31,6 +31,7 @@ export function iterate(job, part, db, loop, meeting, usage) {
     answers: [],
   };
   let total = null;
+  let earliest = null;
   let warm = 0;
   while (outcome.iterations_ns.length < iterations) {
     const warming = outcome.warmup_ns.length < warmup_iterations || warm < warmup_ns;
@@ -69,9 +70,10 @@ export function iterate(job, part, db, loop, meeting, usage) {
       if (!warming) outcome.answers.push(sum);
       continue;
     }
-    total ??= sum;
+    total = sum;
+    earliest ??= sum;
     const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
-    outcome.difference ??= difference(total, sum, number);
+    outcome.difference ??= difference(earliest, sum, number);
     // Where SQLITE_BUSY is tolerated, whether any thread met it is known at the end.
     if (outcome.difference !== null && !job.measure.tolerate_busy) {
       throw new Error(outcome.difference);

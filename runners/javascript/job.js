@@ -14,6 +14,7 @@
  * @property {"object" | "array" | "typed"} shape
  * @property {"number" | "bigint"} integers
  * @property {"prepared" | "cached" | "adhoc"} statement
+ * @property {"read" | "unread"} values of the rows of get, all and iterate
  * @typedef {"no-mutex" | "full-mutex" | "private-cache" | "shared-cache"} Flag
  * @typedef {{path: string, mode: "readwrite" | "readonly", uri: Record<string, string>, flags: Flag[]}} Database
  * @typedef {{steps: Step[], transaction: "none" | "deferred" | "immediate", operations: number,
@@ -67,16 +68,20 @@ const stepFields = object({
   shape: optional(oneOf("object", "array", "typed"), "object"),
   integers: optional(oneOf("number", "bigint"), "number"),
   statement: optional(oneOf("prepared", "cached", "adhoc"), "prepared"),
+  values: optional(oneOf("read", "unread"), "read"),
 });
 
 const step = (value, path) => {
   const checked = stepFields(value, path);
-  const { operation, sql, fails } = checked;
+  const { operation, sql, fails, values } = checked;
   if (operation === "in-transaction") {
     if (sql !== "") reject(`${path}.sql`, "no SQL for in-transaction", sql);
   } else if (sql === "") reject(`${path}.sql`, `SQL for ${operation}`, value.sql);
   if (fails !== null && operation !== "run") {
     reject(`${path}.fails`, "a result code only where the operation is run", fails);
+  }
+  if (values === "unread" && !["get", "all", "iterate"].includes(operation)) {
+    reject(`${path}.values`, "read where the operation is not get, all or iterate", values);
   }
   return checked;
 };

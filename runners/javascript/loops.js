@@ -121,7 +121,7 @@ function executionSource(step, index, args, source, verify) {
       return `${before} const r = ${call}; if (r) { rows++; ${read("r")} } ${after} ${closes("r ? 1 : 0")}`;
     case "all":
       return `${before} const rs = ${call}; const m = rs.length; rows += m;
-        for (let x = 0; x < m; x++) { const r = rs[x]; ${read("r")} } ${after} ${closes("m")}`;
+        ${each(read("r"))} ${after} ${closes("m")}`;
     case "iterate":
       return `${before} const was = rows;
         for (const r of ${call}) { rows++; ${read("r")} } ${after} ${closes("rows - was")}`;
@@ -129,6 +129,10 @@ function executionSource(step, index, args, source, verify) {
       return `${before} const a = ${call}; affected += a; h = (Math.imul(h, 31) + a) | 0; ${after} ${closes("a")}`;
   }
 }
+
+/** A loop over a list of rows, or none where nothing of a row is looked at. */
+const each = (read) =>
+  read === "" ? "" : `for (let x = 0; x < m; x++) { const r = rs[x]; ${read} }`;
 
 function statementSource(step, index, args, source) {
   const q = `q${index}`;
@@ -151,6 +155,8 @@ function statementSource(step, index, args, source) {
 }
 
 function rowSource(step, row, verify) {
+  const unread = step.values === "unread";
+  if (unread && !verify) return "";
   const columns = step.columns.map((column, index) => {
     const key = JSON.stringify(column.name);
     const read = `const v = ${row}[${step.shape === "array" ? index : key}];`;
@@ -158,7 +164,7 @@ function rowSource(step, row, verify) {
     const asks = column.nullable ? `v === null ? ${NULL} : ` : "";
     const folds = `h = (Math.imul(h, 31) + (${asks}${valueSource(step, column)})) | 0;`;
     const keeps = verify ? `digest.value("${column.type}", v, ${key}, ${column.nullable});` : "";
-    return `{ ${read} ${keeps} ${folds} }`;
+    return `{ ${read} ${keeps} ${unread ? "" : folds} }`;
   });
   return (verify ? `digest.row(${row}, ${columns.length});` : "") + columns.join("\n");
 }

@@ -38,6 +38,7 @@ class Step:
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+    values: Literal["read", "unread"] = "read"
 
 
 @dataclasses.dataclass(frozen=True)

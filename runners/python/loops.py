@@ -75,12 +75,9 @@ def _execution(i: int, step: Step) -> list[str]:
                 *indented(["rows += 1", *_fold(step)]),
             ]
         case "all":
-            lines = [
-                f"found = {call}.fetchall()",
-                "rows += len(found)",
-                "for row in found:",
-                *indented(_fold(step)),
-            ]
+            lines = [f"found = {call}.fetchall()", "rows += len(found)"]
+            if fold := _fold(step):
+                lines += ["for row in found:", *indented(fold)]
         case "iterate":
             lines = [f"for row in {call}:", *indented(["rows += 1", *_fold(step)])]
         case "run" if step.fails is not None:
@@ -112,6 +109,8 @@ def unmet(step: Step) -> str:
 
 def _fold(step: Step) -> list[str]:
     lines: list[str] = []
+    if step.values == "unread":
+        return lines
     for position, column in enumerate(step.columns):
         lines.append(f"v = row[{_key(step, position, column)}]")
         x = _TERMS[column.type].format(v="v")

@@ -63,13 +63,19 @@ class Tally:
         self.checksum = (self.checksum + self._h) & MASK
         self._h = 0
 
-    def result(self, columns: list[Column], rows: list[Sequence[Value]]) -> None:
-        """Fold in the rows of one execution; raises ValueError for a value of another type."""
+    def result(
+        self, columns: list[Column], rows: list[Sequence[Value]], values: str = "read"
+    ) -> None:
+        """Fold in the rows of one execution; raises ValueError for a value of another type.
+
+        Those whose `values` are "unread" are in the digest only.
+        """
         for row in rows:
             if len(row) != len(columns):
                 raise ValueError(f"a row of {len(row)} values for {len(columns)} columns")
             for column, value in zip(columns, row, strict=True):
-                self._h = (self._h * 31 + term(value)) & MASK
+                if values == "read":
+                    self._h = (self._h * 31 + term(value)) & MASK
                 self._value(*_canonical(column, value))
         self.rows += len(rows)
         self._end(len(rows))

@@ -69,9 +69,9 @@ def _execute(
         tally.run(connection.execute(step.sql, row).rowcount)
     elif step.operation in ("get", "open"):
         first = connection.execute(step.sql, row).fetchone()
-        tally.result(step.columns, [] if first is None else [first])
+        tally.result(step.columns, [] if first is None else [first], step.values)
     else:
-        tally.result(step.columns, connection.execute(step.sql, row).fetchall())
+        tally.result(step.columns, connection.execute(step.sql, row).fetchall(), step.values)
 
 
 def _failure(connection: sqlite3.Connection, step: Step, row: tuple[values.Value, ...]) -> int:

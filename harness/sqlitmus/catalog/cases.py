@@ -69,7 +69,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         fixture=variant.fixture or spec.fixture,
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
-        sql=[step.sql.format(**axes) for step in steps_of(spec, axes)],
+        sql=[step.text(axes) for step in steps_of(spec, axes)],
         pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
         notes=spec.notes,
@@ -83,6 +83,20 @@ def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
         if axes[axis] in values:
             together = together.also(values[axes[axis]])
     return together
+
+
+def as_answered(case: Case, spec: Scenario) -> Case:
+    """The case that the oracle is asked: `case` itself, or the same rows in another storage."""
+    instead = case.variant.answered_as
+    if not instead:
+        return case
+    axes = {**case.axes, **instead}
+    changes = {
+        "axes": axes,
+        "variant": _variant(spec, axes),
+        "sql": [step.text(axes) for step in steps_of(spec, axes)],
+    }
+    return case.model_copy(update=changes)
 
 
 def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:

@@ -107,9 +107,12 @@ def choose_claims(
         if runner not in cells.setdefault(case.id, []):
             cells[case.id].append(runner)
     if not cells:
+        rows = [row for claim in claims for group in claim.groups for row in group.rows]
+        reasons = "; ".join(dict.fromkeys(row.untestable for row in rows if row.untestable))
         raise UsageError(
             f"none of the claims {', '.join(c.name for c in claims)} is measured on "
-            f"{', '.join(runner_names) or f'{cores} cores'}; see ./just claims --list"
+            f"{', '.join(runner_names) or f'{cores} cores'}{reasons and f' ({reasons})'}; see "
+            "./just claims --list"
         )
     order = list(catalog.runners)
     return list(cases.values()), {c: sorted(n, key=order.index) for c, n in cells.items()}

@@ -1,36 +1,61 @@
 """Reads `scenarios/claims/*.toml` as claims that the catalogue can measure."""
 
 import tomllib
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from sqlitmus.catalog.cases import case_id, parse_case
+from sqlitmus.catalog import claimcheck
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog, place
+from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 
 
-def read(folder: Path, catalog: Catalog) -> dict[str, Claim]:
-    """The claims by name, in the order of their files.
+def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str, Claim]:
+    """The claims by name, in the order of their files; faults of others than `only` are passed by.
 
-    A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file and
-    place for invalid claims and for cells that the catalogue lacks.
+    A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file,
+    line and place for all that is wrong, such as a cell that the catalogue lacks.
     """
     claims: dict[str, Claim] = {}
+    texts: dict[str, tuple[Path, str]] = {}
+    problems: list[str] = []
     for file in sorted(folder.glob("*.toml")):
-        try:
-            value = tomllib.loads(file.read_text(encoding="utf-8"))
-            claim = Claim.model_validate({"name": file.stem.partition("-")[2], **value})
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UsageError(f"{file}: cannot be read as a claim: {error}") from error
-        except ValidationError as error:
-            lines = [f"{file}: {place('', e['loc'])}: {e['msg']}" for e in error.errors()]
-            raise UsageError("\n".join(lines)) from error
-        _check(claim, catalog, file)
-        claims[claim.name] = claim
+        name = file.stem.partition("-")[2]
+        if not name or name in texts:
+            taken = f"{texts[name][0].name} has that name, too" if name else "there is none"
+            problems.append(f"{file}: a claim is named by what follows the first dash; {taken}")
+            continue
+        claim, text, wrong = _read(file, name, catalog)
+        texts[name] = file, text
+        if not only or name in only:
+            problems += wrong
+        if claim and not wrong:
+            claims[name] = claim
+    if not problems:
+        for name, problem in claimcheck.contradictions(claims):
+            if not only or name in only:
+                problems += _told(*texts[name], [(("contradicts",), problem)])
+    if problems:
+        raise UsageError("\n".join(dict.fromkeys(problems)))
     return claims
+
+
+def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, list[str]]:
+    """The claim of a file, its text, and what is wrong with it, a line for each."""
+    text = ""
+    try:
+        text = file.read_text(encoding="utf-8")
+        claim = Claim.model_validate({"name": name, **tomllib.loads(text)})
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return None, text, [f"{file}: cannot be read as a claim: {error}"]
+    except ValidationError as error:
+        wrong = [(e["loc"], _words(e["type"], e["msg"])) for e in error.errors()]
+        return None, text, _told(file, text, wrong)
+    return claim, text, _told(file, text, claimcheck.problems(claim, catalog))
 
 
 def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
@@ -41,31 +66,19 @@ def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
     return [claim for name, claim in claims.items() if not names or name in names]
 
 
-def _check(claim: Claim, catalog: Catalog, file: Path) -> None:
-    for number, group in enumerate(claim.groups):
-        for index, row in enumerate(group.rows):
-            at = f"{file}: groups[{number}].rows[{index}]"
-            try:
-                pairs = list(group.pairs(row))
-            except KeyError as error:
-                raise UsageError(f"{at}: row {row.name!r} has no value for {error}") from error
-            if not row.untestable:
-                for pair in pairs:
-                    for case, runner in pair:
-                        _check_cell(case, runner, catalog, at)
-    for number, table in enumerate(claim.tables):
-        for case in table.cases:
-            for runner in table.runners:
-                _check_cell(case, runner, catalog, f"{file}: tables[{number}]")
+def _told(file: Path, text: str, wrong: Iterable[tuple[Place, str]]) -> list[str]:
+    """A line `FILE:LINE: PLACE: PROBLEM` for each."""
+    pairs = list(wrong)
+    if not pairs:
+        return []
+    lines = Lines(text)
+    return [f"{file}:{lines.of(at)}: {place('', at)}: {problem}" for at, problem in pairs]
 
 
-def _check_cell(case: str, runner: str, catalog: Catalog, at: str) -> None:
-    if runner not in catalog.runners:
-        raise UsageError(f"{at}: {unknown('runner', runner, catalog.runners)}")
-    try:
-        scenario, axes = parse_case(case, catalog)
-    except UsageError as error:
-        raise UsageError(f"{at}: {error}") from error
-    canonical = case_id(scenario, axes, catalog.scenarios[scenario])
-    if canonical != case:
-        raise UsageError(f"{at}: the case {case!r} is called {canonical!r}; write that")
+def _words(kind: str, message: str) -> str:
+    """pydantic's words, but of what is absent and of what nobody knows."""
+    if kind == "missing":
+        return "is missing; add it"
+    if kind == "extra_forbidden":
+        return "there is no such key; correct its name, or take it out"
+    return message.removeprefix("Value error, ")

@@ -56,13 +56,14 @@ class ClaimGroup(Model):
     process. What is published and measured is a ratio or a difference, as `compare` says: of waits
     of a fixed length a ratio would have another machine in its denominator. `expects` "no effect"
     holds when the interval lies within the factor `tolerance` of 1; `stats.claim.Published` defines
-    "effect". The machine needs at least `cores` cores to show the claim.
+    "effect". The machine needs at least `cores` cores to show the claim. A group of nothing but
+    untestable rows names no cells.
     """
 
     title: str
     metric: ClaimMetric
-    base: CellTemplate
-    new: CellTemplate
+    base: CellTemplate = CellTemplate(case="")
+    new: CellTemplate = CellTemplate(case="")
     runners: list[str] = []
     expects: Literal["effect", "no effect"] = "effect"
     compare: Literal["ratio", "difference"] = "ratio"
@@ -73,6 +74,8 @@ class ClaimGroup(Model):
 
     @model_validator(mode="after")
     def _whose(self) -> Self:
+        if all(row.untestable for row in self.rows):
+            return self
         named = [cell.runner is not None for cell in (self.base, self.new)]
         if self.runners and any(named):
             raise ValueError("give either runners or a runner in both cells")
@@ -132,7 +135,8 @@ class ClaimTable(Model):
 class Claim(Model):
     """A publication and the experiment that measures it again.
 
-    It pinned processes to `pins` processors, 0 if it did not.
+    It pinned processes to `pins` processors, 0 if it did not. `contradicts` names the claim whose
+    publication says otherwise; it names this one.
     """
 
     name: str
@@ -140,6 +144,7 @@ class Claim(Model):
     source: str
     published_on: str
     hypothesis: str
+    contradicts: str = ""
     differences: list[str] = []
     untestable: list[str] = []
     pins: Annotated[int, Field(ge=0)] = 0
@@ -149,7 +154,8 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _says(self) -> Self:
-        if not any(row.published for group in self.groups for row in group.rows):
+        rows = [row for group in self.groups for row in group.rows]
+        if not any(row.published or row.untestable for row in rows):
             raise ValueError("no row has a published ratio, so there is nothing to reproduce")
         return self
 

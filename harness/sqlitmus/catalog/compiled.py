@@ -91,7 +91,7 @@ def _statements(catalog: Catalog, case: Case, size: str) -> Iterator[Statement]:
         for step in used:
             if step.sql and step.fails is None:
                 at = f"{name}[{defined.index(step)}].sql"
-                yield Statement(step.sql.format(**case.axes), step.sql, at)
+                yield Statement(step.text(case.axes), step.sql, at)
     for number, query in enumerate(spec.readback):
         yield Statement(query.sql, query.sql, f"readback[{number}].sql")
 

@@ -1,7 +1,7 @@
 """Scenarios, profiles, suites, fixtures and runners: TOML files read into frozen models."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -63,16 +63,25 @@ def _power_of_two(length: int) -> int:
 
 
 class ScenarioStep(Model):
-    """One statement; `only` restricts it to cases with these axis values."""
+    """One statement; `only` restricts it to cases with these axis values.
+
+    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters.
+    """
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
     sql: str = ""
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
+    tuples: int = Field(default=1, ge=1)
     repeat: int = 1
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
+
+    def text(self, axes: Mapping[str, str]) -> str:
+        """The SQL with its braces filled."""
+        placeholders = f"({', '.join('?' * len(self.parameters))})"
+        return self.sql.format(tuples=", ".join([placeholders] * self.tuples), **axes)
 
 
 class Query(Model):
@@ -93,7 +102,9 @@ class Variant(Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
     Pragmas come after the profile's; `worker_pragmas` come after those on each of several workers
-    of a process. `encoding` is that of the fixture's file.
+    of a process. `encoding` is that of the fixture's file. `answered_as` are the axis values with
+    which the oracle is asked instead, where it lacks a function: another way to store the same rows
+    for the same question.
     """
 
     fixture: str | None = None
@@ -106,13 +117,14 @@ class Variant(Model):
     engine: EngineOptions = {}
     per_operation: bool = False
     transaction: Literal["none", "deferred", "immediate", "read"] | None = None
+    answered_as: dict[str, str] = {}
 
     def also(self, other: "Variant") -> "Variant":
         """Both variants together; `other` wins where they contradict each other."""
         both = {**self.model_dump(), **other.model_dump(exclude_defaults=True)}
         for name in ("flags", "pragmas", "worker_pragmas"):
             both[name] = [*getattr(self, name), *getattr(other, name)]
-        for name in ("uri", "engine"):
+        for name in ("uri", "engine", "answered_as"):
             both[name] = {**getattr(self, name), **getattr(other, name)}
         return Variant.model_validate(both)
 
@@ -178,6 +190,12 @@ class Scenario(Model):
             _check_step(step, first, f"steps[{number}]")
         named = [(f"variants.{axis}", axis, v) for axis, of in self.variants.items() for v in of]
         named += [("override", axis, v) for o in self.overrides for axis, v in o.when.items()]
+        named += [
+            ("answered_as", axis, value)
+            for of in self.variants.values()
+            for variant in of.values()
+            for axis, value in variant.answered_as.items()
+        ]
         for where, axis, value in named:
             if value not in self.axes.get(axis, []):
                 raise ValueError(f"{where} for {axis}={value}, which is not on an axis")
@@ -185,11 +203,13 @@ class Scenario(Model):
 
 
 def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
+    if step.tuples > 1 and any(p.generator in ("relative", "same") for p in step.parameters):
+        raise ValueError(f"{at}.tuples: several tuples cannot have a relative or same parameter")
     unknown = step.only.keys() - first.keys()
     if unknown:
         raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
     try:
-        step.sql.format(**first)
+        step.text(first)
     except (KeyError, IndexError, ValueError) as error:
         raise ValueError(
             f"{at}.sql: {error} is not an axis of this; braces name an "

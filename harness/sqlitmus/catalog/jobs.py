@@ -125,7 +125,7 @@ def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[
             Step.model_validate(
                 {
                     "operation": step.operation,
-                    "sql": step.sql.format(**case.axes),
+                    "sql": step.text(case.axes),
                     "parameters": _pool(step, f"{seed}/{number}", size, steps),
                     "columns": _columns(step.columns),
                     "repeat": step.repeat,
@@ -133,25 +133,32 @@ def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[
                     "shape": case.axes.get("shape", "object"),
                     "integers": case.axes.get("integers", "number"),
                     "statement": case.axes.get("statement", "prepared"),
+                    "values": _values(step, case.axes),
                 }
             )
         )
     return steps
 
 
+def _values(step: ScenarioStep, axes: dict[str, str]) -> str:
+    rows = step.operation in ("get", "all", "iterate")
+    return axes.get("values", "read") if rows else "read"
+
+
 def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
         return None
-    generated = tuple(p for p in step.parameters if p.generator != "same")
+    parameters = step.parameters * step.tuples
+    generated = tuple(p for p in parameters if p.generator != "same")
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
     drawn = _drawn(generated, step.pool, size, seed) if generated else None
-    if drawn and len(generated) == len(step.parameters):
+    if drawn and len(generated) == len(parameters):
         return drawn
     rows: list[list[Value]] = []
     for i in range(len(drawn.rows) if drawn else step.pool):
         values = iter(drawn.rows[i] if drawn else [])
         row: list[Value] = []
-        for parameter in step.parameters:
+        for parameter in parameters:
             if parameter.generator == "same":
                 source = before[parameter.step].parameters
                 assert source is not None
@@ -159,7 +166,7 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
             else:
                 row.append(next(values))
         rows.append(row)
-    return Parameters(types=[p.type for p in step.parameters], rows=rows)
+    return Parameters(types=[p.type for p in parameters], rows=rows)
 
 
 @lru_cache(maxsize=POOLS)

@@ -1,6 +1,7 @@
 """`./just claims`."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +25,7 @@ from sqlitmus.cli.options import (
     scheme,
     seconds,
 )
-from sqlitmus.cli.output import check_format, interrupted, reporting, write
+from sqlitmus.cli.output import check_format, interrupted, reporting, save, tell, write
 from sqlitmus.machine import affinity
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -39,7 +40,11 @@ def register(app: typer.Typer) -> None:
 
 def claims(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which claims; all by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Which claims; all by default. `new NAME` writes the file of a new one.",
+        ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Say what there is; measure nothing.")] = (
         False
@@ -88,10 +93,14 @@ def claims(
 
     check_format(format_)
     check_label(label)
+    folder = paths.SCENARIOS / "claims"
+    if names and names[0] == "new":
+        _begin(folder, names[1:])
+        return
     catalog = definitions.load()
-    chosen = claimfiles.named(claimfiles.read(paths.SCENARIOS / "claims", catalog), names or [])
+    chosen = claimfiles.named(claimfiles.read(folder, catalog, names or []), names or [])
     if not chosen:
-        raise UsageError(f"{paths.SCENARIOS / 'claims'}: there is no claim")
+        raise UsageError(f"{folder}: there is no claim")
     if list_:
         _list(chosen, as_json=json_)
         return
@@ -131,6 +140,17 @@ def claims(
         write(text_of(report, format_, all_rows=all_rows), None)
     progress.say(f"report: {ended.directory / 'report.html'}")
     raise typer.Exit(ended.exit)
+
+
+def _begin(folder: Path, names: list[str]) -> None:
+    """Write the file of a new claim."""
+    from sqlitmus.catalog import claimtemplate
+
+    if len(names) != 1:
+        raise UsageError("new takes one name, such as: ./just claims new my-claim")
+    file = folder / claimtemplate.file_name(names[0], [f.name for f in folder.glob("*.toml")])
+    save(claimtemplate.TEXT, file)
+    tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
 
 
 def _list(chosen: "list[Claim]", *, as_json: bool) -> None:

@@ -175,7 +175,7 @@ class Claim:
     """A publication, what came out here, and what differs between there and here.
 
     `counts` is how many of the deciding rows have which word, and `lessons` a sentence for each of
-    those words.
+    those words. `contradicts` names a claim whose publication says otherwise, "" if none.
     """
 
     name: str
@@ -192,3 +192,4 @@ class Claim:
     rankings: list[Ranking]
     threads: list[Threads]
     histograms: list[Histograms]
+    contradicts: str = ""

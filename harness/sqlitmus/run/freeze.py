@@ -8,6 +8,7 @@ from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, same_work
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
+from sqlitmus.run.claimbudget import LEAST_BLOCKS, line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
@@ -29,8 +30,12 @@ def freeze(
 
     name, mode = options.mode_in(context.catalog)
     others = claims.canaries(options.claims, fit)
-    canary_s = block_seconds(counts, fit, canaries(fit, reference, others))
+    twice = canaries(fit, reference, others)
+    canary_s = block_seconds(counts, fit, twice)
     blocks, sessions = _extent(options, mode, canary_s)
+    if options.claims and blocks < LEAST_BLOCKS and not options.blocks and options.time_budget_s:
+        context.progress.insist(shortened(LEAST_BLOCKS, blocks))
+        blocks, sessions = LEAST_BLOCKS, 1
     canary = reference if blocks > 1 else None
     block_s = canary_s if canary else block_seconds(counts, fit, {})
     whole_s = blocks * block_s + (sessions - 1) * mode.pause_s
@@ -38,6 +43,8 @@ def freeze(
         f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
         f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
     )
+    for part in shares(options.claims, counts, fit, twice if canary else {}):
+        context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
     looks = mode.looks
     if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
         looks = 1

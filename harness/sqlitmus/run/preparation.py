@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog.cases import as_answered
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
@@ -66,6 +67,8 @@ class Preparation:
         if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
+        if plain:
+            case = as_answered(case, spec)
         source = self._fixtures.of(case)
         name = f"{len(self._ready):05d}"
         copied = spec.writes and not spec.memory

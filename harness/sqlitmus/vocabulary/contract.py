@@ -68,7 +68,7 @@ class Parameters(Model):
 
 
 class Step(Model):
-    """One statement of an operation."""
+    """One statement of an operation; rows whose values are `unread` are counted and no more."""
 
     operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
     sql: str = ""
@@ -79,6 +79,7 @@ class Step(Model):
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+    values: Literal["read", "unread"] = "read"
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
@@ -86,6 +87,8 @@ class Step(Model):
             raise ValueError("every operation but in-transaction needs sql, and that one has none")
         if self.fails is not None and self.operation != "run":
             raise ValueError("only run can be expected to fail")
+        if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
+            raise ValueError("only get, all and iterate have values that can be left unread")
         return self
 
 

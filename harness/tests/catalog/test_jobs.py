@@ -260,3 +260,27 @@ def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() ->
     made = job("get-pk")
     assert "writer" not in made.text()
     assert Job.model_validate_json(made.text()) == made
+
+
+def test_values_are_left_unread_by_rows_alone() -> None:
+    (step,) = job("small-all@values=unread").steps
+    assert step.values == "unread"
+    assert '"values":"unread"' in job("small-all@values=unread").text().replace(" ", "")
+    assert '"values"' not in job("small-all").text()
+
+
+def test_a_statement_of_several_tuples_has_their_placeholders_and_parameters() -> None:
+    (step,) = job("insert-tuples@many=10").steps
+    assert step.sql == f"INSERT INTO integers VALUES {', '.join(['(?)'] * 10)}"
+    assert step.parameters is not None
+    assert step.parameters.types == ["integer"] * 10
+    assert {len(row) for row in step.parameters.rows} == {10}
+    assert len({value for row in step.parameters.rows for value in row}) > 2000
+    spec = KNOWN.scenarios["read-modify-write"].steps[1]
+    with pytest.raises(ValueError, match="several tuples cannot have a relative or same"):
+        definitions.Scenario.model_validate(
+            {
+                **KNOWN.scenarios["read-modify-write"].model_dump(),
+                "steps": [{**spec.model_dump(), "tuples": 2}],
+            }
+        )

@@ -39,13 +39,14 @@ def touched(connection: sqlite3.Connection, sql: str) -> Iterator[tuple[int, str
 def unread(spec: Scenario) -> set[str]:
     """Columns of the tables that the scenario changes and its read-back does not read."""
     writer = spec.writer.steps if spec.writer else []
+    first = {axis: values[0] for axis, values in spec.axes.items()}
     with closing(sqlite3.connect(":memory:")) as connection:
         for sql in tables(spec):
             connection.execute(sql)
         changed = {
             table
             for step in [*spec.steps, *writer]
-            for action, table, _ in touched(connection, step.sql)
+            for action, table, _ in touched(connection, step.text(first))
             if action in CHANGES
         }
         columns = {

@@ -149,7 +149,69 @@ def test_a_broken_claim_is_named(desk: Desk, claims: Call) -> None:
     desk.clone.replace("scenarios/claims/a-faster.toml", 'runner = "old"', 'runner = "odd"')
     done = claims()
     assert done.code == 2
-    assert "a-faster.toml: groups[0].rows[0]: there is no runner 'odd'" in done.err
+    assert "a-faster.toml:20: groups[0].rows[0]: there is no runner 'odd'" in done.err
+
+
+def test_a_new_claim_begins_as_a_file_that_says_what_to_fill(desk: Desk, claims: Call) -> None:
+    done = claims("new", "quicker")
+    assert done.code == 0
+    assert "b-quicker.toml: fill in what is empty, then: ./just claims quicker" in done.out
+    assert claims("--list").code == 2
+    assert "b-quicker.toml:7: source: is empty" in claims("quicker").err
+    assert claims("faster", "--list").code == 0, "the others can still be asked for"
+    assert "b-quicker.toml is the claim quicker already" in claims("new", "quicker").err
+    assert "new takes one name" in claims("new").err
+    assert not (desk.clone.root / "results").exists()
+
+
+def test_the_run_says_what_each_claim_costs(desk: Desk, claims: Call) -> None:
+    desk.clone.write("scenarios/claims/b-again.toml", CLAIM)
+    done = claims(*OPTIONS)
+    assert "  faster: 2 cells, about " in done.err
+    assert "  again: nothing of its own to measure" in done.err
+
+
+def test_a_budget_never_leaves_fewer_blocks_than_an_interval_needs(
+    desk: Desk, claims: Call
+) -> None:
+    done = claims("--size", "s", "--seed", "3", "--time-budget", "1s")
+    assert "the time budget allows 1 block; 6 are the fewest that give an interval" in done.err
+    assert desk.clone.latest().plan().blocks == 6
+    again = ("--label", "again", "-q")
+    done = claims("--size", "s", "--seed", "3", "--time-budget", "1s", *again)
+    assert done.code == 0, done.err
+    assert "the time budget allows 1 block" in done.err, "it is said aloud"
+
+
+def test_who_asks_for_two_blocks_gets_two(desk: Desk, claims: Call) -> None:
+    claims("--size", "s", "--seed", "3", "--blocks", "2", "-q")
+    assert desk.clone.latest().plan().blocks == 2
+
+
+def test_a_claim_that_nobody_can_test_says_so_beside_one_that_is_measured(
+    desk: Desk, claims: Call
+) -> None:
+    groups = CLAIM.index("[[groups]]")
+    row = '{ name = "a row", published = 1.2, said = "+20 %", untestable = "no such machine" }'
+    lost = f'[[groups]]\ntitle = "Lost"\nmetric = "steady"\nrows = [{row}]\n'
+    title = CLAIM[:groups].replace("The new one is faster", "The old one is lost")
+    desk.clone.write("scenarios/claims/b-lost.toml", f'contradicts = "faster"\n{title}{lost}')
+    desk.clone.write("scenarios/claims/a-faster.toml", f'contradicts = "lost"\n{CLAIM}')
+    done = claims(*OPTIONS, "-q")
+    assert done.code == 0, done.err
+    assert "The old one is lost: not testable here." in done.out
+    said = " ".join(done.out.split())
+    assert "no such machine" in said
+    assert "says otherwise: The old one is lost (here: not testable here)." in said
+    assert "says otherwise: The new one is faster (here: reproduced)." in said
+    html = (desk.clone.latest().path / "report.html").read_text("utf-8")
+    assert '<a href="#claim-lost">' in html
+    assert '<a href="#claim-faster">' in html
+    assert "is measured on" in (refused := claims("lost", *OPTIONS)).err
+    assert "(no such machine); see ./just claims --list" in refused.err
+    alone = claims("faster", *OPTIONS, "-q", "--label", "alone")
+    assert alone.code == 0, alone.err
+    assert "this run did not measure it: ./just claims faster lost" in " ".join(alone.out.split())
 
 
 # several processes, started by the launcher -------------------------------------------------------
@@ -188,7 +250,7 @@ metric = "wall"
 base = { case = "shared@workers=2" }
 new = { case = "shared" }
 runners = ["honest"]
-rows = [{ name = "2 × 2", published = 1.6 }]
+rows = [{ name = "2 × 2", published = 1.6, said = "1.6 times" }]
 
 [[tables]]
 title = "Processes × workers"

@@ -38,6 +38,8 @@ LACKING = {
 }
 # What no feature tells: drivers with a pool of connections.
 POOLING = ("dotnet",)
+# Nor which runners read all values of a row, asked or not.
+READING = tuple(n for n, s in definitions.load().runners.items() if s.runtime in ("Rust", ".NET"))
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +75,7 @@ def asks_for_more(name: str, job: Job, features: Json) -> list[str]:
         wants = [(key, getattr(step, key), features[listed]) for key, listed in asked]
         more += [f"{key} {value}" for key, value, listed in wants if value not in listed]
         more += filter(None, [LACKING.get((name, step.operation, step.shape))])
+        more += ["values unread"] * (step.values == "unread" and name in READING)
     return more
 
 

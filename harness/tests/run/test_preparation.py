@@ -1,10 +1,14 @@
-"""The database that a job finds: the fixture, a copy of it, or none."""
+"""The database that a job finds and leaves behind: the fixture, a copy of it, or none."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from sqlitmus.catalog import cases, definitions
+from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.preparation import Preparation
@@ -26,3 +30,43 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     ready = Preparation(KNOWN, fixtures, "s", tmp_path).job(case, PYTHON, "verify")
     assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
     assert (ready.target is not None) == copied
+
+
+def source(file: Path | None) -> Callable[[Case], Path | None]:
+    """Fixtures whose file is always this one."""
+
+    def of(_: Case) -> Path | None:
+        return file
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves"), [("commit", True), ("bulk-insert", False), ("foo-insert", False)]
+)
+def test_what_is_written_into_memory_leaves_no_file_to_look_into(
+    tmp_path: Path, name: str, leaves: bool
+) -> None:
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    spec, axes = cases.parse_case(name, KNOWN)
+    case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
+    ready = Preparation(KNOWN, fixture, "s", tmp_path).job(case, runner, "measure")
+    assert (ready.target is not None) == leaves
+    assert ready.readback, "the runner reads back in either case"
+
+
+def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_path: Path) -> None:
+    fixture: Any = SimpleNamespace(of=source(None))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    case = cases.make_case(
+        *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
+    )
+    preparation = Preparation(KNOWN, fixture, "s", tmp_path)
+    texts = {
+        plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
+        for plain in (False, True)
+    }
+    assert "jsonb(json_object(" in texts[False]
+    assert "jsonb(json_object(" not in texts[True]
+    assert "json(json_object(" in texts[True]

@@ -8,6 +8,7 @@ internal enum Operation { Get, All, Iterate, Run, Prepare, Open, InTransaction }
 internal enum Shape { Object, Array, Typed }
 internal enum Integers { Number, Bigint }
 internal enum StatementKind { Prepared, Cached, Adhoc }
+internal enum Values { Read, Unread }
 internal enum TransactionKind { None, Deferred, Immediate, Read }
 internal enum OpenMode { Readwrite, Readonly }
 internal enum OpenFlag { NoMutex, FullMutex, PrivateCache, SharedCache }
@@ -30,7 +31,8 @@ internal sealed record StepSpec(
     int? Fails,
     Shape Shape,
     Integers Integers,
-    StatementKind Statement);
+    StatementKind Statement,
+    Values Values);
 
 internal sealed record ReadbackSpec(string Sql, Column[] Columns);
 

@@ -13,6 +13,11 @@ internal static class StepMaker
             throw new UnsupportedException("integers in .NET have 64 bits; there is no bigint variant");
         }
 
+        if (spec.Values == Values.Unread)
+        {
+            throw new UnsupportedException("this runner reads every value of the rows that it is given");
+        }
+
         if (spec.Operation == Operation.InTransaction)
         {
             throw new UnsupportedException("Microsoft.Data.Sqlite does not tell whether a transaction is open on a connection");

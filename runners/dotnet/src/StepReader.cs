@@ -6,7 +6,7 @@ internal static class StepReader
     /// <exception cref="JobException">Not a valid step.</exception>
     public static StepSpec Read(Node node)
     {
-        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement");
+        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "values");
         var operation = (Operation)node.Required("operation").Word(
             "get", "all", "iterate", "run", "prepare", "open", "in-transaction");
         var step = new StepSpec(
@@ -18,7 +18,8 @@ internal static class StepReader
             node.Optional("fails") is { Exists: true } fails ? ReadFails(fails, operation) : null,
             (Shape)node.Optional("shape").Word("object", "array", "typed"),
             (Integers)node.Optional("integers").Word("number", "bigint"),
-            (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc"));
+            (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc"),
+            (Values)node.Optional("values").Word("read", "unread"));
         CheckColumns(step, node.Path);
         CheckParameters(step, node.Path);
         return step;

@@ -4,6 +4,7 @@ import { barrier } from "../barrier.js";
 import { clock } from "../clock.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
+import { iterate } from "../iterations.js";
 import { checkJob } from "../job.js";
 import { compileLoop } from "../loops.js";
 import { alone } from "../meeting.js";
@@ -91,6 +92,21 @@ export const recordingCases = [
           [1780, 1],
         ],
       });
+    },
+  },
+  {
+    name: "counts are the last iteration's, though the warm-up found the database busy",
+    run({ equal }) {
+      const measure = { operations_per_iteration: 2, warmup_iterations: 1, tolerate_busy: true };
+      const asked = checkJob(job({ measure }, { operation: "run", sql: "x" }));
+      const loop = (_, to, counts, recording) => {
+        const busy = recording.busy === 0 && counts.rows === 0 && !loop.met;
+        loop.met = true;
+        if (busy) recording.busy++;
+        Object.assign(counts, { rows: to - (busy ? 1 : 0), affected: 0, checksum: 0 });
+      };
+      const outcome = iterate(asked, partOf(asked, 0), {}, loop, alone(), () => null);
+      equal([outcome.rows, outcome.busy, outcome.met_busy], [2, 0, true]);
     },
   },
   {

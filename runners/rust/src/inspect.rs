@@ -62,6 +62,7 @@ fn prove<D: Driver, S: Sink>(
             shape: Shape::Object,
             integers: Default::default(),
             statement: StatementKind::Prepared,
+            values: Default::default(),
             pool: Pool::default(),
         };
         D::compile(connection, &step, access)?.run(0..1, &mut tally)?;

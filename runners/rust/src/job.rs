@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 pub use self::measure::{Measure, Share};
 pub use self::reading::read;
-pub use self::step::{Column, Integers, Operation, Shape, StatementKind, Step, Type};
+pub use self::step::{Column, Integers, Operation, Shape, StatementKind, Step, Type, Values};
 use crate::engine::Engine;
 
 #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::engine::{self, Threading};
 use crate::identity::DriverName;
-use crate::job::{Integers, Job, Operation, StatementKind, Step};
+use crate::job::{Integers, Job, Operation, StatementKind, Step, Values};
 
 #[derive(Debug, Serialize)]
 pub struct Features {
@@ -77,6 +77,9 @@ fn unsupported_engine(job: &Job, driver: DriverName) -> Option<String> {
 fn unsupported_step(step: &Step, driver: DriverName) -> Option<&'static str> {
     if step.integers == Integers::Bigint {
         return Some("integers are 64-bit already");
+    }
+    if step.values == Values::Unread {
+        return Some("this runner reads every value of the rows that it is given");
     }
     // What opens a connection or compiles a statement has nothing to keep.
     let fresh = matches!(step.operation, Operation::Prepare | Operation::Open);

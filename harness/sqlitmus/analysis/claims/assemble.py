@@ -62,12 +62,14 @@ def _claim(
         rankings=rankings,
         threads=threads,
         histograms=histograms,
+        contradicts=claim.contradicts,
     )
 
 
 def _counts(rows: Sequence[Row]) -> dict[ClaimWord, int]:
     """How many key rows have which word, in the order of the words; of all rows without keys."""
     asked = [row for row in rows if row.published is not None]
+    asked = asked or [row for row in rows if row.verdict]
     deciding = [row for row in asked if row.key] or asked
     counts = Counter(row.verdict for row in deciding)
     return {word: counts[word] for word in _LESSONS if counts[word]}

@@ -104,19 +104,36 @@ def build(report: Report) -> Document:
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
     cells = replace(matrix(report), detail=True)
-    sections = [*map(_claim, report.claims), cells]
+    sections = [*(_claim(claim, report.claims) for claim in report.claims), cells]
     return parts.document(report, facts, sections, reading)
 
 
-def _claim(claim: Claim) -> Section:
+def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
     sections = [_group(f"claim-{claim.name}-{n}", group) for n, group in enumerate(claim.groups)]
     sections += [_cells(claim, r, ends(r), ranking(r), "ranking") for r in claim.rankings]
     sections += [_cells(claim, t, by_threads(t), threads(t), "threads") for t in claim.threads]
     sections += [_cells(claim, h, "", histograms(h), "histogram") for h in claim.histograms]
     return Section(
-        f"claim-{claim.name}", claim.title, blocks=[Definitions(list(facts(claim)))],
+        f"claim-{claim.name}",
+        claim.title,
+        blocks=[Definitions(list(facts(claim))), *_contradiction(claim, every)],
         sections=sections,
-    )  # fmt: skip
+    )
+
+
+def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
+    """A sentence on the publication that says otherwise, with what came out of it here."""
+    for other in every:
+        if claim.contradicts == other.name:
+            word = sentences.outcome(other.counts) or "not measured"
+            text = f"Another publication says otherwise: {other.title} (here: {word})."
+            yield Paragraph(text, link=f"claim-{other.name}")
+            return
+    if claim.contradicts:
+        yield Paragraph(
+            "Another publication says otherwise; this run did not measure it: "
+            f"./just claims {claim.name} {claim.contradicts}"
+        )
 
 
 def _group(ident: str, group: Group) -> Section:

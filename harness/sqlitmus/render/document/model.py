@@ -165,10 +165,14 @@ class Definitions:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A sentence or more; `problem` where it says what went wrong."""
+    """A sentence or more; `problem` where it says what went wrong.
+
+    `link` is the id of the section that it is about.
+    """
 
     text: str
     style: Literal["", "dim", "problem"] = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ pub struct Step {
     pub integers: Integers,
     #[serde(default)]
     pub statement: StatementKind,
+    #[serde(default)]
+    pub values: Values,
     /// `parameters`, decoded to the driver's own types by [`super::read`].
     #[serde(skip)]
     pub pool: Pool,
@@ -65,6 +67,15 @@ pub enum StatementKind {
     Prepared,
     Cached,
     Adhoc,
+}
+
+/// Whether the values of rows are looked at.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    #[default]
+    Read,
+    Unread,
 }
 
 /// A declared type: of a result column or of a parameter.

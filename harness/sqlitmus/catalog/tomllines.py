@@ -1,0 +1,114 @@
+"""On which line of a TOML file each key and each item of an array stands. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+Place = tuple[int | str, ...]
+
+_TOKEN = re.compile(
+    r'(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
+    r"|(?P<skip>#[^\n]*|[ \t\r]+)|(?P<mark>[\[\]{},=.\n])|(?P<bare>[^\s\[\]{},=.#\"']+)",
+    re.DOTALL,
+)
+
+
+class Lines:
+    """The lines of a text that `tomllib` has read without complaint."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = list(_tokens(text))
+        self._at = 0
+        self._last: dict[Place, int] = {}
+        self._lines: dict[Place, int] = {}
+        self._document()
+
+    def of(self, place: Place) -> int:
+        """The line of the innermost part of `place` that is written down; 1 if none is."""
+        while place and place not in self._lines:
+            place = place[:-1]
+        return self._lines.get(place, 1)
+
+    @property
+    def all(self) -> Mapping[Place, int]:
+        """Every place that is written down, with its line."""
+        return self._lines
+
+    def _document(self) -> None:
+        table: Place = ()
+        while self._at < len(self._tokens):
+            if self._see("\n"):
+                self._at += 1
+            elif self._see("["):
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def _header(self) -> Place:
+        line = self._tokens[self._at][1]
+        self._at += 1
+        array = self._see("[")
+        self._at += array
+        *parents, name = self._key()
+        self._at += 1 + array
+        place: Place = ()
+        for part in parents:
+            place = self._inside((*place, part))
+        place = (*place, name)
+        if array:
+            self._last[place] = self._last.get(place, -1) + 1
+            place = self._inside(place)
+        self._lines.setdefault(place, line)
+        return place
+
+    def _inside(self, place: Place) -> Place:
+        """The last table of an array of tables; another place is itself."""
+        return (*place, self._last[place]) if place in self._last else place
+
+    def _key(self) -> list[str]:
+        parts: list[str] = []
+        while not (self._see("=") or self._see("]")):
+            if not self._see("."):
+                word = self._tokens[self._at][0]
+                parts.append(word[1:-1] if word[0] in "\"'" else word)
+            self._at += 1
+        return parts
+
+    def _pair(self, table: Place) -> None:
+        line = self._tokens[self._at][1]
+        place = table
+        for part in self._key():
+            place = (*place, part)
+            self._lines.setdefault(place, line)
+        self._at += 1
+        self._value(place)
+
+    def _value(self, place: Place) -> None:
+        opened = self._tokens[self._at][0]
+        if opened not in "[{":
+            while self._at < len(self._tokens) and not any(map(self._see, ",]}\n")):
+                self._at += 1
+            return
+        self._at += 1
+        number = 0
+        while not self._see("]" if opened == "[" else "}"):
+            if self._see(",") or self._see("\n"):
+                self._at += 1
+            elif opened == "{":
+                self._pair(place)
+            else:
+                self._lines[*place, number] = self._tokens[self._at][1]
+                self._value((*place, number))
+                number += 1
+        self._at += 1
+
+    def _see(self, mark: str) -> bool:
+        return self._at < len(self._tokens) and self._tokens[self._at][0] == mark
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """(token, line), without blanks and comments."""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "skip":
+            yield match[0], line
+        line += match[0].count("\n")
