@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.results.estimate import Interval, RateTest, Speedup
-from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
+from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.terms import ClaimMetric
 
 Unit = Literal["operation", "row", "process"]
 
@@ -29,7 +30,12 @@ class Row:
 
     `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
     gives no ratio for; `reason` is a sentence part. `ratio`, `rate` and the times are None where
-    there is none. `blocks` are those that both cells have.
+    there is none; times are medians over the blocks. `blocks` are those that both cells have.
+
+    As ratios: `same` are the ends of what counts as the published size, `judged` those of the
+    interval that was held against it, which correction and `guard` drew out; a guard of 1 is none.
+    `needed` is about how many blocks would settle an open row. `repeats` names the row of the same
+    claim that shows the same measurement, and is counted in its place.
     """
 
     name: str
@@ -46,6 +52,16 @@ class Row:
     new_time: Interval | None = None
     blocks: int = 0
     rate: RateTest | None = None
+    same: tuple[float, float] | None = None
+    judged: tuple[float, float] | None = None
+    guard: float | None = None
+    needed: int | None = None
+    repeats: str = ""
+
+    @property
+    def expects_effect(self) -> bool:
+        """Whether an effect was published: 1 does not count as the same."""
+        return self.same is None or not self.same[0] < 1 < self.same[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +181,8 @@ class Histograms:
 class Claim:
     """A publication, what came out here, and what differs between there and here.
 
-    `counts` is how many of the deciding rows have which word, and `lessons` a sentence for each of
-    those words.
+    `counts` is how many of the deciding rows have which word, `word` what holds for all of them,
+    and `lessons` the advice for each word. `first` is the first deciding row that was measured.
     """
 
     name: str
@@ -175,6 +191,8 @@ class Claim:
     published_on: str
     hypothesis: str
     counts: dict[ClaimWord, int]
+    word: ClaimWord
+    first: Row | None
     lessons: list[tuple[ClaimWord, str]]
     here: list[str]
     differences: list[str]

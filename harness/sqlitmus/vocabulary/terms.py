@@ -15,13 +15,6 @@ Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
 ClaimMetric = Literal["steady", "wall", "loop", "average", "p50", "p99", "p999", "max"]
-ClaimWord = Literal[
-    "reproduced",
-    "same direction, different size",
-    "not resolved",
-    "reversed",
-    "not testable here",
-]
 # What several machines say together of one comparison.
 HoldsWord = Literal[
     "holds on all",

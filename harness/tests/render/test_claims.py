@@ -29,6 +29,7 @@ from sqlitmus.results.claims import (
 )
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.printing import as_markdown, as_text, check_80_columns
@@ -80,7 +81,7 @@ def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
 
 
 def test_long_groups_are_folded_and_counted(long: Report) -> None:
-    folded = "22 rows: 6 reproduced, 8 same direction, different size, 8 not resolved"
+    folded = "22 rows: 4 smaller than published, 18 shown before"
     text = as_text(long, 150)
     assert f"{folded}; the HTML shows them" in text
     assert len(re.findall("^same 0 ", text, re.MULTILINE)) == 2
@@ -113,8 +114,8 @@ def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
     links = {attributes.get("href") for name, attributes in page.elements if name == "a"}
     assert "#claim-modes" in links
     text = " ".join(" ".join(page.words).split())
-    for word in claimwords.WORDS:
-        assert f"{word}: " in text
+    for word in ClaimWord:
+        assert f"{word.symbol} {word}" in text
     assert "2.00× 2.0 times as fast" in text
     assert "no ratio was published" in text
 

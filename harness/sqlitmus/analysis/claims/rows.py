@@ -1,14 +1,14 @@
 """The rows of all claims of a run: published ratio, own ratio, verdict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import exp
 
 import numpy as np
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.claims.details import width
 from sqlitmus.analysis.claims.series import NotHereError, Series, log_means, median, shared, some
+from sqlitmus.analysis.claims.words import Asked, worded
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question
@@ -16,26 +16,10 @@ from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.estimate import Speedup
-from sqlitmus.stats.claim import Decision, Published, Why, decide
+from sqlitmus.stats.claim import Published, Rule
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import counted
-
-_REASONS: dict[Why, str] = {
-    "few blocks": f"fewer than {MIN_BLOCKS} blocks in which both have a value",
-    "no interval": "the same ratio in most blocks, so no interval can be had",
-    "includes 1": "the interval includes 1",
-    "corrected": "not resolved after the correction for all rows of the run",
-    "noise": "within what the canary did to itself",
-    "neither": "neither a difference nor its absence is resolved",
-    "other side": "the difference is the other way round here",
-    "an effect": "an effect where none was published",
-    "same size": "{low:.3g} to {high:.3g} counts as the same",
-    "smaller": "smaller: {low:.3g} to {high:.3g} would count as the same",
-    "larger": "larger: {low:.3g} to {high:.3g} would count as the same",
-    "no effect": "within {low:.3g} to {high:.3g}, which counts as no effect",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
@@ -48,6 +32,11 @@ class _Draft:
     unit: Unit | None = None
     times: tuple[Array, Array] | None = None
     guard: float = 0.0
+
+    @property
+    def shows(self) -> Hashable:
+        """What tells its measurement from others: the cells, the metric, the unit."""
+        return self.row.base, self.row.new, self.group.metric, self.group.per
 
     def published(self) -> Published | None:
         """What the row is held against; None where no ratio was published."""
@@ -87,8 +76,9 @@ def _drafts(
     """The rows of a group, once for each runner; `have` are the machine's cores."""
     for row in group.rows:
         blank = Row(
-            row.name, "", "", "", row.said, row.published, "not testable here", "", key=row.key
-        )
+            row.name, "", "", "", row.said, row.published, ClaimWord.NOT_TESTABLE, "",
+            key=row.key,
+        )  # fmt: skip
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
@@ -117,6 +107,8 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
             raise NotHereError("a process that warms up by time did no fixed number of operations")
         if base_work != new_work:
             raise NotHereError("the two processes were given different numbers of operations")
+    elif not series.equal_work(*spots):
+        raise NotHereError("the two were given different numbers of operations in an iteration")
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
         blocks = series.blocks(metric, spot)
@@ -148,7 +140,7 @@ def _unit(group: claims.ClaimGroup, drafts: Sequence[_Draft]) -> Unit:
 
 
 def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
-    """The rows with their ratios, and with verdicts where a ratio was published."""
+    """The rows with their ratios, and with words where a ratio was published."""
     rows = [draft.row for draft in drafts]
     times = {n: draft.times for n, draft in enumerate(drafts) if draft.times is not None}
     if not times:
@@ -159,16 +151,30 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
     means = log_means(base, new, widths, question)
     for n, ratio, rate in zip(here, _ratios(means), rate_tests(base, new), strict=True):
         rows[n] = replace(rows[n], ratio=ratio, rate=rate)
-    asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]
-    decisions = decide(
-        some(means, [at for at, _, _ in asked]),
-        [published for _, _, published in asked],
-        question.correction,
-        np.array([drafts[n].guard for _, n, _ in asked]),
-    )
-    for (_, n, published), decision in zip(asked, decisions, strict=True):
-        rows[n] = replace(rows[n], verdict=decision.word, reason=_reason(decision, published))
-    return rows
+    asked = {
+        n: Asked(rows[n], published, drafts[n].guard, drafts[n].shows)
+        for n in here
+        if (published := drafts[n].published())
+    }
+    of_asked = some(means, [at for at, n in enumerate(here) if n in asked])
+    rule = Rule(question.margin, question.correction, question.sessions)
+    for n, row in zip(asked, worded(list(asked.values()), of_asked, rule), strict=True):
+        rows[n] = row
+    return _once(drafts, rows)
+
+
+def _once(drafts: Sequence[_Draft], rows: Sequence[Row]) -> list[Row]:
+    """Rows of a claim that show the same measurement name the one that counts: a key row, or else
+    the first."""
+    first: dict[Hashable, int] = {}
+    marked = list(rows)
+    for n in sorted(range(len(rows)), key=lambda n: not rows[n].key):
+        if rows[n].verdict is not None and drafts[n].times is not None:
+            counts = first.setdefault((drafts[n].claim, drafts[n].shows), n)
+            if counts != n:
+                repeats = f"{drafts[counts].group.title}: {rows[counts].name}"
+                marked[n] = replace(rows[n], repeats=repeats)
+    return marked
 
 
 def _ratios(means: TrimmedMeans) -> list[Speedup | None]:
@@ -178,8 +184,3 @@ def _ratios(means: TrimmedMeans) -> list[Speedup | None]:
         None if value is None else Speedup(value, below, above)
         for value, below, above in zip(*columns, strict=True)
     ]
-
-
-def _reason(decision: Decision, published: Published) -> str:
-    low, high = map(exp, published.same())
-    return _REASONS[decision.why].format(low=low, high=high)

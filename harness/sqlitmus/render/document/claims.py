@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from math import log
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
@@ -41,13 +42,21 @@ from sqlitmus.results.claims import (
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import ClaimWord
+from sqlitmus.vocabulary.claimwords import ClaimWord
 
 NONE = "\u2013"
 # More rows than these are folded by runner.
 FOLD = 10
 # Counts below this have a digit or two behind the point.
 FEW = 10
+
+CLAIM = Column("claim", "claim", "text")
+ANSWERS = [
+    Column("published", "published"),
+    Column("here", "× as fast here [95 %]"),
+    Column("word", "word", "text"),
+    Column("shown", "the figures are of", "text", wide=True),
+]
 
 T = TypeVar("T")
 Figure = tuple[str, Callable[[T], str]]
@@ -63,47 +72,65 @@ COLUMNS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class WordLook:
-    """A verdict's symbol, the same in ASCII, its style class, and what it means."""
-
-    symbol: str
-    ascii: str
-    style: str
-    meaning: str
-
-
-WORDS: dict[ClaimWord, WordLook] = {
-    "reproduced": WordLook("\u2713", "+", "same", "resolved, and about as large as published"),
-    "same direction, different size": WordLook(
-        "~", "~", "other", "resolved on the published side of 1, but not as large or larger"
-    ),
-    "not resolved": WordLook("?", "?", "open", "this run cannot tell it from 1"),
-    "reversed": WordLook("\u2717", "x", "turned", "resolved on the other side of 1"),
-    "not testable here": WordLook("\u2205", "0", "open", "not measured here, for the reason given"),
-}
+# Ratio and medians that are farther apart stand beside each other.
+APART = 1.02
 READING = (
     "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
-    "times depend on the machine; the ratio is the claim."
+    "times depend on the machine; the ratio is the claim. Times are medians over all blocks; the "
+    "ratio is the trimmed mean of the ratios within blocks, where what slows both sides cancels."
+)
+RULE = (
+    "A row's word is read off its interval, drawn out by the correction for all rows and by the "
+    "guard, the noise that the canary showed in a case, if any: a noisier measurement never gets a "
+    "word that settles more."
 )
 
 
 def build(report: Report) -> Document:
     """The document of a run of claims: each claim with its rows and tables."""
-    entries = [
-        LegendEntry(Mark(look.symbol, look.ascii), word, look.meaning, look.style)
-        for word, look in WORDS.items()
-    ]
+    entries = [LegendEntry(mark(word), word, word.meaning, word.style) for word in ClaimWord]
     reading: list[Block] = [
         Legend(entries),
-        Paragraph(READING, "dim"),
+        Paragraph(f"{READING} {RULE}", "dim"),
         Paragraph(correction(report), "dim"),
     ]
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
     cells = replace(matrix(report), detail=True)
-    sections = [*map(_claim, report.claims), cells]
+    sections = [answers(report.claims), *map(_claim, report.claims), cells]
     return parts.document(report, facts, sections, reading)
+
+
+def answers(claims: Sequence[Claim]) -> Section:
+    """A line for each claim: a published figure, the one from here, the claim's word."""
+    rows = [
+        TableRow(
+            Head(claim.title, link=f"claim-{claim.name}"),
+            [
+                Cell(_ratio(claim.first.published or 1) if claim.first else NONE),
+                here(claim.first) if claim.first else Cell(NONE),
+                Cell(
+                    claim.word,
+                    mark=mark(claim.word),
+                    note=deciding(claim),
+                    style=claim.word.style,
+                    emphasis="strong",
+                ),
+                Cell(" \u00b7 ".join(filter(None, (claim.first.runner, claim.first.name))))
+                if claim.first
+                else Cell(),
+            ],
+            style=claim.word.style,
+        )
+        for claim in claims
+    ]
+    return Section("answers", "Do they hold?", blocks=[Table("answers", CLAIM, ANSWERS, rows)])
+
+
+def deciding(claim: Claim) -> str:
+    """How many rows decide and what they came to, of which the line shows the first."""
+    count = counted(sum(claim.counts.values()), "row")
+    return f"of {count}" if len(claim.counts) == 1 else f"{count}: {sentences.outcome(claim.counts)}"
 
 
 def _claim(claim: Claim) -> Section:
@@ -130,29 +157,75 @@ def _group(ident: str, group: Group) -> Section:
 
 def row_of(row: Row) -> TableRow:
     """A row of a claim."""
-    look = WORDS[row.verdict] if row.verdict else None
-    published = fmt.speedup(Speedup(row.published, None, None))[0] if row.published else ""
-    times = [fmt.time(time)[0] for time in (row.base_time, row.new_time) if time]
-    word = row.verdict or ("no ratio was published" if row.ratio else "not measured")
-    ratio = Cell(NONE)
-    if row.ratio:
-        ratio = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+    word = row.verdict
+    text = word or ("no ratio was published" if row.ratio else "not measured")
+    why = "; ".join(filter(None, (row.reason, same_size(row), repeated(row))))
     return TableRow(
         Head(row.name),
         [
             Cell(row.runner),
-            Cell(published, note=row.said, value=row.published),
-            ratio,
-            Cell(" \u2192 ".join(times)),
+            published(row),
+            here(row),
+            times(row),
             Cell(
-                f"{word}: {row.reason}" if row.reason else word,
-                mark=Mark(look.symbol, look.ascii) if look else None,
-                style=look.style if look else "na",
+                f"{text}: {why}" if why else text,
+                mark=mark(word) if word else None,
+                style=word.style if word else "na",
             ),
             Cell(str(row.blocks), value=row.blocks) if row.ratio else Cell(),
         ],
-        style=look.style if look else "",
+        style=word.style if word else "",
     )
+
+
+def mark(word: ClaimWord) -> Mark:
+    """The word's symbol."""
+    return Mark(word.symbol, word.ascii)
+
+
+def published(row: Row) -> Cell:
+    """The published ratio, and what the publication said."""
+    if row.published is None:
+        return Cell("", note=row.said)
+    return Cell(_ratio(row.published), note=row.said, value=row.published)
+
+
+def here(row: Row) -> Cell:
+    """The ratio that was measured."""
+    return (
+        Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+        if row.ratio
+        else Cell(NONE)
+    )
+
+
+def same_size(row: Row) -> str:
+    """What counts as the published size, and the canary's noise, which draws out the interval."""
+    if row.same is None or row.guard is None:
+        return ""
+    low, high = row.same
+    guard = "" if row.guard == 1 else f", guard {row.guard:.3g}\u00d7"
+    return f"{low:.3g} to {high:.3g} counts as the same{guard}"
+
+
+def repeated(row: Row) -> str:
+    """Which row is counted in the place of this one."""
+    return f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
+
+
+def times(row: Row) -> Cell:
+    """Both medians; with their own ratio where it is not that of the row."""
+    if row.base_time is None or row.new_time is None:
+        return Cell()
+    both = " \u2192 ".join(fmt.time(time)[0] for time in (row.base_time, row.new_time))
+    of_medians = row.base_time.value / row.new_time.value if row.new_time.value else None
+    if not row.ratio or not of_medians or abs(log(of_medians / row.ratio.value)) < log(APART):
+        return Cell(both)
+    return Cell(both, note=f"ratio of these medians: {_ratio(of_medians)}")
+
+
+def _ratio(value: float) -> str:
+    return fmt.speedup(Speedup(value, None, None))[0]
 
 
 def _cells(
@@ -168,9 +241,11 @@ def _cells(
 
 
 def tally(rows: Sequence[Row]) -> str:
-    """`41 rows: 38 reproduced, 3 not resolved`."""
-    counts = Counter(row.verdict for row in rows if row.verdict)
-    parts = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
+    """`41 rows: 38 reproduced, 3 not resolved`; a measurement that is shown twice counts once."""
+    counts = Counter(row.verdict for row in rows if row.verdict and not row.repeats)
+    parts = [f"{counts[word]} {word}" for word in ClaimWord if counts[word]]
+    if repeats := sum(bool(row.repeats) for row in rows):
+        parts.append(f"{repeats} shown before")
     count = counted(len(rows), "row")
     return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
 
@@ -256,7 +331,7 @@ def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
-    yield "Outcome", sentences.outcome(claim.counts)
+    yield "Outcome", f"{claim.word}; {deciding(claim)}" if len(claim.counts) > 1 else claim.word
     for word, lesson in claim.lessons:
         yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
     yield "Hypothesis", claim.hypothesis
@@ -271,14 +346,15 @@ def facts(claim: Claim) -> Iterator[tuple[str, str]]:
 
 def correction(report: Report) -> str:
     """What was done about the number of rows, as a sentence."""
-    rows = [row for claim in report.claims for group in claim.groups for row in group.rows]
-    count = counted(sum(bool(r.published and r.ratio) for r in rows), "row")
+    groups = [group for claim in report.claims for group in claim.groups]
+    family = {(r.base, r.new, g.metric, g.unit) for g in groups for r in g.rows if r.judged}
+    count = counted(len(family), "measurement")
     how = {
         "none": "are not corrected for their number",
-        "bh": f"are corrected for {count} by Benjamini\u2013Hochberg",
-        "holm": f"are corrected for {count} by Holm",
+        "bh": f"are corrected for {count} by Benjamini and Yekutieli's intervals",
+        "holm": f"are corrected for {count} by Bonferroni's intervals",
     }[report.correction]
-    return f"Verdicts {how}; brackets are 95 % intervals."
+    return f"Words {how}; brackets are 95 % intervals."
 
 
 def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
