@@ -72,6 +72,8 @@ def plan_counts(
         if operations is None:
             members = [by_id[case_id] for case_id in unit]
             operations = shared_operations(members, seen, mode, turning.get(unit[0]))
+            if operations is None and len(members) > 1:
+                operations = min(member.operations for member in members)
         for case_id in unit:
             allocated = partial(
                 allocate,

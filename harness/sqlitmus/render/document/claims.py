@@ -55,7 +55,6 @@ ANSWERS = [
     Column("published", "published"),
     Column("here", "× as fast here [95 %]"),
     Column("word", "word", "text"),
-    Column("shown", "the figures are of", "text", wide=True),
 ]
 
 T = TypeVar("T")
@@ -107,8 +106,7 @@ def answers(claims: Sequence[Claim]) -> Section:
         TableRow(
             Head(claim.title, link=f"claim-{claim.name}"),
             [
-                Cell(_ratio(claim.first.published or 1) if claim.first else NONE),
-                here(claim.first) if claim.first else Cell(NONE),
+                *figures(claim.first),
                 Cell(
                     claim.word,
                     mark=mark(claim.word),
@@ -116,9 +114,6 @@ def answers(claims: Sequence[Claim]) -> Section:
                     style=claim.word.style,
                     emphasis="strong",
                 ),
-                Cell(" \u00b7 ".join(filter(None, (claim.first.runner, claim.first.name))))
-                if claim.first
-                else Cell(),
             ],
             style=claim.word.style,
         )
@@ -127,10 +122,21 @@ def answers(claims: Sequence[Claim]) -> Section:
     return Section("answers", "Do they hold?", blocks=[Table("answers", CLAIM, ANSWERS, rows)])
 
 
+def figures(row: Row | None) -> tuple[Cell, Cell]:
+    """The published figure and the one from here, with what they are of."""
+    if row is None or row.published is None:
+        return Cell(NONE), Cell(NONE)
+    what = " \u00b7 ".join(filter(None, (row.name, row.runner)))
+    return Cell(_ratio(row.published), note=what, value=row.published), here(row)
+
+
 def deciding(claim: Claim) -> str:
-    """How many rows decide and what they came to, of which the line shows the first."""
-    count = counted(sum(claim.counts.values()), "row")
-    return f"of {count}" if len(claim.counts) == 1 else f"{count}: {sentences.outcome(claim.counts)}"
+    """How many rows decide and what they came to, of which the line shows the first; nothing of a
+    single row."""
+    number = sum(claim.counts.values())
+    if len(claim.counts) == 1:
+        return f"all {number} rows" if number > 1 else ""
+    return f"{counted(number, 'row')}: {sentences.outcome(claim.counts)}"
 
 
 def _claim(claim: Claim) -> Section:
