@@ -182,7 +182,8 @@ class Claim:
     """A publication, what came out here, and what differs between there and here.
 
     `counts` is how many of the deciding rows have which word, `word` what holds for all of them,
-    and `lessons` the advice for each word. `first` is the first deciding row that was measured.
+    and `lessons` the advice for each word. `first` is the first deciding row that was measured,
+    or else the first.
     """
 
     name: str
@@ -192,7 +193,7 @@ class Claim:
     hypothesis: str
     counts: dict[ClaimWord, int]
     word: ClaimWord
-    first: Row | None
+    first: Row
     lessons: list[tuple[ClaimWord, str]]
     here: list[str]
     differences: list[str]

@@ -96,17 +96,19 @@ def build(report: Report) -> Document:
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
     cells = replace(matrix(report), detail=True)
-    sections = [answers(report.claims), *map(_claim, report.claims), cells]
-    return parts.document(report, facts, sections, reading)
+    sections = [*map(_claim, report.claims), cells]
+    document = parts.document(report, facts, sections, reading)
+    return replace(document, answers=answers(report.claims))
 
 
-def answers(claims: Sequence[Claim]) -> Section:
+def answers(claims: Sequence[Claim]) -> Table:
     """A line for each claim: a published figure, the one from here, the claim's word."""
     rows = [
         TableRow(
             Head(claim.title, link=f"claim-{claim.name}"),
             [
-                *figures(claim.first),
+                figure_of(claim.first),
+                here(claim.first),
                 Cell(
                     claim.word,
                     mark=mark(claim.word),
@@ -119,15 +121,12 @@ def answers(claims: Sequence[Claim]) -> Section:
         )
         for claim in claims
     ]
-    return Section("answers", "Do they hold?", blocks=[Table("answers", CLAIM, ANSWERS, rows)])
+    return Table("answers", CLAIM, ANSWERS, rows, title="Do they hold?")
 
 
-def figures(row: Row | None) -> tuple[Cell, Cell]:
-    """The published figure and the one from here, with what they are of."""
-    if row is None or row.published is None:
-        return Cell(NONE), Cell(NONE)
-    what = " \u00b7 ".join(filter(None, (row.name, row.runner)))
-    return Cell(_ratio(row.published), note=what, value=row.published), here(row)
+def figure_of(row: Row) -> Cell:
+    """The published figure, and what it is of."""
+    return replace(published(row), note=" \u00b7 ".join(filter(None, (row.name, row.runner))))
 
 
 def deciding(claim: Claim) -> str:

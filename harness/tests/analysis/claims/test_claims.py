@@ -427,8 +427,9 @@ def test_the_headline_counts_the_words_of_the_claims() -> None:
     assert headline(report) == ["2 published claims, measured here: 1 reproduced, 1 reversed."]
     assert [one.word for one in report.claims] == ["reproduced", "reversed"]
     first = report.claims[0].first
-    assert first is not None
     assert (first.name, first.published) == ("same mode", 2.0)
+    assert of(claim(group(row("same"), cores=16))).first.published == 2.0
+    assert of(claim(group(row("broken"), row("small")))).first.name == "small mode"
 
 
 def test_this_machine_and_the_runners_of_the_claim_are_named() -> None:
