@@ -109,7 +109,8 @@ class Machine(Model):
 class Export(Model):
     """Machines in the order of the report, and all rows: by machine, then case, then runner.
 
-    `claims` are the rows of published claims, whose cells are among the rows. `sqlitmus` is the version that exports.
+    `claims` are the rows of published claims, whose cells are among the rows. `sqlitmus` is the
+    version that exports.
     """
 
     schema_version: Literal[1]

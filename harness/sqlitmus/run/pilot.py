@@ -45,9 +45,9 @@ def plan_counts(
 
     All runners of a case do the same operations, those of a case that has `given` counts; so do
     cases that have cells `compared` with each other, but those of fixed counts. `alike` gives the
-    new runners of a case the same counts throughout. A cell that goes wrong in the pilot gets none, and its record
-    in `answers` has the reason. Where processes take turns, their lead-in leaves a bias of at most
-    a quarter of the `margin`.
+    new runners of a case the same counts throughout. A cell that goes wrong in the pilot gets none,
+    and its record in `answers` has the reason. Where processes take turns, their lead-in leaves a
+    bias of at most a quarter of the `margin`.
     """
     new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
     now = pace() if mode.pilot and new else None

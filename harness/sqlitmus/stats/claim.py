@@ -91,7 +91,7 @@ def decide(
 ) -> list[Decision]:
     """A decision for each row of `logs`, log ratios base / new.
 
-    A row's word is read off one interval, at the level of `_alpha` and drawn out by `guard`, a log
+    A row's word is read off one interval, at the level of `_alphas` and drawn out by `guard`, a log
     ratio >= 0 of noise, to both sides. A wider interval excludes less, so it never settles more.
     Rows with the same number in `measured` show the same measurement, which counts once; without
     it, each row is its own. Rows of fewer than `MIN_BLOCKS` blocks, or without an interval, are not
@@ -167,20 +167,16 @@ def _decide(
     return Decision(word, why, low, high, 0 if word.rank > 1 else needed)
 
 
-def word_of(
-    published: Published, margin: float, low: float, high: float
-) -> tuple[ClaimWord, Why]:
+def word_of(published: Published, margin: float, low: float, high: float) -> tuple[ClaimWord, Why]:
     """The word for an interval of log ratios; the order of the questions is part of the rule."""
     near, far = published.same()
-    within, beyond = near < low and high < far, low > far or high < near
+    if near < low and high < far:
+        return ClaimWord.REPRODUCED, "same size" if published.effect else "no effect, as published"
+    beyond = low > far or high < near
     if not published.effect:
-        if within:
-            return ClaimWord.REPRODUCED, "no effect, as published"
         return (ClaimWord.LARGER, "an effect") if beyond else (ClaimWord.NOT_RESOLVED, "neither")
-    if within:
-        return ClaimWord.REPRODUCED, "same size"
     if far < 0:  # as if base and new were exchanged
-        low, high, near, far = -high, -low, -far, -near
+        low, high, far = -high, -low, -near
     if not beyond:
         return (ClaimWord.COMPATIBLE, "size open") if low > 0 else (ClaimWord.NOT_RESOLVED, "open")
     if max(-low, high) < np.log1p(margin):

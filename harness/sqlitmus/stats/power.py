@@ -89,11 +89,11 @@ def blocks_to_clear(
     room = np.maximum(distance, 0)
     each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(room))
     deviation = logs.error * np.sqrt(logs.count / each)
-    one, two = (
+    at_one_end, at_both = (
         _repetitions(deviation, room, 1 - alpha, power, sessions)
         for power in (POWER, 1 - (1 - POWER) / 2)
     )
-    blocks = np.maximum(np.ceil(np.where(inside, two, one)) * each, logs.count + 1)
+    blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
     return np.where(np.isfinite(blocks) & (room > 0), blocks, 0).astype(np.int64)
 
 

@@ -39,39 +39,75 @@ class ClaimWord(StrEnum):
         return made
 
     REPRODUCED = (
-        *("reproduced", "\u2713 +", "same", 2, "reproduced"),
+        "reproduced",
+        "\u2713 +",
+        "same",
+        2,
+        "reproduced",
         "the whole interval counts as the published size",
     )
     COMPATIBLE = (
-        *("compatible", "\u2248 ~", "near", 1, "compatible"),
+        "compatible",
+        "\u2248 ~",
+        "near",
+        1,
+        "compatible",
         "told from 1, but not precise enough to say whether it has the published size",
     )
     SMALLER = (
-        *("smaller than published", "\u2193 v", "other", 2, "different"),
+        "smaller than published",
+        "\u2193 v",
+        "other",
+        2,
+        "different",
         "the whole interval lies below what counts as the published size",
     )
     LARGER = (
-        *("larger than published", "\u2191 ^", "other", 2, "larger"),
+        "larger than published",
+        "\u2191 ^",
+        "other",
+        2,
+        "larger",
         "the whole interval lies above what counts as the published size",
     )
     NO_EFFECT = (
-        *("no effect", "\u25cb o", "turned", 2, "reversed"),
+        "no effect",
+        "\u25cb o",
+        "turned",
+        2,
+        "reversed",
         "an effect was published; here the whole interval lies within the margin of 1",
     )
     REVERSED = (
-        *("reversed", "\u2717 x", "turned", 2, "reversed"),
+        "reversed",
+        "\u2717 x",
+        "turned",
+        2,
+        "reversed",
         "told from 1, on its other side",
     )
     MIXED = (
-        *("mixed", "\u00b1 *", "other", 2, ""),
+        "mixed",
+        "\u00b1 *",
+        "other",
+        2,
+        "",
         "of a whole claim: its rows came out differently; the counts beside it say how",
     )
     NOT_RESOLVED = (
-        *("not resolved", "? ?", "open", 0, "unresolved"),
+        "not resolved",
+        "? ?",
+        "open",
+        0,
+        "unresolved",
         "the interval includes 1 and some of what counts as the published size",
     )
     NOT_TESTABLE = (
-        *("not testable here", "\u2205 0", "open", 0, "untestable"),
+        "not testable here",
+        "\u2205 0",
+        "open",
+        0,
+        "untestable",
         "not measured here, for the reason given",
     )
 
@@ -83,17 +119,17 @@ class ClaimWord(StrEnum):
         whatever the others would come to. Else one row that is not resolved leaves the claim open,
         and one that is compatible makes a reproduced one compatible and any other mixed.
         """
-        said = set(words) - {cls.NOT_TESTABLE}
-        settled = {word for word in said if word.rank == cls.REPRODUCED.rank}
+        telling = set(words) - {cls.NOT_TESTABLE}
+        settled = {word for word in telling if word.rank == cls.REPRODUCED.rank}
         # no effect is smaller than any published one
         if settled == {cls.SMALLER, cls.NO_EFFECT}:
             settled = {cls.SMALLER}
-        if not said:
+        if not telling:
             return cls.NOT_TESTABLE
         if len(settled) > 1:
             return cls.MIXED
-        if cls.NOT_RESOLVED in said:
+        if cls.NOT_RESOLVED in telling:
             return cls.NOT_RESOLVED
-        if cls.COMPATIBLE in said:
+        if cls.COMPATIBLE in telling:
             return cls.COMPATIBLE if settled <= {cls.REPRODUCED} else cls.MIXED
         return next(iter(settled))

@@ -207,7 +207,7 @@ def test_as_many_blocks_as_it_asks_for_settle_it_in_most_runs(ratio: float, half
     assert 0.7 < settled < 0.95
 
 
-# a wider interval never settles more ---------------------------------------------------------------
+# a wider interval never settles more --------------------------------------------------------------
 
 
 @given(publications, ratios, halves, shares, shares, guards)

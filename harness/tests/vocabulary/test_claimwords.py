@@ -9,7 +9,7 @@ from sqlitmus.vocabulary.claimwords import ClaimWord
 OF_ROWS = [word for word in ClaimWord if word is not ClaimWord.MIXED]
 YES, NEAR, LESS, MORE, NONE, TURNED, _, OPEN, GONE = ClaimWord
 
-WHOLE = [
+WHOLE: list[tuple[list[ClaimWord], ClaimWord]] = [
     ([YES, YES], YES),
     ([YES, NEAR], NEAR),
     ([YES, OPEN], OPEN),

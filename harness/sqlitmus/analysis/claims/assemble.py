@@ -14,6 +14,7 @@ from sqlitmus.results.headline import ClaimOutcomes, Statement
 from sqlitmus.results.report import Runner
 from sqlitmus.vocabulary.claimwords import ClaimWord
 
+
 def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[Claim]:
     """Every claim of the plan, in its order."""
     series = Series(run, outcomes)

@@ -21,6 +21,7 @@ from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import counted
 
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A row and, where both of its cells are here, what their times are of, base and new by block,

@@ -71,9 +71,7 @@ def _ratios(low: float, high: float) -> tuple[float, float]:
     return exp(low), exp(high)
 
 
-def _reason(
-    published: Published, decision: Decision, own: tuple[float, float], rule: Rule
-) -> str:
+def _reason(published: Published, decision: Decision, own: tuple[float, float], rule: Rule) -> str:
     """Why this word: by how much, what more blocks would do, what the interval alone would say."""
     parts = [REASONS[decision.why].format(share=_share(published, decision))]
     if decision.needed > MANY:

@@ -41,8 +41,8 @@ from sqlitmus.results.claims import (
 )
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.nouns import counted
 
 NONE = "\u2013"
 # More rows than these are folded by runner.

@@ -19,8 +19,8 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
-from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
 from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Side
 
