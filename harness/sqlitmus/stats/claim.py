@@ -6,6 +6,7 @@ from math import log
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlitmus.stats.distributions import student_p
 from sqlitmus.stats.estimate import Array, TrimmedMeans
@@ -15,6 +16,8 @@ from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.terms import Correction
 
+# Words that rest on the interval of what is said at all, not on that of what is told from 1.
+ANY = (ClaimWord.SMALLER, ClaimWord.NO_EFFECT, ClaimWord.LARGER)
 Why = Literal[
     "same size",
     "no effect, as published",
@@ -91,7 +94,8 @@ def decide(
 ) -> list[Decision]:
     """A decision for each row of `logs`, log ratios base / new.
 
-    A row's word is read off one interval, at the level of `_alphas` and drawn out by `guard`, a log
+    Two questions are corrected for each, as the intervals of `_alphas`: whether a row is told from
+    1, and whether anything is said of it at all. Both intervals are drawn out by `guard`, a log
     ratio >= 0 of noise, to both sides. A wider interval excludes less, so it never settles more.
     Rows with the same number in `measured` show the same measurement, which counts once; without
     it, each row is its own. Rows of fewer than `MIN_BLOCKS` blocks, or without an interval, are not
@@ -101,43 +105,53 @@ def decide(
         return []
     bands = np.array([p.same() for p in published])
     tested = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    which = np.arange(len(bands)) if measured is None else np.asarray(measured)
-    p = np.where(tested, _p_of_nothing(logs, bands, guard), np.nan)
-    alpha, next_alpha = _alphas(p, which, rule.correction)
-    low, high = logs.interval(1 - alpha)
+    which = list(range(len(bands))) if measured is None else measured
+    from_one = np.abs(logs.mean) - guard
+    sure, next_sure = _alphas(_p(logs, from_one, tested), which, rule.correction)
+    saying = np.maximum(_informing(logs, bands, guard), from_one * _effects(bands))
+    alpha, _ = _alphas(_p(logs, saying, tested), which, rule.correction)
     edge = np.abs(logs.mean[:, None] - bands).min(axis=1) - guard
     inside = (logs.mean > bands[:, 0]) & (logs.mean < bands[:, 1])
-    needed = blocks_to_clear(logs, edge, inside, next_alpha, rule.sessions)
-    columns = (logs.count, low - guard, high + guard, needed)
+    needed = blocks_to_clear(logs, edge, inside, next_sure, rule.sessions)
+    ends = [
+        end + side * guard
+        for level in (1 - alpha, 1 - sure)
+        for end, side in zip(logs.interval(level), (-1, 1), strict=True)
+    ]
+    columns = [column.tolist() for column in (logs.count, needed, *ends)]
     return [
-        _decide(publication, rule.margin, int(count), below, above, int(blocks))
-        for publication, count, below, above, blocks in zip(
-            published, *(column.tolist() for column in columns), strict=True
-        )
+        _decide(publication, rule.margin, int(count), int(blocks), bounds)
+        for publication, count, blocks, *bounds in zip(published, *columns, strict=True)
     ]
 
 
-def _p_of_nothing(logs: TrimmedMeans, bands: Array, guard: Array) -> Array:
-    """Per row the level from which on its interval, at 1 - level, says anything: it excludes 1, or
-    all that counts as the published size, or all else."""
+def _effects(bands: Array) -> Array:
+    """1 for rows of a published effect; where "no effect" was published, to exclude 1 alone says
+    nothing."""
+    return np.where((bands[:, 0] > 0) | (bands[:, 1] < 0), 1.0, 0.0)
+
+
+def _informing(logs: TrimmedMeans, bands: Array, guard: Array) -> Array:
+    """Per row how far its estimate lies from all that counts as the published size, or from all
+    else, less the guard."""
     low, high = bands[:, 0] - logs.mean, bands[:, 1] - logs.mean
-    outside, inside = np.maximum(low, -high), np.minimum(-low, high)
-    # "no effect" was published where 1 lies in the band: to exclude 1 alone says nothing then
-    effect = (bands[:, 0] > 0) | (bands[:, 1] < 0)
-    from_one = np.where(effect, np.abs(logs.mean), 0)
-    distance = np.maximum.reduce([outside, inside, from_one]) - guard
+    return np.maximum(np.maximum(low, -high), np.minimum(-low, high)) - guard
+
+
+def _p(logs: TrimmedMeans, distance: Array, tested: NDArray[np.bool_]) -> Array:
+    """Per row one minus the level at which its interval is that wide to both sides."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return student_p(np.maximum(distance, 0) / logs.error, logs.freedom)
+        p = student_p(np.maximum(distance, 0) / logs.error, logs.freedom)
+    return np.where(tested, p, np.nan)
 
 
-def _alphas(p: Array, which: Array, correction: Correction) -> tuple[float, float]:
-    """One minus the level of the rows' intervals, and of those if one more row came to say
-    something.
+def _alphas(p: Array, which: Sequence[int], correction: Correction) -> tuple[float, float]:
+    """One minus the level of the rows' intervals, and of those if one more row came to answer.
 
-    "bh": 5 % R / m, if intervals at that level say something of R of m measurements, R as large as
-    can be. Then at most 5 % of the R intervals are expected to miss the truth, and no other words
-    can be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm":
-    5 % / m, so that in 95 % of runs none misses. "none": 5 % each.
+    "bh": 5 % R / m, if intervals at that level answer for R of m measurements, R as large as can
+    be. Then at most 5 % of the R intervals are expected to miss the truth, and no other answers can
+    be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": 5 % / m, so
+    that in 95 % of runs none misses. "none": 5 % each.
     """
     family = _least(p, which)
     count = int(np.count_nonzero(~np.isnan(family)))
@@ -145,11 +159,11 @@ def _alphas(p: Array, which: Array, correction: Correction) -> tuple[float, floa
         return ALPHA, ALPHA
     if correction == "holm":
         return ALPHA / count, ALPHA / count
-    saying = int(np.count_nonzero(adjust(family, "bh") <= ALPHA))
-    return ALPHA * max(saying, 1) / count, ALPHA * min(saying + 1, count) / count
+    answering = int(np.count_nonzero(adjust(family, "bh") <= ALPHA))
+    return ALPHA * max(answering, 1) / count, ALPHA * min(answering + 1, count) / count
 
 
-def _least(p: Array, which: Array) -> Array:
+def _least(p: Array, which: Sequence[int]) -> Array:
     """The least p of each measurement."""
     numbers, place = np.unique(which, return_inverse=True)
     least = np.full(len(numbers), np.nan)
@@ -158,29 +172,47 @@ def _least(p: Array, which: Array) -> Array:
 
 
 def _decide(
-    published: Published, margin: float, count: int, low: float, high: float, needed: int
+    published: Published, margin: float, count: int, needed: int, bounds: Sequence[float]
 ) -> Decision:
+    low, high, *sure = bounds
     if count < MIN_BLOCKS or np.isnan(low):
         why: Why = "few blocks" if count < MIN_BLOCKS else "no interval"
         return Decision(ClaimWord.NOT_RESOLVED, why)
-    word, why = word_of(published, margin, low, high)
-    return Decision(word, why, low, high, 0 if word.rank > 1 else needed)
+    word, why = word_of(published, margin, (low, high), (sure[0], sure[1]))
+    shown = (low, high) if word in ANY or not published.effect else (sure[0], sure[1])
+    return Decision(word, why, *shown, 0 if word.rank > 1 else needed)
 
 
-def word_of(published: Published, margin: float, low: float, high: float) -> tuple[ClaimWord, Why]:
-    """The word for an interval of log ratios; the order of the questions is part of the rule."""
-    near, far = published.same()
-    if near < low and high < far:
-        return ClaimWord.REPRODUCED, "same size" if published.effect else "no effect, as published"
+def word_of(
+    published: Published,
+    margin: float,
+    interval: tuple[float, float],
+    sure: tuple[float, float],
+) -> tuple[ClaimWord, Why]:
+    """The word for an interval of log ratios, and one at least as wide that `sure` asks for what
+    needs an effect; the order of the questions is part of the rule."""
+    (low, high), (near, far) = interval, published.same()
     beyond = low > far or high < near
     if not published.effect:
-        return (ClaimWord.LARGER, "an effect") if beyond else (ClaimWord.NOT_RESOLVED, "neither")
+        if near < low and high < far:
+            return ClaimWord.REPRODUCED, "no effect, as published"
+        is_effect = beyond and (sure[0] > 0 or sure[1] < 0)
+        return (ClaimWord.LARGER, "an effect") if is_effect else (ClaimWord.NOT_RESOLVED, "neither")
+    if near < sure[0] and sure[1] < far:
+        return ClaimWord.REPRODUCED, "same size"
     if far < 0:  # as if base and new were exchanged
-        low, high, far = -high, -low, -near
-    if not beyond:
-        return (ClaimWord.COMPATIBLE, "size open") if low > 0 else (ClaimWord.NOT_RESOLVED, "open")
-    if max(-low, high) < np.log1p(margin):
+        low, high, far, sure = -high, -low, -near, (-sure[1], -sure[0])
+    if beyond and low <= far:
+        return _less(margin, max(-low, high), sure[1])
+    if sure[0] <= 0:
+        return ClaimWord.NOT_RESOLVED, "open"
+    return (ClaimWord.LARGER, "larger") if beyond else (ClaimWord.COMPATIBLE, "size open")
+
+
+def _less(margin: float, farthest: float, highest: float) -> tuple[ClaimWord, Why]:
+    """The word for less than the published size."""
+    if farthest < np.log1p(margin):
         return ClaimWord.NO_EFFECT, "no effect"
-    if high < 0:
+    if highest < 0:
         return ClaimWord.REVERSED, "other side"
-    return (ClaimWord.LARGER, "larger") if low > far else (ClaimWord.SMALLER, "smaller")
+    return ClaimWord.SMALLER, "smaller"

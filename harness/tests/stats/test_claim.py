@@ -173,6 +173,25 @@ def test_of_equal_things_few_intervals_miss() -> None:
     assert false / said < 0.055
 
 
+def test_rows_that_refute_do_not_help_others_to_show_an_effect_by_chance() -> None:
+    rng = np.random.default_rng(6)
+    an_effect = (
+        ClaimWord.REPRODUCED,
+        ClaimWord.COMPATIBLE,
+        ClaimWord.LARGER,
+        ClaimWord.REVERSED,
+    )
+    wrong = 0
+    for _ in range(400):
+        logs = TrimmedMeans(
+            rng.normal(0, 0.06, 40), np.full(40, 0.06), np.full(40, 1e6), np.full(40, 20)
+        )
+        found = [one.word for one in decide(logs, [Published(1.5)] * 40, np.zeros(40), RULE)]
+        assert found.count(ClaimWord.SMALLER) > 20
+        wrong += any(word in an_effect for word in found)
+    assert wrong / 400 < 0.08
+
+
 def test_no_rows_get_no_decisions() -> None:
     assert decide(means(), [], np.zeros(0), RULE) == []
 

@@ -81,7 +81,7 @@ def _reason(published: Published, decision: Decision, own: tuple[float, float], 
     elif decision.why in ("size open", "open", "neither"):
         parts.append("the canary's noise is too large here for more blocks to settle it")
     if not np.isnan(decision.low):
-        alone = word_of(published, rule.margin, *own)[0]
+        alone = word_of(published, rule.margin, own, own)[0]
         if alone is not decision.word:
             low, high = _ratios(decision.low, decision.high)
             parts.append(
