@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -27,7 +28,8 @@ from sqlitmus.results.claims import (
     ThreadPoint,
     Threads,
 )
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.claims import Row as ClaimRow
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from tests.analysis.claims import claim_runs
@@ -275,3 +277,25 @@ def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
     assert histograms.panels(Histograms("H", None, [], [])) == []
+
+
+def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
+    def shown(new_ns: float) -> Cell:
+        times = (Interval(2600.0, None, None), Interval(new_ns, None, None))
+        ratio = Speedup(1.2, 1.1, 1.3)
+        return claimwords.times(
+            ClaimRow("a", "r", "b", "n", "", None, None, "", False, ratio, *times)
+        )
+
+    assert shown(2700.0) == Cell(
+        "2.60\u202fµs \u2192 2.70\u202fµs", note="ratio of these medians: 0.963\u00d7"
+    )
+    assert shown(2600 / 1.21).note == ""
+
+
+def test_a_row_prints_its_band_and_its_guard() -> None:
+    row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why", same=(1.5, 3.0))
+    assert claimwords.same_size(row) == ""  # nothing was held against it
+    assert claimwords.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
+    guarded = claimwords.row_of(replace(row, guard=1.0456)).cells[4]
+    assert guarded.text == "compatible: why; 1.5 to 3 counts as the same, guard 1.05\u00d7"
