@@ -56,7 +56,7 @@ selftest *ARGS:
 report *ARGS:
     @python -m sqlitmus report "$@"
 
-# A run's figures for other tools: csv, json, markdown, bmf or gha-benchmark
+# A run's figures for other tools: csv, claims-csv, json, markdown, bmf or gha-benchmark
 export *ARGS:
     @python -m sqlitmus export "$@"
 

@@ -107,10 +107,18 @@ class ClaimGroup(Model):
 
 
 class Lessons(Model):
-    """The advice for a service, in one line for each possible outcome."""
+    """The advice for a service, in one line for each possible outcome.
+
+    `different` is for an effect that is smaller than published, and for a larger one unless there
+    is `larger`; `reversed` also for no effect where one was published, and the other way round.
+    """
 
     reproduced: str
+    compatible: str = (
+        "The effect is here, too; whether it is as large as published, more blocks would tell."
+    )
     different: str
+    larger: str = ""
     unresolved: str
     reversed: str
     untestable: str

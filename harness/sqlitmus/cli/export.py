@@ -13,7 +13,7 @@ from sqlitmus.vocabulary.plain import json_text
 if TYPE_CHECKING:
     from sqlitmus.results.report import Report
 
-FORMATS = ("csv", "json", "markdown", "bmf", "gha-benchmark")
+FORMATS = ("csv", "claims-csv", "json", "markdown", "bmf", "gha-benchmark")
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +27,8 @@ def export(
         typer.Argument(parser=paths.given, help="Run directory; the newest by default."),
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", help="csv, json, markdown, bmf or gha-benchmark.")
+        str,
+        typer.Option("--format", help="csv, claims-csv, json, markdown, bmf or gha-benchmark."),
     ] = "csv",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
     limit: Annotated[
@@ -60,7 +61,13 @@ def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None
     exported = export_of(reports)
     if format_ == "json":
         return json_text(exported.model_dump_json(indent=1)) + "\n"
+    if format_ == "claims-csv":
+        if not exported.claims:
+            raise UsageError("claims-csv: the run measured no published claims; export it as csv")
+        return as_csv.of_claims(exported.claims)
     if format_ == "csv":
+        if exported.claims:
+            warn("csv: the cells alone; --format claims-csv has published figures and words")
         return as_csv.render(exported.rows)
     if missing := tracked.left_out(exported.rows):
         warn(f"{format_}: {missing}")

@@ -12,7 +12,9 @@ import io
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from sqlitmus.export import claimed
 from sqlitmus.export.model import Row, columns
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.plain import visible
 
 # Full-width forms are formulas in some locales.
@@ -21,13 +23,23 @@ FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
 
 def render(rows: Iterable[Row]) -> str:
     """The whole file."""
-    lines = [line(columns()), *(line(cells(row)) for row in rows)]
-    return "".join(f"{text}\n" for text in lines)
+    return _file(columns(), (cells(row) for row in rows))
 
 
-def cells(row: Row) -> list[str | float | None]:
+def of_claims(rows: Iterable[claimed.ClaimRow]) -> str:
+    """The whole file of the rows of claims."""
+    return _file(claimed.columns(), (cells(row) for row in rows))
+
+
+def _file(header: list[str], rows: Iterable[list[str | float | None]]) -> str:
+    return "".join(f"{line(values)}\n" for values in (header, *rows))
+
+
+def cells(row: Model) -> list[str | float | None]:
     """One row's values, in the order of the columns."""
-    values = {**dict(row), "axes": axes(row.axes)}
+    values = dict(row)
+    if isinstance(row, Row):
+        values["axes"] = axes(row.axes)
     return [text(value) if isinstance(value, str) else value for value in values.values()]
 
 

@@ -6,11 +6,12 @@ Units stand at the end of the names; a ratio is over the reference's, so below 1
 """
 
 from functools import cache
-from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, Field, SerializeAsAny, create_model
+from pydantic import SerializeAsAny, create_model
 
+from sqlitmus.export.claimed import ClaimRow
+from sqlitmus.export.numbers import Number, Text
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.terms import (
@@ -23,15 +24,6 @@ from sqlitmus.vocabulary.terms import (
     Steadiness,
 )
 from sqlitmus.vocabulary.verdicts import Verdict
-
-
-def finite(value: float | None) -> float | None:
-    """None for an end that is not bounded: neither JSON nor a spreadsheet has infinity."""
-    return value if value is not None and isfinite(value) else None
-
-
-Number = Annotated[float | None, AfterValidator(finite)]
-Text = Annotated[str, Field(min_length=1)]
 
 
 class Row(Model):
@@ -117,13 +109,15 @@ class Machine(Model):
 class Export(Model):
     """Machines in the order of the report, and all rows: by machine, then case, then runner.
 
-    `sqlitmus` is the version that exports.
+    `claims` are the rows of published claims, whose cells are among the rows. `sqlitmus` is the
+    version that exports.
     """
 
     schema_version: Literal[1]
     sqlitmus: str
     machines: list[Machine]
     rows: list[SerializeAsAny[Row]]
+    claims: list[ClaimRow] = []
 
 
 def row_model() -> type[Row]:

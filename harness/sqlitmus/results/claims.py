@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.results.estimate import Interval, RateTest, Speedup
-from sqlitmus.vocabulary.terms import ClaimMetric, ClaimWord
+from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.terms import ClaimMetric
 
 Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]
@@ -33,8 +34,14 @@ class Row:
 
     `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
     gives no figure for; `reason` is a sentence part. `ratio`, `rate`, `difference` and the times
-    are None where there is none; a row of a group of differences has a `difference`, and was
-    `published` as one, others have a `ratio`. `blocks` are those that both cells have.
+    are None where there is none; a row that `saves` time has a `difference`, and was `published`
+    as one in ns, others have a `ratio`. Times are medians over the blocks; `blocks` are
+    those that both cells have.
+
+    As ratios or differences: `same` are the ends of what counts as the published size, `judged`
+    those of the interval that was held against it, which correction and `guard` drew out; a guard
+    of 1, or of 0 ns, is none. `needed` is about how many blocks would settle an open row. `repeats`
+    names the row of the same claim that shows the same measurement, and is counted in its place.
     """
 
     name: str
@@ -52,6 +59,18 @@ class Row:
     blocks: int = 0
     rate: RateTest | None = None
     difference: Interval | None = None
+    saves: bool = False
+    same: tuple[float, float] | None = None
+    judged: tuple[float, float] | None = None
+    guard: float | None = None
+    needed: int | None = None
+    repeats: str = ""
+
+    @property
+    def expects_effect(self) -> bool:
+        """Whether an effect was published: none does not count as the same."""
+        none = 0 if self.saves else 1
+        return self.same is None or not self.same[0] < none < self.same[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +193,9 @@ class Histograms:
 class Claim:
     """A publication, what came out here, and what differs between there and here.
 
-    `counts` is how many of the deciding rows have which word, and `lessons` a sentence for each of
-    those words. `contradicts` names a claim whose publication says otherwise, "" if none.
+    `counts` is how many of the deciding rows have which word, `word` what holds for all of them,
+    and `lessons` the advice for each word. `first` is the first deciding row that was measured,
+    or else the first. `contradicts` names a claim whose publication says otherwise, "" if none.
     """
 
     name: str
@@ -184,6 +204,8 @@ class Claim:
     published_on: str
     hypothesis: str
     counts: dict[ClaimWord, int]
+    word: ClaimWord
+    first: Row
     lessons: list[tuple[ClaimWord, str]]
     here: list[str]
     differences: list[str]

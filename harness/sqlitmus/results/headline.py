@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sqlitmus.results.estimate import Interval
-from sqlitmus.vocabulary.terms import ClaimWord, HoldsWord
+from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.terms import HoldsWord
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
 
@@ -88,12 +89,11 @@ class NoOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimOutcome:
-    """How many deciding rows of a claim have which word."""
+class ClaimOutcomes:
+    """How many claims have which word."""
 
-    title: str
     counts: dict[ClaimWord, int]
-    kind: Literal["claim"] = "claim"
+    kind: Literal["claims"] = "claims"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ Statement = Annotated[
     | FewBlocks
     | Leads
     | NoOrder
-    | ClaimOutcome
+    | ClaimOutcomes
     | Unpaired
     | Holding
     | Agreed

@@ -45,10 +45,10 @@ def plan_counts(
     """Counts of each cell: those `given`, otherwise from a pilot's new or remembered observations.
 
     All runners of a case do the same operations, those of a case that has `given` counts; so do
-    cases of a scenario that have cells `compared` with each other. `alike` gives the new runners of
-    a case the same counts throughout. A cell that goes wrong in the pilot gets none, and its record
-    in `answers` has the reason. Where processes take turns, their lead-in leaves a bias of at most
-    a quarter of the `margin`.
+    cases that have cells `compared` with each other, but those of fixed counts. `alike` gives the
+    new runners of a case the same counts throughout. A cell that goes wrong in the pilot gets none,
+    and its record in `answers` has the reason. Where processes take turns, their lead-in leaves a
+    bias of at most a quarter of the `margin`.
     """
     new = any(name not in given.get(case.id, {}) for case in cases for name in cells[case.id])
     now = pace() if mode.pilot and new else None
@@ -59,7 +59,8 @@ def plan_counts(
     by_id = {case.id: case for case in cases}
     pairs = [(base, new) for (base, _), (new, _) in compared if {base, new} <= by_id.keys()]
     turning = who_takes_turns(context, cases, mode, given, pairs, observed)
-    alike_pairs = [(a, b) for a, b in pairs if by_id[a].scenario == by_id[b].scenario]
+    piloted = {case.id for case in cases if case.metric == "steady" and not case.fixed}
+    alike_pairs = [(a, b) for a, b in pairs if {a, b} <= piloted]
     least_ms = {name: runner.spec.warmup_ms for name, runner in context.installed.items()}
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
@@ -75,6 +76,8 @@ def plan_counts(
         if operations is None:
             members = [by_id[case_id] for case_id in unit]
             operations = shared_operations(members, seen, mode, turning.get(unit[0]))
+            if operations is None and len(members) > 1:
+                operations = min(member.operations for member in members)
         for case_id in unit:
             arguments = (by_id[case_id], observed[case_id], mode, least_ms, operations)
             allocated[case_id] = partial(allocate, *arguments, alike=alike)

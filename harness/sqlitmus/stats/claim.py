@@ -1,4 +1,4 @@
-"""Decides whether a measured ratio reproduces the published one."""
+"""Decides how a measured ratio lies to the published one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,25 +6,31 @@ from math import log
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sqlitmus.stats.distributions import student_p
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.multiplicity import adjust, p_values
+from sqlitmus.stats.multiplicity import adjust
+from sqlitmus.stats.power import blocks_to_clear
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
-from sqlitmus.vocabulary.terms import ClaimWord, Correction
+from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.terms import Correction
 
+# Words that rest on the interval of what is said at all, not on that of what is told from 1.
+ANY = (ClaimWord.SMALLER, ClaimWord.NO_EFFECT, ClaimWord.LARGER)
 Why = Literal[
     "same size",
+    "no effect, as published",
+    "size open",
     "smaller",
     "larger",
-    "other side",
-    "no effect",
     "an effect",
+    "no effect",
+    "other side",
+    "open",
+    "neither",
     "few blocks",
     "no interval",
-    "includes 1",
-    "corrected",
-    "noise",
-    "neither",
 ]
 
 
@@ -58,76 +64,155 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The word for a row, and the figures it rests on."""
+    """The word for a row, and what it rests on: `low` and `high`, as log ratios, are the interval
+    that was held against the published size. `needed` is about how many blocks would settle an open
+    row; 0 = does not apply, or no number would."""
 
     word: ClaimWord
     why: Why
-
-
-def decide(
-    logs: TrimmedMeans, published: Sequence[Published], correction: Correction, guard: Array
-) -> list[Decision]:
-    """A decision for each row of `logs`, log ratios base / new; all rows are one family.
-
-    A row is resolved if it has at least `MIN_BLOCKS` blocks, its p of no difference after
-    `correction` is at most 5 %, and its 95 % interval lies beyond `guard`, a log ratio >= 0 of
-    noise. Of a published effect: not resolved → "not resolved"; on the other side of 1 →
-    "reversed"; with an interval that meets `Published.same` → "reproduced"; else "same direction,
-    different size". Of no published effect: the interval, drawn out by `guard`, within
-    `Published.same` → "reproduced"; resolved and wholly beyond it → "reversed": an effect where
-    none was published; else "not resolved".
-    """
-    low, high = logs.interval()
-    tested = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
-    p = np.where(tested, p_values(logs), np.nan)
-    columns: list[list[float]] = [
-        column.tolist() for column in (logs.count, low, high, p, adjust(p, correction), guard)
-    ]
-    return [
-        _decide(_Row(int(count), *figures), publication)
-        for publication, count, *figures in zip(published, *columns, strict=True)
-    ]
+    low: float = float("nan")
+    high: float = float("nan")
+    needed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    count: int
-    low: float
-    high: float
-    p: float
-    adjusted: float
-    guard: float
+class Rule:
+    """What all rows of a run are decided by: a share of the time that counts as no difference, how
+    the number of rows is corrected for, and how many sessions the blocks are divided into."""
 
-    def unresolved(self) -> Why | None:
-        """Why the row cannot be told from 1; None if it can."""
-        if self.count < MIN_BLOCKS:
-            return "few blocks"
-        if np.isnan(self.p):
-            return "no interval"
-        if self.p > ALPHA:
-            return "includes 1"
-        if self.adjusted > ALPHA:
-            return "corrected"
-        return None if self.low > self.guard or self.high < -self.guard else "noise"
+    margin: float = 0.02
+    correction: Correction = "bh"
+    sessions: int = 1
 
 
-def _decide(row: _Row, published: Published) -> Decision:
-    why = row.unresolved()
-    if published.effect:
-        return Decision("not resolved", why) if why else _of_effect(row, *published.same())
-    if why in ("few blocks", "no interval"):
-        return Decision("not resolved", why)
-    low, high = published.same()
-    if row.low - row.guard > low and row.high + row.guard < high:
-        return Decision("reproduced", "no effect")
-    beyond = why is None and (row.low > high or row.high < low)
-    return Decision("reversed", "an effect") if beyond else Decision("not resolved", "neither")
+def decide(
+    logs: TrimmedMeans,
+    published: Sequence[Published],
+    guard: Array,
+    rule: Rule,
+    measured: Sequence[int] | None = None,
+) -> list[Decision]:
+    """A decision for each row of `logs`, log ratios base / new.
+
+    Two questions are corrected for each, as the intervals of `_alphas`: whether a row is told from
+    1, and whether anything is said of it at all. Both intervals are drawn out by `guard`, a log
+    ratio >= 0 of noise, to both sides. A wider interval excludes less, so it never settles more.
+    Rows with the same number in `measured` show the same measurement, which counts once; without
+    it, each row is its own. Rows of fewer than `MIN_BLOCKS` blocks, or without an interval, are not
+    resolved and do not count.
+    """
+    if not published:
+        return []
+    bands = np.array([p.same() for p in published])
+    tested = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    which = list(range(len(bands))) if measured is None else measured
+    from_one = np.abs(logs.mean) - guard
+    sure, next_sure = _alphas(_p(logs, from_one, tested), which, rule.correction)
+    saying = np.maximum(_informing(logs, bands, guard), from_one * _effects(bands))
+    alpha, _ = _alphas(_p(logs, saying, tested), which, rule.correction)
+    edge = np.abs(logs.mean[:, None] - bands).min(axis=1) - guard
+    inside = (logs.mean > bands[:, 0]) & (logs.mean < bands[:, 1])
+    needed = blocks_to_clear(logs, edge, inside, next_sure, rule.sessions)
+    ends = [
+        end + side * guard
+        for level in (1 - alpha, 1 - sure)
+        for end, side in zip(logs.interval(level), (-1, 1), strict=True)
+    ]
+    columns = [column.tolist() for column in (logs.count, needed, *ends)]
+    return [
+        _decide(publication, rule.margin, int(count), int(blocks), bounds)
+        for publication, count, blocks, *bounds in zip(published, *columns, strict=True)
+    ]
 
 
-def _of_effect(row: _Row, low: float, high: float) -> Decision:
-    if (row.low > 0) != (low > 0):
-        return Decision("reversed", "other side")
-    if row.low <= high and row.high >= low:
-        return Decision("reproduced", "same size")
-    below = row.high < low if low > 0 else row.low > high
-    return Decision("same direction, different size", "smaller" if below else "larger")
+def _effects(bands: Array) -> Array:
+    """1 for rows of a published effect; where "no effect" was published, to exclude 1 alone says
+    nothing."""
+    return np.where((bands[:, 0] > 0) | (bands[:, 1] < 0), 1.0, 0.0)
+
+
+def _informing(logs: TrimmedMeans, bands: Array, guard: Array) -> Array:
+    """Per row how far its estimate lies from all that counts as the published size, or from all
+    else, less the guard."""
+    low, high = bands[:, 0] - logs.mean, bands[:, 1] - logs.mean
+    return np.maximum(np.maximum(low, -high), np.minimum(-low, high)) - guard
+
+
+def _p(logs: TrimmedMeans, distance: Array, tested: NDArray[np.bool_]) -> Array:
+    """Per row one minus the level at which its interval is that wide to both sides."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        p = student_p(np.maximum(distance, 0) / logs.error, logs.freedom)
+    return np.where(tested, p, np.nan)
+
+
+def _alphas(p: Array, which: Sequence[int], correction: Correction) -> tuple[float, float]:
+    """One minus the level of the rows' intervals, and of those if one more row came to answer.
+
+    "bh": 5 % R / m, if intervals at that level answer for R of m measurements, R as large as can
+    be. Then at most 5 % of the R intervals are expected to miss the truth, and no other answers can
+    be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": 5 % / m, so
+    that in 95 % of runs none misses. "none": 5 % each.
+    """
+    family = _least(p, which)
+    count = int(np.count_nonzero(~np.isnan(family)))
+    if correction == "none" or not count:
+        return ALPHA, ALPHA
+    if correction == "holm":
+        return ALPHA / count, ALPHA / count
+    answering = int(np.count_nonzero(adjust(family, "bh") <= ALPHA))
+    return ALPHA * max(answering, 1) / count, ALPHA * min(answering + 1, count) / count
+
+
+def _least(p: Array, which: Sequence[int]) -> Array:
+    """The least p of each measurement."""
+    numbers, place = np.unique(which, return_inverse=True)
+    least = np.full(len(numbers), np.nan)
+    np.fmin.at(least, place, p)
+    return least
+
+
+def _decide(
+    published: Published, margin: float, count: int, needed: int, bounds: Sequence[float]
+) -> Decision:
+    low, high, *sure = bounds
+    if count < MIN_BLOCKS or np.isnan(low):
+        why: Why = "few blocks" if count < MIN_BLOCKS else "no interval"
+        return Decision(ClaimWord.NOT_RESOLVED, why)
+    word, why = word_of(published, margin, (low, high), (sure[0], sure[1]))
+    shown = (low, high) if word in ANY or not published.effect else (sure[0], sure[1])
+    return Decision(word, why, *shown, 0 if word.rank > 1 else needed)
+
+
+def word_of(
+    published: Published,
+    margin: float,
+    interval: tuple[float, float],
+    sure: tuple[float, float],
+) -> tuple[ClaimWord, Why]:
+    """The word for an interval of log ratios, and one at least as wide that `sure` asks for what
+    needs an effect; the order of the questions is part of the rule."""
+    (low, high), (near, far) = interval, published.same()
+    beyond = low > far or high < near
+    if not published.effect:
+        if near < low and high < far:
+            return ClaimWord.REPRODUCED, "no effect, as published"
+        is_effect = beyond and (sure[0] > 0 or sure[1] < 0)
+        return (ClaimWord.LARGER, "an effect") if is_effect else (ClaimWord.NOT_RESOLVED, "neither")
+    if near < sure[0] and sure[1] < far:
+        return ClaimWord.REPRODUCED, "same size"
+    if far < 0:  # as if base and new were exchanged
+        low, high, far, sure = -high, -low, -near, (-sure[1], -sure[0])
+    if beyond and low <= far:
+        return _less(margin, max(-low, high), sure[1])
+    if sure[0] <= 0:
+        return ClaimWord.NOT_RESOLVED, "open"
+    return (ClaimWord.LARGER, "larger") if beyond else (ClaimWord.COMPATIBLE, "size open")
+
+
+def _less(margin: float, farthest: float, highest: float) -> tuple[ClaimWord, Why]:
+    """The word for less than the published size."""
+    if farthest < np.log1p(margin):
+        return ClaimWord.NO_EFFECT, "no effect"
+    if highest < 0:
+        return ClaimWord.REVERSED, "other side"
+    return ClaimWord.SMALLER, "smaller"

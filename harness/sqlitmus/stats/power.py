@@ -76,6 +76,27 @@ def blocks_to_resolve(
     return np.where(np.isfinite(blocks), blocks, 0).astype(np.int64)
 
 
+def blocks_to_clear(
+    logs: TrimmedMeans, distance: Array, inside: NDArray[np.bool_], alpha: float, sessions: int = 1
+) -> NDArray[np.int64]:
+    """About how many blocks bring each row's interval, at 1 - `alpha`, within `distance` of its
+    estimate, with 80 % power if the estimate is the truth.
+
+    Where the estimate lies `inside`, two ends must be cleared, so half of the misses are left for
+    each. Of several `sessions` as in `blocks_to_resolve`. Always more than the row has; 0 for no
+    distance and where it has no interval.
+    """
+    room = np.maximum(distance, 0)
+    each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(room))
+    deviation = logs.error * np.sqrt(logs.count / each)
+    at_one_end, at_both = (
+        _repetitions(deviation, room, 1 - alpha, power, sessions)
+        for power in (POWER, 1 - (1 - POWER) / 2)
+    )
+    blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
+    return np.where(np.isfinite(blocks) & (room > 0), blocks, 0).astype(np.int64)
+
+
 def _repetitions(
     deviation: Array, distance: Array, level: float, power: float, sessions: int
 ) -> Array:

@@ -17,13 +17,6 @@ other."""
 ClaimMetric = Literal[
     "steady", "wall", "loop", "cpu time", "average", "p50", "p99", "p999", "max", "file"
 ]
-ClaimWord = Literal[
-    "reproduced",
-    "same direction, different size",
-    "not resolved",
-    "reversed",
-    "not testable here",
-]
 # What several machines say together of one comparison.
 HoldsWord = Literal[
     "holds on all",

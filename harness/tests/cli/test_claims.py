@@ -1,6 +1,7 @@
 """`claims` as a whole: what it lists, measures, prints and writes."""
 
 import json
+from math import exp
 
 import pytest
 
@@ -10,7 +11,7 @@ from sqlitmus.run.processes import launch
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough
-from tests.fakes.instant import Desk, even
+from tests.fakes.instant import Desk, Pace, even
 
 CLAIM = """
 title = "The new one is faster"
@@ -58,8 +59,8 @@ def claims(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Call:
 def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     done = claims("faster", *OPTIONS)
     assert done.code == 0, done.err
-    assert "The new one is faster: reproduced." in done.out
-    assert "✓ reproduced: " in done.out
+    assert "1 published claim, measured here: reproduced." in done.out
+    assert "✓ reproduced" in done.out
     assert "Run again: ./just claims faster --blocks 12" in done.out
     assert "report: CLONE/results/STAMP-claims/report.html" in done.err
     run = desk.clone.latest()
@@ -70,20 +71,70 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
-def test_cases_that_a_row_compares_do_the_same_operations(desk: Desk, claims: Call) -> None:
-    piloted = MODES[MODES.index("[piloted]") :].split("\n\n")[0].replace("[piloted]", "[claims]")
-    desk.clone.write("scenarios/modes.toml", f"{MODES}\n{piloted}\n")
+# of the old one 5 ms are 1000 operations, of the new one 5000; the scenarios ask for 4 and 2
+ALIKE = [
+    ("get@workers=2", "piloted", 5000),
+    ("all", "piloted", 5000),
+    ("get@workers=2", "standard", 4),
+    ("all", "standard", 2),
+]
+
+
+@pytest.mark.parametrize(("other", "mode", "operations"), ALIKE)
+def test_cases_that_a_row_compares_do_the_same_operations(
+    desk: Desk, claims: Call, other: str, mode: str, operations: int
+) -> None:
+    of_claims = MODES[MODES.index(f"[{mode}]") :].split("\n\n")[0].replace(mode, "claims", 1)
+    desk.clone.write("scenarios/modes.toml", f"{MODES}\n{of_claims}\n")
     new = 'new = { case = "get", runner = "new" }'
-    desk.clone.replace("scenarios/claims/a-faster.toml", new, new.replace("get", "get@workers=2"))
-    # 5 ms are 1000 operations of the old one and 5000 of the new one
+    desk.clone.replace("scenarios/claims/a-faster.toml", new, new.replace("get", other))
     desk.instant.paces |= {"old": even(5000, "old"), "new": even(1000, "new")}
     assert claims("faster", "--size", "s", "--blocks", "1").code == 0
     counts = desk.clone.latest().plan().counts
     assert {case: list(cells) for case, cells in counts.items()} == {
         "get": ["old"],
-        "get@workers=2": ["new"],
+        other: ["new"],
     }
-    assert {one.operations for cells in counts.values() for one in cells.values()} == {5000}
+    assert {one.operations for cells in counts.values() for one in cells.values()} == {operations}
+    report = data.load((desk.clone.latest().path / "summary.json").read_bytes())
+    assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused
+
+
+def repeating(share: float, noise: float = 0) -> Pace:
+    """Operations of a runner that does this share of its work a second time; `noise` comes from
+    one invocation to the next, and says nothing of the runner."""
+
+    def time(_operations: int, number: int) -> float:
+        return 1000 * (1 + share) * exp(noise * (number * 5 % 7 - 3))
+
+    return time
+
+
+# published: +24 %; a runner that does that much of its work twice is what was published
+PLANTED = [
+    (0.24, 0.001, "reproduced"),
+    (0.10, 0.001, "smaller than published"),
+    (0.0, 0.001, "no effect"),
+    (0.60, 0.001, "larger than published"),
+    (-0.10, 0.001, "reversed"),
+    # the truth does not help a measurement that is too noisy to show it
+    (0.24, 0.1, "compatible"),
+    (0.24, 0.4, "not resolved"),
+]
+
+
+@pytest.mark.parametrize(("share", "noise", "word"), PLANTED)
+def test_a_planted_claim_gets_the_word_of_its_truth(
+    desk: Desk, claims: Call, share: float, noise: float, word: str
+) -> None:
+    desk.clone.replace("scenarios/claims/a-faster.toml", "published = 1.2,", "published = 1.24,")
+    desk.instant.paces |= {"old": repeating(share, noise), "new": even(1000, "new")}
+    done = claims("faster", *OPTIONS)
+    assert done.code == 0, done.err
+    assert f"1 published claim, measured here: {word}." in done.out
+    (line,) = [line for line in done.out.splitlines() if line.startswith("The new one is faster  ")]
+    assert line.split()[5] == "1.24×"
+    assert line.endswith(f" {word}")
 
 
 def test_only_a_claims_run_keeps_what_only_claims_show(
@@ -110,7 +161,7 @@ def test_a_claims_run_is_rendered_again_from_its_folder(
 def test_node_s_form_is_one_of_the_outputs(claims: Call) -> None:
     done = claims(*OPTIONS, "-q", "--format", "node")
     assert done.out.startswith("The new one is faster: old, new\n\n")
-    assert "get(): times as fast: a row        ***" in done.out
+    assert "\na row        ***" in done.out
 
 
 def test_the_list_measures_nothing(desk: Desk, claims: Call) -> None:

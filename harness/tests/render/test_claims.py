@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -18,6 +19,7 @@ from sqlitmus.render.terminal import nodecompare
 from sqlitmus.render.terminal.layout import laid_out
 from sqlitmus.results import summary as data
 from sqlitmus.results.claims import (
+    Group,
     Histograms,
     Latencies,
     Load,
@@ -27,8 +29,10 @@ from sqlitmus.results.claims import (
     ThreadPoint,
     Threads,
 )
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.claims import Row as ClaimRow
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.printing import as_markdown, as_text, check_80_columns
@@ -102,7 +106,7 @@ def test_a_terminal_without_unicode_gets_ascii(report: Report) -> None:
 
 
 def test_long_groups_are_folded_and_counted(long: Report) -> None:
-    folded = "22 rows: 6 reproduced, 8 same direction, different size, 8 not resolved"
+    folded = "22 rows: 4 smaller than published, 18 shown before"
     text = as_text(long, 150)
     assert f"{folded}; the HTML shows them" in text
     assert len(re.findall("^same 0 ", text, re.MULTILINE)) == 2
@@ -135,8 +139,8 @@ def test_the_page_has_each_row_with_its_verdict(report: Report) -> None:
     links = {attributes.get("href") for name, attributes in page.elements if name == "a"}
     assert "#claim-modes" in links
     text = " ".join(" ".join(page.words).split())
-    for word in claimwords.WORDS:
-        assert f"{word}: " in text
+    for word in ClaimWord:
+        assert f"{word.symbol} {word}" in text
     assert "2.00× 2.0 times as fast" in text
     assert "no ratio was published" in text
 
@@ -296,3 +300,28 @@ def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
     assert histograms.panels(Histograms("H", None, [], [])) == []
+
+
+GROUP = Group("times", "steady", "operation", [])
+
+
+def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
+    def shown(new_ns: float) -> Cell:
+        times = (Interval(2600.0, None, None), Interval(new_ns, None, None))
+        ratio = Speedup(1.2, 1.1, 1.3)
+        return claimwords.times(
+            ClaimRow("a", "r", "b", "n", "", None, None, "", False, ratio, *times), GROUP
+        )
+
+    assert shown(2700.0) == Cell(
+        "2.60\u202fµs \u2192 2.70\u202fµs", note="ratio of these medians: 0.963\u00d7"
+    )
+    assert shown(2600 / 1.21).note == ""
+
+
+def test_a_row_prints_its_band_and_its_guard() -> None:
+    row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why", same=(1.5, 3.0))
+    assert claimwords.same_size(row) == ""  # nothing was held against it
+    assert claimwords.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
+    guarded = claimwords.row_of(replace(row, guard=1.0456), GROUP).cells[4]
+    assert guarded.text == "compatible: why; 1.5 to 3 counts as the same, guard 1.05\u00d7"

@@ -10,17 +10,9 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Claim, Group, Row
-from sqlitmus.results.headline import ClaimOutcome, Statement
+from sqlitmus.results.headline import ClaimOutcomes, Statement
 from sqlitmus.results.report import Runner
-from sqlitmus.vocabulary.terms import ClaimWord
-
-_LESSONS: dict[ClaimWord, str] = {
-    "reproduced": "reproduced",
-    "same direction, different size": "different",
-    "not resolved": "unresolved",
-    "reversed": "reversed",
-    "not testable here": "untestable",
-}
+from sqlitmus.vocabulary.claimwords import ClaimWord
 
 
 def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[Claim]:
@@ -34,8 +26,10 @@ def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list
 
 
 def claims_headline(published: Sequence[Claim]) -> list[Statement]:
-    """The outcome of each claim."""
-    return [ClaimOutcome(claim.title, claim.counts) for claim in published]
+    """The outcomes of the claims; none for a run without."""
+    counts = Counter(claim.word for claim in published)
+    ordered = {word: counts[word] for word in ClaimWord if counts[word]}
+    return [ClaimOutcomes(ordered)] if published else []
 
 
 def _claim(
@@ -45,7 +39,9 @@ def _claim(
     groups: list[Group],
     runners: Sequence[Runner],
 ) -> Claim:
-    counts = _counts([row for group in groups for row in group.rows])
+    rows = [(row, row.verdict) for row in deciding(groups) if row.verdict]
+    words = Counter(word for _, word in rows)
+    lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
     rankings, threads, histograms = tables(series, claim.tables)
     return Claim(
         name=claim.name,
@@ -53,8 +49,10 @@ def _claim(
         source=claim.source,
         published_on=claim.published_on,
         hypothesis=claim.hypothesis,
-        counts=counts,
-        lessons=[(word, getattr(claim.lessons, _LESSONS[word])) for word in counts],
+        counts={word: words[word] for word in ClaimWord if words[word]},
+        word=ClaimWord.of_all(words),
+        first=next((row for row, _ in rows if row.ratio or row.difference), rows[0][0]),
+        lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
         here=_here(run, claim, runners),
         differences=claim.differences,
         untestable=claim.untestable,
@@ -66,13 +64,21 @@ def _claim(
     )
 
 
-def _counts(rows: Sequence[Row]) -> dict[ClaimWord, int]:
-    """How many key rows have which word, in the order of the words; of all rows without keys."""
-    asked = [row for row in rows if row.published is not None]
-    asked = asked or [row for row in rows if row.verdict]
-    deciding = [row for row in asked if row.key] or asked
-    counts = Counter(row.verdict for row in deciding)
-    return {word: counts[word] for word in _LESSONS if counts[word]}
+def deciding(groups: Sequence[Group]) -> list[Row]:
+    """The rows that a claim's word comes from: its key rows, or without any all that a figure was
+    published for, or that cannot be tested; of those that show the same measurement, one."""
+    every = [row for group in groups for row in group.rows]
+    rows = [r for r in every if r.published is not None] or [r for r in every if r.verdict]
+    return [row for row in rows if row.key and not row.repeats] or [
+        row for row in rows if not row.repeats
+    ]
+
+
+def _lesson(lessons: claims.Lessons, row: Row, word: ClaimWord) -> str:
+    """What a row of this word teaches; an effect where none was published reverses the claim."""
+    if word is ClaimWord.LARGER and not (row.expects_effect and lessons.larger):
+        return lessons.different if row.expects_effect else lessons.reversed
+    return getattr(lessons, word.lesson)
 
 
 def _here(run: RunData, claim: claims.Claim, runners: Sequence[Runner]) -> list[str]:

@@ -1,6 +1,6 @@
 """The rows of all claims of a run: published ratio, own ratio, verdict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from math import exp
 
@@ -9,6 +9,7 @@ import numpy as np
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.claims.details import width
 from sqlitmus.analysis.claims.series import NotHereError, Series, log_means, median, shared, some
+from sqlitmus.analysis.claims.words import Asked, worded
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.pairs import Question
@@ -16,33 +17,11 @@ from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.estimate import Interval, Speedup
-from sqlitmus.stats.claim import Decision, Published, Why, decide
+from sqlitmus.stats.claim import Published, Rule
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import counted
 
-_REASONS: dict[Why, str] = {
-    "few blocks": f"fewer than {MIN_BLOCKS} blocks in which both have a value",
-    "no interval": "the same ratio in most blocks, so no interval can be had",
-    "includes 1": "the interval includes 1",
-    "corrected": "not resolved after the correction for all rows of the run",
-    "noise": "within what the canary did to itself",
-    "neither": "neither a difference nor its absence is resolved",
-    "other side": "the difference is the other way round here",
-    "an effect": "an effect where none was published",
-    "same size": "{low:.3g} to {high:.3g} counts as the same",
-    "smaller": "smaller: {low:.3g} to {high:.3g} would count as the same",
-    "larger": "larger: {low:.3g} to {high:.3g} would count as the same",
-    "no effect": "within {low:.3g} to {high:.3g}, which counts as no effect",
-}
-_OF_DIFFERENCES: dict[Why, str] = {
-    **_REASONS,
-    "no interval": "the same difference in most blocks, so no interval can be had",
-    "includes 1": "the interval includes 0",
-    "same size": "{low:.3g} to {high:.3g} ms counts as the same",
-    "smaller": "smaller: {low:.3g} to {high:.3g} ms would count as the same",
-    "larger": "larger: {low:.3g} to {high:.3g} ms would count as the same",
-}
 NS_PER_MS = 1e6
 PAGE = 4096  # files are whole pages of it
 
@@ -65,6 +44,13 @@ class _Draft:
         if self.group.metric == "file" and self.times is not None:
             return PAGE / float(min(map(np.nanmin, self.times)))
         return width(self.group.metric)
+
+    @property
+    def shows(self) -> Hashable:
+        """What tells its measurement from others: the cells, the metric, the unit, and whether it
+        is a ratio."""
+        group = self.group
+        return self.row.base, self.row.new, group.metric, group.per, group.compare
 
     def published(self) -> Published | None:
         """What the row is held against; None where no ratio was published."""
@@ -135,7 +121,11 @@ def _drafts(
         published = row.published
         if published is not None and group.compare == "difference":
             published *= NS_PER_MS
-        blank = Row(row.name, "", "", "", row.said, published, "not testable here", "", key=row.key)
+        blank = Row(
+            *(row.name, "", "", "", row.said, published, ClaimWord.NOT_TESTABLE, ""),
+            key=row.key,
+            saves=group.compare == "difference",
+        )
         why = row.untestable
         if not why and have is not None and group.cores > have:
             why = f"needs {counted(group.cores, 'core')}; this machine has {have}"
@@ -164,6 +154,8 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
             raise NotHereError("a process that warms up by time did no fixed number of operations")
         if base_work != new_work:
             raise NotHereError("the two processes were given different numbers of operations")
+    elif not series.equal_work(*spots):
+        raise NotHereError("the two were given different numbers of operations in an iteration")
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
         blocks = series.blocks(metric, spot)
@@ -197,7 +189,7 @@ def _unit(group: claims.ClaimGroup, drafts: Sequence[_Draft]) -> Unit:
 
 
 def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
-    """The rows with their ratios, and with verdicts where a ratio was published."""
+    """The rows with their ratios, and with words where a ratio was published."""
     rows = [draft.row for draft in drafts]
     times = {n: draft.times for n, draft in enumerate(drafts) if draft.times is not None}
     if not times:
@@ -214,17 +206,36 @@ def _finished(drafts: Sequence[_Draft], question: Question) -> list[Row]:
             rows[n] = replace(rows[n], ratio=_ratio(figure), rate=rated)
         else:
             rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
-    asked = [(at, n, p) for at, n in enumerate(here) if (p := drafts[n].published())]
-    decisions = decide(
-        some(means, [at for at, _, _ in asked]),
-        [published for _, _, published in asked],
-        question.correction,
-        np.array([drafts[n].noise(drafts[n].guard) for _, n, _ in asked]),
-    )
-    for (_, n, published), decision in zip(asked, decisions, strict=True):
-        reason = _reason(decision, published, drafts[n].scale_ns)
-        rows[n] = replace(rows[n], verdict=decision.word, reason=reason)
-    return rows
+    asked = {
+        n: Asked(
+            rows[n],
+            published,
+            drafts[n].noise(drafts[n].guard),
+            drafts[n].shows,
+            drafts[n].scale_ns,
+        )
+        for n in here
+        if (published := drafts[n].published())
+    }
+    of_asked = some(means, [at for at, n in enumerate(here) if n in asked])
+    rule = Rule(question.margin, question.correction, question.sessions)
+    for n, row in zip(asked, worded(list(asked.values()), of_asked, rule), strict=True):
+        rows[n] = row
+    return _once(drafts, rows)
+
+
+def _once(drafts: Sequence[_Draft], rows: Sequence[Row]) -> list[Row]:
+    """Rows of a claim that show the same measurement name the one that counts: a key row, or else
+    the first."""
+    first: dict[Hashable, int] = {}
+    marked = list(rows)
+    for n in sorted(range(len(rows)), key=lambda n: not rows[n].key):
+        if rows[n].verdict is not None and drafts[n].times is not None:
+            counts = first.setdefault((drafts[n].claim, drafts[n].shows), n)
+            if counts != n:
+                repeats = f"{drafts[counts].group.title}: {rows[counts].name}"
+                marked[n] = replace(rows[n], repeats=repeats)
+    return marked
 
 
 def _figures(means: TrimmedMeans) -> list[Interval | None]:
@@ -246,11 +257,3 @@ def _ratio(log: Interval | None) -> Speedup | None:
 def _times(each: Interval, scale: float) -> Interval:
     low, high = (None if end is None else end * scale for end in (each.low, each.high))
     return Interval(each.value * scale, low, high)
-
-
-def _reason(decision: Decision, published: Published, scale: float | None) -> str:
-    low, high = published.same()
-    if scale is None:
-        return _REASONS[decision.why].format(low=exp(low), high=exp(high))
-    in_ms = scale / NS_PER_MS
-    return _OF_DIFFERENCES[decision.why].format(low=low * in_ms, high=high * in_ms)

@@ -133,6 +133,19 @@ class Series:
         case = self.run.plan.cases[spot.case]
         return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
 
+    def equal_work(self, base: Spot, new: Spot) -> bool:
+        """Whether an iteration of both does as many operations, altogether or on each thread, or as
+        many units of work: a table that is filled twice as far is another table."""
+        asked = [self._asked(spot) for spot in (base, new)]
+        return any(one == other for one, other in zip(*asked, strict=True))
+
+    def _asked(self, spot: Spot) -> tuple[float, float, float]:
+        """Operations in an iteration, those of each thread, and their units of work."""
+        case = self.run.plan.cases[spot.case]
+        counts = self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
+        operations = counts.operations if counts else case.operations
+        return operations, operations / threads(case), operations * case.per_operation
+
     def _recorded(self, metric: str) -> Array:
         samples, details = self.run.samples, self.run.details
         if metric == "wall":

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from math import log
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
@@ -40,14 +41,21 @@ from sqlitmus.results.claims import (
 )
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import ClaimWord
 
 NONE = "\u2013"
 # More rows than these are folded by runner.
 FOLD = 10
 # Counts below this have a digit or two behind the point.
 FEW = 10
+
+CLAIM = Column("claim", "claim", "text")
+ANSWERS = [
+    Column("published", "published"),
+    Column("here", "here [95 %]"),
+    Column("word", "word", "text"),
+]
 
 T = TypeVar("T")
 Figure = tuple[str, Callable[[T], str]]
@@ -65,47 +73,71 @@ DIFFERENCE = Column("difference", "less here [95 %]")
 SIZE = Column("here", "× as small here [95 %]")
 
 
-@dataclass(frozen=True, slots=True)
-class WordLook:
-    """A verdict's symbol, the same in ASCII, its style class, and what it means."""
-
-    symbol: str
-    ascii: str
-    style: str
-    meaning: str
-
-
-WORDS: dict[ClaimWord, WordLook] = {
-    "reproduced": WordLook("\u2713", "+", "same", "resolved, and about as large as published"),
-    "same direction, different size": WordLook(
-        "~", "~", "other", "resolved on the published side of 1, but not as large or larger"
-    ),
-    "not resolved": WordLook("?", "?", "open", "this run cannot tell it from 1"),
-    "reversed": WordLook("\u2717", "x", "turned", "resolved on the other side of 1"),
-    "not testable here": WordLook("\u2205", "0", "open", "not measured here, for the reason given"),
-}
+# Ratio and medians that are farther apart stand beside each other.
+APART = 1.02
 READING = (
     "1.20\u00d7 as fast means that the new one does 1.20 times as much in the same time. Absolute "
-    "times depend on the machine; the ratio is the claim."
+    "times depend on the machine; the ratio is the claim. Times are medians over all blocks; the "
+    "ratio is the trimmed mean of the ratios within blocks, where what slows both sides cancels."
+)
+RULE = (
+    "A row's word is read off its interval, drawn out by the correction for all rows and by the "
+    "guard, the noise that the canary showed in a case, if any: a noisier measurement never gets a "
+    "word that settles more."
 )
 
 
 def build(report: Report) -> Document:
     """The document of a run of claims: each claim with its rows and tables."""
-    entries = [
-        LegendEntry(Mark(look.symbol, look.ascii), word, look.meaning, look.style)
-        for word, look in WORDS.items()
-    ]
+    entries = [LegendEntry(mark(word), word, word.meaning, word.style) for word in ClaimWord]
     reading: list[Block] = [
         Legend(entries),
-        Paragraph(READING, "dim"),
+        Paragraph(f"{READING} {RULE}", "dim"),
         Paragraph(correction(report), "dim"),
     ]
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
     cells = replace(matrix(report), detail=True)
     sections = [*(_claim(claim, report.claims) for claim in report.claims), cells]
-    return parts.document(report, facts, sections, reading)
+    document = parts.document(report, facts, sections, reading)
+    return replace(document, answers=answers(report.claims))
+
+
+def answers(claims: Sequence[Claim]) -> Table:
+    """A line for each claim: a published figure, the one from here, the claim's word."""
+    rows = [
+        TableRow(
+            Head(claim.title, link=f"claim-{claim.name}"),
+            [
+                figure_of(claim.first),
+                here(claim.first),
+                Cell(
+                    claim.word,
+                    mark=mark(claim.word),
+                    note=deciding(claim),
+                    style=claim.word.style,
+                    emphasis="strong",
+                ),
+            ],
+            style=claim.word.style,
+        )
+        for claim in claims
+    ]
+    return Table("answers", CLAIM, ANSWERS, rows, title="Do they hold?")
+
+
+def figure_of(row: Row) -> Cell:
+    """The published figure, and what it is of."""
+    return replace(published(row), note=" \u00b7 ".join(filter(None, (row.name, row.runner))))
+
+
+def deciding(claim: Claim) -> str:
+    """How many rows decide and what they came to, of which the line shows the first; nothing of a
+    single row."""
+    number = sum(claim.counts.values())
+    if len(claim.counts) == 1:
+        return f"all {number} rows" if number > 1 else ""
+    return f"{counted(number, 'row')}: {sentences.outcome(claim.counts)}"
 
 
 def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
@@ -125,8 +157,7 @@ def _contradiction(claim: Claim, every: Sequence[Claim]) -> Iterator[Paragraph]:
     """A sentence on the publication that says otherwise, with what came out of it here."""
     for other in every:
         if claim.contradicts == other.name:
-            word = sentences.outcome(other.counts) or "not measured"
-            text = f"Another publication says otherwise: {other.title} (here: {word})."
+            text = f"Another publication says otherwise: {other.title} (here: {other.word})."
             yield Paragraph(text, link=f"claim-{other.name}")
             return
     if claim.contradicts:
@@ -153,41 +184,85 @@ def _group(ident: str, group: Group) -> Section:
 
 def row_of(row: Row, group: Group) -> TableRow:
     """A row of a group: a ratio or a difference, and what was published."""
-    look = WORDS[row.verdict] if row.verdict else None
-    published = ""
-    if row.published:
-        ratio = Speedup(row.published, None, None)
-        saved = group.compare == "difference"
-        published = fmt.duration(row.published) if saved else fmt.speedup(ratio)[0]
-    write = _size if group.metric == "file" else _time
-    times = [write(time) for time in (row.base_time, row.new_time) if time]
-    word = row.verdict or (f"no {group.compare} was published" if _here(row) else "not measured")
-    figure = Cell(NONE)
-    if row.ratio:
-        figure = Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
-    elif row.difference:
-        figure = Cell(*fmt.time(row.difference), emphasis="strong", value=row.difference)
+    word = row.verdict
+    text = word or (f"no {group.compare} was published" if _here(row) else "not measured")
+    why = "; ".join(filter(None, (row.reason, same_size(row), repeated(row))))
     return TableRow(
         Head(row.name),
         [
             Cell(row.runner),
-            Cell(published, note=row.said, value=row.published),
-            figure,
-            Cell(" \u2192 ".join(times)),
+            published(row),
+            here(row),
+            times(row, group),
             Cell(
-                f"{word}: {row.reason}" if row.reason else word,
-                mark=Mark(look.symbol, look.ascii) if look else None,
-                style=look.style if look else "na",
+                f"{text}: {why}" if why else text,
+                mark=mark(word) if word else None,
+                style=word.style if word else "na",
             ),
             Cell(str(row.blocks), value=row.blocks) if _here(row) else Cell(),
         ],
-        style=look.style if look else "",
+        style=word.style if word else "",
     )
 
 
 def _here(row: Row) -> bool:
     """Whether the row has a figure of this machine."""
     return bool(row.ratio or row.difference)
+
+
+def mark(word: ClaimWord) -> Mark:
+    """The word's symbol."""
+    return Mark(word.symbol, word.ascii)
+
+
+def published(row: Row) -> Cell:
+    """The published figure, and what the publication said."""
+    if row.published is None:
+        return Cell("", note=row.said)
+    write = fmt.duration if row.saves else _ratio
+    return Cell(write(row.published), note=row.said, value=row.published)
+
+
+def here(row: Row) -> Cell:
+    """The ratio or difference that was measured."""
+    if row.ratio:
+        return Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+    if row.difference:
+        return Cell(*fmt.time(row.difference), emphasis="strong", value=row.difference)
+    return Cell(NONE)
+
+
+def same_size(row: Row) -> str:
+    """What counts as the published size, and the canary's noise, which draws out the interval."""
+    if row.same is None or row.guard is None:
+        return ""
+    low, high = row.same
+    if row.saves:
+        guard = f", guard {fmt.duration(row.guard)}" if row.guard else ""
+        return f"{fmt.duration(low)} to {fmt.duration(high)} counts as the same{guard}"
+    guard = "" if row.guard == 1 else f", guard {row.guard:.3g}\u00d7"
+    return f"{low:.3g} to {high:.3g} counts as the same{guard}"
+
+
+def repeated(row: Row) -> str:
+    """Which row is counted in the place of this one."""
+    return f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
+
+
+def times(row: Row, group: Group) -> Cell:
+    """Both medians; with their own ratio where it is not that of the row."""
+    if row.base_time is None or row.new_time is None:
+        return Cell()
+    write = _size if group.metric == "file" else _time
+    both = " \u2192 ".join(write(time) for time in (row.base_time, row.new_time))
+    of_medians = row.base_time.value / row.new_time.value if row.new_time.value else None
+    if not row.ratio or not of_medians or abs(log(of_medians / row.ratio.value)) < log(APART):
+        return Cell(both)
+    return Cell(both, note=f"ratio of these medians: {_ratio(of_medians)}")
+
+
+def _ratio(value: float) -> str:
+    return fmt.speedup(Speedup(value, None, None))[0]
 
 
 def _cells(
@@ -203,9 +278,11 @@ def _cells(
 
 
 def tally(rows: Sequence[Row]) -> str:
-    """`41 rows: 38 reproduced, 3 not resolved`."""
-    counts = Counter(row.verdict for row in rows if row.verdict)
-    parts = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
+    """`41 rows: 38 reproduced, 3 not resolved`; a measurement that is shown twice counts once."""
+    counts = Counter(row.verdict for row in rows if row.verdict and not row.repeats)
+    parts = [f"{counts[word]} {word}" for word in ClaimWord if counts[word]]
+    if repeats := sum(bool(row.repeats) for row in rows):
+        parts.append(f"{repeats} shown before")
     count = counted(len(rows), "row")
     return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
 
@@ -294,7 +371,7 @@ def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
 
 def facts(claim: Claim) -> Iterator[tuple[str, str]]:
     """What stands above a claim's rows, as names and texts."""
-    yield "Outcome", sentences.outcome(claim.counts)
+    yield "Outcome", f"{claim.word}; {deciding(claim)}" if len(claim.counts) > 1 else claim.word
     for word, lesson in claim.lessons:
         yield "Lesson" if len(claim.lessons) == 1 else f"Where {word}", lesson
     yield "Hypothesis", claim.hypothesis
@@ -309,14 +386,15 @@ def facts(claim: Claim) -> Iterator[tuple[str, str]]:
 
 def correction(report: Report) -> str:
     """What was done about the number of rows, as a sentence."""
-    rows = [row for claim in report.claims for group in claim.groups for row in group.rows]
-    count = counted(sum(bool(r.published and _here(r)) for r in rows), "row")
+    groups = [group for claim in report.claims for group in claim.groups]
+    family = {(r.base, r.new, g.metric, g.unit) for g in groups for r in g.rows if r.judged}
+    count = counted(len(family), "measurement")
     how = {
         "none": "are not corrected for their number",
-        "bh": f"are corrected for {count} by Benjamini\u2013Hochberg",
-        "holm": f"are corrected for {count} by Holm",
+        "bh": f"are corrected for {count} by Benjamini and Yekutieli's intervals",
+        "holm": f"are corrected for {count} by Bonferroni's intervals",
     }[report.correction]
-    return f"Verdicts {how}; brackets are 95 % intervals."
+    return f"Words {how}; brackets are 95 % intervals."
 
 
 def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:

@@ -233,6 +233,7 @@ class Document:
 
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
+    `answers` is a table that belongs to the headline, if there is one.
     """
 
     title: str
@@ -243,8 +244,11 @@ class Document:
     sections: list[Section]
     foot: list[Block]
     whole: str
+    answers: Table | None = None
 
     def tables(self) -> Iterator[Table]:
         """Every table, in order."""
+        if self.answers:
+            yield self.answers
         for section in self.sections:
             yield from section.tables()

@@ -7,7 +7,7 @@ from sqlitmus.render.document.order import capital, leads, ratio
 from sqlitmus.results.headline import (
     Agreed,
     Broken,
-    ClaimOutcome,
+    ClaimOutcomes,
     Contradicted,
     FewBlocks,
     Holding,
@@ -19,8 +19,9 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
+from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
-from sqlitmus.vocabulary.terms import ClaimWord, Grade, HoldsWord
+from sqlitmus.vocabulary.terms import Grade, HoldsWord
 from sqlitmus.vocabulary.verdicts import Side
 
 PROBLEMS = {"wrong": "gave wrong answers", "failed": "failed"}
@@ -66,8 +67,9 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
         case NoOrder():
             only = "Only controls were measured; they choose no runtime."
             return only if said.measured else "Nothing was measured."
-        case ClaimOutcome():
-            return ended(f"{said.title}: {outcome(said.counts)}")
+        case ClaimOutcomes():
+            count = counted(sum(said.counts.values()), "published claim")
+            return ended(f"{count}, measured here: {outcome(said.counts)}")
         case Unpaired():
             return unpaired(said)
         case Holding():
@@ -82,7 +84,7 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:
-    """The word that all rows agree on, or how many have which."""
+    """The word that all agree on, or how many have which."""
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{number} {word}" for word, number in counts.items())

@@ -66,6 +66,8 @@ def _rows(table: Table, *, all_rows: bool) -> list[Row]:
 
 def _page(document: Document, fitting: Collection[int], *, all_rows: bool) -> str:
     parts = [f"# {text(document.title)}", *map(text, document.headline)]
+    if document.answers:
+        parts += _table(document.answers, fitting, all_rows=all_rows)
     parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))
     parts.append(
         " · ".join(f"{text(name)} {code(value)}" if name else text(value)

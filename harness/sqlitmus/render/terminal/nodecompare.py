@@ -6,6 +6,7 @@ half-widths at 95, 99 and 99.9 %. What sqlitmus itself says stands below, under 
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from sqlitmus.render.document.comparison import subjects
@@ -83,12 +84,16 @@ def quoted(text: str) -> str:
 
 
 def by_claim_and_runner(report: Report) -> Iterator[tuple[str, list[Rated], list[Judged]]]:
-    """The rows that have a ratio, for each claim and runner."""
+    """The rows that have a ratio, for each claim and runner; names that several groups have come
+    with the group's title."""
     for claim in report.claims:
         rows = [(group, row) for group in claim.groups for row in group.rows if row.rate]
         for runner in dict.fromkeys(row.runner for _, row in rows):
+            rated_rows = [(group.title, row) for group, row in rows if row.runner == runner]
+            times = Counter(row.name for _, row in rated_rows)
             mine = [
-                (f"{group.title}: {row.name}", row) for group, row in rows if row.runner == runner
+                (row.name if times[row.name] == 1 else f"{title}: {row.name}", row)
+                for title, row in rated_rows
             ]
             yield (
                 f"{claim.title}: {runner}",

@@ -72,6 +72,9 @@ def _parts(
     yield _line(" \u00b7 ".join(facts), "dim")
     yield Text()
     yield from (_line(text) for text in document.headline)
+    if document.answers:
+        yield from _table(document.answers, width, plain=plain, all_rows=all_rows)
+        yield Text()
     yield from (_line(f"! {notice.text}", "yellow") for notice in document.notices)
     yield from (_line(text, "dim") for text in document.trust)
     for section in document.sections:
