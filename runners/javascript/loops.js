@@ -121,7 +121,8 @@ function executionSource(step, index, args, source, verify) {
       return `${before} const r = ${call}; if (r) { rows++; ${read("r")} } ${after} ${closes("r ? 1 : 0")}`;
     case "all":
       return `${before} const rs = ${call}; const m = rs.length; rows += m;
-        ${each(read("r"))} ${after} ${closes("m")}`;
+        ${read("r") && `for (let x = 0; x < m; x++) { const r = rs[x]; ${read("r")} }`}
+        ${after} ${closes("m")}`;
     case "iterate":
       return `${before} const was = rows;
         for (const r of ${call}) { rows++; ${read("r")} } ${after} ${closes("rows - was")}`;
@@ -129,10 +130,6 @@ function executionSource(step, index, args, source, verify) {
       return `${before} const a = ${call}; affected += a; h = (Math.imul(h, 31) + a) | 0; ${after} ${closes("a")}`;
   }
 }
-
-/** A loop over a list of rows, or none where nothing of a row is looked at. */
-const each = (read) =>
-  read === "" ? "" : `for (let x = 0; x < m; x++) { const r = rs[x]; ${read} }`;
 
 function statementSource(step, index, args, source) {
   const q = `q${index}`;

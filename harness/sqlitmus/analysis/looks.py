@@ -24,5 +24,5 @@ def _settled(case: Case) -> bool:
     """Whether each pair of runners that are ok has an answer; a runner alone never has one."""
     names = [cell.runner for cell in case.cells if cell.outcome == "ok"]
     pairs = [(name, other) for place, name in enumerate(names) for other in names[:place]]
-    found = [case.comparisons.of(*pair) for pair in pairs]
-    return bool(found) and all(c and c.verdict not in OPEN for c in found)
+    compared = [case.comparisons.of(*pair) for pair in pairs]
+    return bool(compared) and all(c and c.verdict not in OPEN for c in compared)

@@ -25,7 +25,7 @@ def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
         if not getattr(claim, name).strip():
             yield (name,), "is empty; say it in a sentence, or nobody can check the claim"
     for name, lesson in claim.lessons:
-        if not str(lesson).strip():
+        if name in claim.lessons.model_fields_set and not str(lesson).strip():
             yield ("lessons", name), "is empty; say what that outcome means for a service"
     for number, group in enumerate(claim.groups):
         yield from _group(group, ("groups", number), catalog)
@@ -76,7 +76,8 @@ def _group(group: ClaimGroup, at: Place, catalog: Catalog) -> Iterator[tuple[Pla
 def _figure(group: ClaimGroup, row: ClaimRow) -> Iterator[str]:
     if row.published is None:
         return
-    yield from claimfigures.problems(row.published, row.said)
+    saves = group.compare == "difference"
+    yield from claimfigures.problems(row.published, row.said, saves=saves)
     low, high = 1 / group.tolerance, group.tolerance
     if group.expects == "no effect" and not low <= row.published <= high:
         yield (

@@ -45,3 +45,11 @@ def test_words_that_say_another_figure_or_none_are_refused(
 ) -> None:
     (text,) = problems(published, said)
     assert problem in text
+
+
+def test_what_a_row_saves_is_held_against_a_difference() -> None:
+    words = "312.3 ms against 2.2 ms"
+    assert list(problems(310.1, words, saves=True)) == []
+    (text,) = problems(143.85, words, saves=True)
+    assert text == "published = 143.85, but '312.3 ms against 2.2 ms' saves 310.1 ms; correct one"
+    assert list(problems(153.0, "154.8 ms, the second of three, against 2 ms", saves=True)) == []

@@ -86,7 +86,7 @@ def test_a_run_without_a_machines_name_is_unnamed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "cvs"], "there is no format 'cvs'; expected one of csv, json, markdown, bmf"),
+        (["--format", "cvs"], "there is no format 'cvs'; expected one of csv, claims-csv, json"),
         (["--limit", "900"], "--limit is for --format markdown; csv is always whole"),
         (["--format", "markdown", "--limit", "9"], "--limit 9: not even the legend fits; give at"),
         (["--reference", "deno"], "'deno' cannot be the reference: it took no part in this run."),

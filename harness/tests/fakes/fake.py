@@ -398,24 +398,27 @@ REFUSALS = {
 def skips_column() -> None:
     """Never look at the last column."""
     honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows: honest(
-        tally, columns[:-1], [tuple(row)[:-1] for row in rows]
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
+        tally, columns[:-1], [tuple(row)[:-1] for row in rows], *read
     )
 
 
 def one_row_less() -> None:
     """Stop before the last row."""
     honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows: honest(tally, columns, rows[:-1])
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
+        tally, columns, rows[:-1], *read
+    )
 
 
 def rounds_53_bit() -> None:
     """Carry integers as doubles."""
     honest = values.Tally.result
-    values.Tally.result = lambda tally, columns, rows: honest(
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
         tally,
         columns,
         [tuple(int(float(v)) if isinstance(v, int) else v for v in row) for row in rows],
+        *read,
     )
 
 

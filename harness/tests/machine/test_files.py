@@ -48,4 +48,4 @@ def test_the_longest_name_leaves_room_for_the_folder_of_a_clone() -> None:
     ]
     case, runner = max(cases, key=len), max(loaded.runners, key=len)
     folder = "results/2026-01-01T000000Z-a-label-of-20-chars/logs"
-    assert len(f"{folder}/{case}.{runner}.measure.result.json") < 260 - 60
+    assert len(f"{folder}/{case}.{runner}.measure.result.json") <= 260 - 60
