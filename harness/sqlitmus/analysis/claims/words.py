@@ -28,7 +28,7 @@ REASONS: dict[Why, str] = {
 }
 FACTOR = 2  # a share from here on is told as a factor
 NS_PER_MS = 1e6
-MANY = 1000  # blocks that nobody measures
+MANY = 1000  # blocks that nobody measures; times that need no digit behind the point
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ def _share(of: Asked, decision: Decision) -> str:
     rounded = ceil if smaller else floor
     if share < FACTOR:
         return f"{rounded(share * 100)} % of"
-    return f"{rounded(share * 10) / 10:g} times"
+    if share < MANY:
+        return f"{rounded(share * 10) / 10:g} times"
+    return f"{rounded(share):,} times"
 
 
 def _rounded(blocks: int) -> int:

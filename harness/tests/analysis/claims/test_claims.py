@@ -107,7 +107,7 @@ def test_a_difference_is_judged_in_its_own_unit() -> None:
         "turned": ("reversed", "the difference is the other way round here"),
         "noisy": ("smaller than published", "at most 32 % of the published effect"),
         "far smaller": ("no effect", "within the margin of 0"),
-        "far larger": ("larger than published", "at least 1.77687e+06 times the published effect"),
+        "far larger": ("larger than published", "at least 1,776,870 times the published effect"),
         "not published": (None, ""),
     }
     for one in found.values():
