@@ -19,6 +19,21 @@ WARMUP, ITERATIONS = MEASURE.get("warmup_iterations", 0), MEASURE.get("iteration
 _act, _, _whose = sys.argv[1].partition("@")
 ACT = _act if _whose == str(FIRST // WORKERS) else ""
 
+PARENT = """
+import os, pathlib, signal, sys
+take, taken = (pathlib.Path(f"{sys.argv[1]}.{name}") for name in ("take", "taken"))
+parent = os.getpid()
+if os.fork():
+    pathlib.Path(sys.argv[1] + ".held").touch()
+    while not take.exists():
+        os.sched_yield()
+    os._exit(0)
+while os.getppid() == parent:
+    os.sched_yield()
+taken.touch()
+signal.pause()
+"""  # ends while its child lives on, once a file tells it to
+
 
 def main() -> None:
     """One job."""
@@ -65,17 +80,30 @@ def iterate(number: int) -> None:
 
 
 def befall() -> None:
-    """What ends a process at once."""
+    """What ends a process at once, or what it leaves behind."""
     if ACT == "crash":
         sys.exit("out of luck")
     if ACT == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
+    trace = os.environ.get("SQLITMUS_TRACE", "")
+    if ACT == "hands on":
+        subprocess.Popen([sys.executable, "-I", "-S", "-c", PARENT, trace])
+        until(Path(trace + ".held"))
+    if ACT == "takes":
+        Path(trace + ".take").touch()
+        until(Path(trace + ".taken"))
     if ACT == "quit":
         answer()
         sys.exit(0)
     if ACT == "failed":
         answer(status="failed", error={"message": "database is locked", "sqlite_code": 5})
         sys.exit(1)
+
+
+def until(file: Path) -> None:
+    """Wait for what another process tells by `file`."""
+    while not file.exists():
+        os.sched_yield()
 
 
 def say(*pieces: str) -> None:

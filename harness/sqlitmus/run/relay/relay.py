@@ -124,22 +124,26 @@ class _Watch:
                 self.idle[place] = (cpu_ns - used) / waited
 
     def arrived(self, processes: Sequence[Sequence[int]]) -> None:
-        """All have started, as these processes; what else has become a child of the harness is of
-        the seat that its environment names, if any."""
+        """All have started, as these processes."""
         self._known.update(*processes)
-        for pid in self._new():
-            place = process_tree.variable(pid, PLACE)
-            if place is not None and place.isdecimal() and int(place) < len(self.left):
-                self.left[int(place)].append(pid)
+        self._tell_apart(None)
 
     def had_the_turn(self, place: int) -> None:
-        """Whatever has become a child of the harness since the last turn is of that seat."""
-        self.left[place] += self._new()
+        """That seat may have left something running."""
+        self._tell_apart(place)
 
-    def _new(self) -> list[int]:
-        new = [pid for pid in process_tree.children() if pid not in self._known]
-        self._known.update(new)
-        return new
+    def _tell_apart(self, place: int | None) -> None:
+        """What has become a child of the harness is of the seat that its environment names: a
+        process is handed on when its parent ends, which may be in another's turn. What names none
+        is of `place`, who had the turn; if nobody had it, it is asked again after the next one."""
+        for pid in process_tree.children():
+            if pid in self._known:
+                continue
+            named = process_tree.variable(pid, PLACE)
+            at = int(named) if named is not None and named.isdecimal() else place
+            if at is not None and at < len(self.left):
+                self._known.add(pid)
+                self.left[at].append(pid)
 
 
 def _go_on(stopped: Callable[[], bool]) -> None:

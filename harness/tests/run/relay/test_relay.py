@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machine import standby
+from sqlitmus.machine import leftovers, standby
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay import relay
@@ -98,6 +98,14 @@ def test_an_accident_costs_its_own_cell_only(
     assert second.steady_ns is None
     assert (first.invocation.problem, third.invocation.problem) == (None, None)
     assert (first.steady_ns, third.steady_ns) == pytest.approx((200_000.0, 200_000.0))
+
+
+def test_what_is_handed_on_in_anothers_turn_is_not_the_others(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    with leftovers.none_outlive():
+        told = play(tmp_path, hyperfine_program, "", "hands on", "takes")
+    assert [bool(one.left) for one in told] == [False, True, False]
 
 
 def test_a_hanging_one_is_ended_with_what_it_started(
