@@ -15,6 +15,7 @@ from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
 from sqlitmus.run.agenda import Agenda
 from sqlitmus.run.context import Context
+from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
@@ -23,7 +24,7 @@ from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Seating
 from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
 from sqlitmus.run.verify import Answers
-from sqlitmus.vocabulary.detail import Detail, detail
+from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
@@ -199,6 +200,7 @@ class Measuring:
             lines.append(
                 to_sample(slot, take, result.attempt, digest=seating.digest, turned=result)
             )
+            self._keep_detail(slot, take, result.attempt)
         self._directory.add_set(lines)
         for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
             self._did(slot, sample)
@@ -231,11 +233,8 @@ class Measuring:
         if self._context.stop.requested > 1:
             return False
         sample, iterations = to_sample(slot, take, attempt, digest=digest)
-        details = None
-        # Only claims show them; another run would pay for a line per invocation that none reads.
-        if self._plan.kind == "claims" and sample.outcome == "ok" and attempt.invocation.result:
-            details = detail(slot.position, take, attempt.invocation.result, attempt.launch)
-        self._save(sample, iterations, details)
+        self._keep_detail(slot, take, attempt)
+        self._directory.add_sample(sample, iterations)
         self._did(slot, sample)
         return True
 
@@ -256,10 +255,11 @@ class Measuring:
             milestone=milestone,
         )
 
-    def _save(self, sample: Sample, iterations: Iterations | None, details: Detail | None) -> None:
-        if details:
-            self._directory.add_detail(details)
-        self._directory.add_sample(sample, iterations)
+    def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
+        """Only claims show it; another run would pay for a line per invocation that none reads."""
+        result = attempt.invocation.result
+        if self._plan.kind == "claims" and attempt.outcome == "ok" and result:
+            self._directory.add_detail(detail(slot.position, take, result, attempt.launch))
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:

@@ -7,8 +7,6 @@ from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.plan import Cells, PlannedCounts
 from sqlitmus.vocabulary.nouns import counted
 
-LEAST_BLOCKS = 6  # fewer give no interval, and so no word at all
-
 
 class Share(NamedTuple):
     """A claim's cells, and the seconds that a block of them is predicted to take."""
@@ -52,5 +50,5 @@ def shortened(blocks: int, allowed: int) -> str:
     """What to say where a budget allows fewer blocks than are measured."""
     return (
         f"the time budget allows {counted(allowed, 'block')}; {blocks} are the fewest that give "
-        "an interval, so the run takes longer than that (choose fewer claims to shorten it)"
+        "a word, so the run takes longer than that (choose fewer claims to shorten it)"
     )

@@ -8,7 +8,7 @@ from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, same_work
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
-from sqlitmus.run.claimbudget import LEAST_BLOCKS, line_of, shares, shortened
+from sqlitmus.run.claimbudget import line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
@@ -33,9 +33,9 @@ def freeze(
     twice = canaries(fit, reference, others)
     canary_s = block_seconds(counts, fit, twice)
     blocks, sessions = _extent(options, mode, canary_s)
-    if options.claims and blocks < LEAST_BLOCKS and not options.blocks and options.time_budget_s:
-        context.progress.insist(shortened(LEAST_BLOCKS, blocks))
-        blocks, sessions = LEAST_BLOCKS, 1
+    if options.claims and blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s:
+        context.progress.insist(shortened(MINIMUM_BLOCKS, blocks))
+        blocks, sessions = MINIMUM_BLOCKS, 1
     canary = reference if blocks > 1 else None
     block_s = canary_s if canary else block_seconds(counts, fit, {})
     whole_s = blocks * block_s + (sessions - 1) * mode.pause_s

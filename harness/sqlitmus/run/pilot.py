@@ -86,7 +86,7 @@ def plan_counts(
             if how and counts and not ready[case_id]:
                 shown[case_id] = rehearse(context, by_id[case_id], counts, answers, mode, margin)
                 turning[case_id] = replace(how, lead_in_ms=shown[case_id].lead_in_ms)
-    turning |= divided({case: turning[case] for case in shown}, shown, allocated)
+    turning = divided(turning, shown, allocated, pairs)
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))
         if case_id in shown:

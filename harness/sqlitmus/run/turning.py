@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from math import sqrt
 
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import Case, Counts, PlannedCounts
@@ -39,43 +40,59 @@ def who_takes_turns(
     for case in cases:
         if lone(case, context.catalog.scenarios[case.scenario]):
             rounds[case.id] = 0
+    turns: dict[str, Turning] = {}
+    for unit in connected([case.id for case in cases], compared):
+        many = next((rounds[case] for case in unit if rounds.get(case)), usual)
+        if all(rounds.get(case, many) for case in unit) and _room(context, unit, observed):
+            turns |= {case: Turning(many, mode.lead_in_ms[1], mode.lap_ms) for case in unit}
+    return turns
+
+
+def _room(
+    context: Context, unit: list[str], observed: Mapping[str, Mapping[str, Observed | None]]
+) -> bool:
+    """Whether the processes of the cases in `unit` fit into memory together; says so if not."""
+    needed = memory_of_all([each for case in unit for each in observed.get(case, {}).values()])
     free = limits.free_memory()
-    for case_id, of in observed.items():
-        needed = memory_of_all(of.values())
-        if rounds.get(case_id, usual) and free is not None and needed > free:
-            rounds[case_id] = 0
-            context.progress.insist(
-                f"{case_id}: its processes are measured one after the other: alive at once they "
-                f"need {needed / 2**20:,.0f} MB, and {free / 2**20:,.0f} MB are free"
-            )
-    units = connected([case.id for case in cases], compared)
-    return {
-        case: Turning(rounds.get(case, usual), mode.lead_in_ms[1], mode.lap_ms)
-        for unit in units
-        if all(rounds.get(case, usual) for case in unit)
-        for case in unit
-    }
+    if free is None or needed <= free:
+        return True
+    context.progress.insist(
+        f"the processes of {listed(unit)} are measured one after the other: alive at once they "
+        f"need {needed / 2**20:,.0f} MB, and {free / 2**20:,.0f} MB are free"
+    )
+    return False
 
 
 def divided(
     turning: dict[str, Turning],
     shown: Mapping[str, Rehearsed],
     counts: Mapping[str, Callable[[Turning | None], dict[str, Counts]]],
+    compared: Iterable[tuple[str, str]],
 ) -> dict[str, Turning]:
-    """The same turns, with more rounds for cases whose laps differ more: in the same time."""
-    spreads: dict[str, float] = {}
-    costs: dict[str, float] = {}
-    for case, how in turning.items():
-        of = counts[case](how).values()
-        cost = sum((c.operation_ns or 0) * c.operations * c.iterations / c.rounds for c in of)
-        spread = shown[case].spread
-        if cost and spread is not None:
-            spreads[case], costs[case] = spread, cost
-    usual = max((how.rounds for how in turning.values()), default=0)
-    each = allocation.rounds([*spreads.values()], [*costs.values()], usual)
+    """The same turns, with more rounds for cases whose laps differ more: in the same time.
+
+    Cases that are compared are one set, and have as many rounds; those that were not `shown`, or
+    are compared with such a one, keep theirs.
+    """
+    spreads: list[float] = []
+    costs: list[float] = []
+    units: list[list[str]] = []
+    for unit in connected(turning, compared):
+        if not all(case in shown for case in unit):
+            continue
+        planned = [each for case in unit for each in counts[case](turning[case]).values()]
+        cost = sum((c.operation_ns or 0) * c.operations * c.iterations / c.rounds for c in planned)
+        seen = [spread for case in unit if (spread := shown[case].spread) is not None]
+        if cost and seen:
+            units.append(unit)
+            costs.append(cost)
+            spreads.append(sqrt(sum(spread**2 for spread in seen) / len(seen)))
+    usual = max((turning[case].rounds for case in shown), default=0)
+    each = allocation.rounds(spreads, costs, usual)
     return turning | {
         case: replace(turning[case], rounds=rounds)
-        for case, rounds in zip(spreads, each, strict=True)
+        for unit, rounds in zip(units, each, strict=True)
+        for case in unit
     }
 
 

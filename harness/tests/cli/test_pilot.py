@@ -266,7 +266,7 @@ def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
     assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0
     assert {found.rounds for found in counts(desk.clone.latest()).values()} == {0}
     assert (
-        "get: its processes are measured one after the other: alive at once they need 1,200 MB, "
+        "the processes of get are measured one after the other: alive at once they need 1,200 MB, "
         "and 1 MB are free"
     ) in desk.said()
 
