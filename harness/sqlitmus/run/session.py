@@ -159,8 +159,9 @@ def _prepare(
     given = RunDirectory.open(options.plan).plan().counts if options.plan else {}
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
     pairs = [pair for claim in options.claims for pair in claim.compared()]
+    watched = "" if options.claims else reference  # in claims no runner stands for the others
     counts = plan_counts(
-        *(context, cases, fit, answers, mode, reference, given),
+        *(context, cases, fit, answers, mode, watched, given),
         margin=options.margin,
         alike=alike,
         compared=pairs,

@@ -229,7 +229,7 @@ def test_a_budget_never_leaves_fewer_blocks_than_a_word_needs(
 ) -> None:
     done = claims("--size", "s", "--seed", "3", "--time-budget", "1s")
     assert "the time budget allows 1 block; 10 are the fewest that give a word" in done.err
-    assert desk.clone.latest().plan().blocks == 6
+    assert desk.clone.latest().plan().blocks == 10
     again = ("--label", "again", "-q")
     done = claims("--size", "s", "--seed", "3", "--time-budget", "1s", *again)
     assert done.code == 0, done.err

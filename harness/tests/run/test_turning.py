@@ -1,0 +1,48 @@
+"""How rounds are divided among cases: by how their laps differ, alike within a set."""
+
+from sqlitmus.catalog.plan import Counts
+from sqlitmus.run.counts import Turning
+from sqlitmus.run.rehearsal import Rehearsed
+from sqlitmus.run.turning import divided
+
+USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
+SPREADS = {"quiet": 0.01, "loud": 0.2, "middling": 0.05}
+
+
+def counts(how: Turning | None) -> dict[str, Counts]:
+    assert how
+    return {
+        "a": Counts(
+            operations=1,
+            iterations=2 * how.rounds,
+            warmup_iterations=1,
+            warmup_ms=0,
+            seconds=1.0,
+            operation_ns=5e6,
+            rounds=how.rounds,
+            lead_in=1,
+        )
+    }
+
+
+def rounds(*compared: tuple[str, str], shown: tuple[str, ...] = tuple(SPREADS)) -> dict[str, int]:
+    turning = dict.fromkeys(SPREADS, USUAL)
+    seen = {case: Rehearsed(6, {"a": SPREADS[case]}) for case in shown}
+    of = dict.fromkeys(SPREADS, counts)
+    return {case: how.rounds for case, how in divided(turning, seen, of, compared).items()}
+
+
+def test_who_differs_more_gets_more_rounds() -> None:
+    each = rounds()
+    assert each["quiet"] < each["middling"] < each["loud"]
+    assert sum(each.values()) <= 3 * USUAL.rounds
+
+
+def test_cases_that_are_compared_have_as_many() -> None:
+    each = rounds(("quiet", "loud"))
+    assert each["quiet"] == each["loud"] > each["middling"]
+
+
+def test_one_compared_with_a_case_that_was_measured_before_keeps_its_own() -> None:
+    each = rounds(("quiet", "loud"), shown=("loud", "middling"))
+    assert each["quiet"] == each["loud"] == USUAL.rounds
