@@ -6,7 +6,7 @@ from sqlitmus.run.rehearsal import Rehearsed
 from sqlitmus.run.turning import divided
 
 USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
-SPREADS = {"quiet": 0.01, "loud": 0.2, "middling": 0.05}
+SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.1}
 
 
 def counts(how: Turning | None) -> dict[str, Counts]:
@@ -35,7 +35,7 @@ def rounds(*compared: tuple[str, str], shown: tuple[str, ...] = tuple(SPREADS)) 
 def test_who_differs_more_gets_more_rounds() -> None:
     each = rounds()
     assert each["quiet"] < each["middling"] < each["loud"]
-    assert sum(each.values()) <= 3 * USUAL.rounds
+    assert abs(sum(each.values()) - 3 * USUAL.rounds) <= 1
 
 
 def test_cases_that_are_compared_have_as_many() -> None:
