@@ -6,7 +6,7 @@ from sqlitmus.run.rehearsal import Rehearsed
 from sqlitmus.run.turning import divided
 
 USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
-SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.1}
+SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}
 
 
 def counts(how: Turning | None) -> dict[str, Counts]:
