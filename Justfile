@@ -48,6 +48,14 @@ compare *ARGS:
 claims *ARGS:
     @python -m sqlitmus claims "$@"
 
+# Measure your own queries on your own database; `workload init my.toml --database app.db` begins
+workload *ARGS:
+    @python -m sqlitmus workload "$@"
+
+# Make the database of the example in docs/workload
+example-database:
+    @python harness/benchmarks/example_database.py
+
 # How often equal things are called different on this machine; about five minutes
 selftest *ARGS:
     @python -m sqlitmus selftest "$@"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlitmus.catalog import generate, seal
 from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
@@ -20,8 +21,12 @@ def key(
 ) -> str:
     """The file's name without suffix; it differs by definition, size, journal mode and encoding."""
     other = [] if encoding == "UTF-8" else [encoding]
-    text = "/".join([str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json()])
-    parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
+    text = "/".join(
+        [str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json(exclude_defaults=True)]
+    )
+    # a user's database is known by its content, also when its files are removed
+    own = fixture.content or hashlib.sha256(text.encode()).hexdigest()
+    parts = [name, size, journal_mode, *other, own[:12]]
     return "-".join(parts).lower()
 
 
@@ -81,10 +86,30 @@ def rows(fixture: Fixture, size: str) -> int:
     return fixture.sizes[size]
 
 
+def snapshots() -> Path:
+    """The folder of the copies of users' databases."""
+    return paths.cache("databases")
+
+
+def forget(content: str) -> None:
+    """Remove the copy of a user's database, and all files that were made of it."""
+    (snapshots() / f"{content}.db").unlink(missing_ok=True)
+    for file in paths.cache("fixtures").glob(f"*-{content[:12]}*"):
+        file.unlink(missing_ok=True)
+
+
 def build(
     fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
 ) -> None:
-    """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`."""
+    """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`.
+
+    A user's database is copied as it is, and has only its journal mode set.
+    """
+    if fixture.content:
+        shutil.copyfile(snapshots() / f"{fixture.content}.db", path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA journal_mode={journal_mode}")
+        return
     count = rows(fixture, size)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         fast = (

@@ -60,6 +60,7 @@ def modules() -> tuple[ModuleType, ...]:
         selftest,
         verify,
         version,
+        workload,
     )
 
     return (
@@ -68,6 +69,7 @@ def modules() -> tuple[ModuleType, ...]:
         run,
         compare,
         claims,
+        workload,
         selftest,
         verify,
         report,
