@@ -179,8 +179,7 @@ FAULTS = [
     *(
         (
             EXTRA.format(name="x", more=more),
-            "x: Value error, what writes (a step with operation run or execute, a writer, reset) "
-            "needs writes",
+            "x: Value error, what writes (a step with operation run or execute, a writer, reset)",
         )
         for more in (
             '[[x.steps]]\noperation = "run"\nsql = "DELETE FROM users"',

@@ -272,11 +272,11 @@ def test_what_is_executed_has_sql_alone(changes: dict[str, Any], told: str) -> N
 def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
     step = {"operation": "execute", "sql": "BEGIN"}
     made = job("writer-and-readers").model_dump()
-    alone = {**made, "transaction": "none", "steps": [step]}
-    alone["writer"] = {**alone["writer"], "transaction": "none", "steps": [step]}
+    writer = {"steps": [step], "operations": 1}
+    alone: dict[str, Any] = {**made, "transaction": "none", "steps": [step], "writer": writer}
     assert Job.model_validate(alone).steps[0].operation == "execute"
-    within = {**alone["writer"], "transaction": "deferred"}
-    for changes in ({"transaction": "read"}, {"transaction": "immediate"}, {"writer": within}):
+    within = {"writer": {**writer, "transaction": "deferred"}}
+    for changes in ({"transaction": "read"}, {"transaction": "immediate"}, within):
         with pytest.raises(ValueError, match="and execute, which can begin one itself"):
             Job.model_validate({**alone, **changes})
 

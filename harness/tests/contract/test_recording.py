@@ -152,8 +152,7 @@ def test_workers_are_planned_side_by_side(clock: Clock) -> None:
 
 def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:
     works = Works(clock, [0, -700, 0])
-    asked = {"latencies": True, "tolerate_busy": True}
-    counts, latencies, _ = perform(works, 3, "deferred", **asked)
+    counts, latencies, _ = perform(works, 3, "deferred", latencies=True, tolerate_busy=True)
     assert counts == (0, 2, 31 + 1, 1)
     assert works.said.count("ROLLBACK") == 1
     assert sum(latencies.values()) == 3
