@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Flag, Model, Parameters, Type
+from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import Role, Scheme
@@ -78,7 +78,7 @@ class ScenarioStep(Model):
     pool that is `given` takes the place of parameters that are drawn.
     """
 
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    operation: Operation
     sql: str = ""
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
@@ -208,10 +208,11 @@ class Scenario(Model):
     def _consistent(self) -> Self:
         if self.steps and bool(self.fixture) == self.memory:
             raise ValueError("steps need a fixture, or memory = true")
-        runs = any(step.operation == "run" for step in self.steps)
+        runs = any(step.operation in ("run", "execute") for step in self.steps)
         if (runs or self.writer or self.reset) and not self.writes:
             raise ValueError(
-                "what writes (a step with operation run, a writer, reset) needs writes = true"
+                "what writes (a step with operation run or execute, a writer, reset) needs "
+                "writes = true"
             )
         if self.writes and not self.readback:
             raise ValueError("a scenario that writes needs a readback, which proves its writes")

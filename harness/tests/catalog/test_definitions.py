@@ -179,10 +179,11 @@ FAULTS = [
     *(
         (
             EXTRA.format(name="x", more=more),
-            "x: Value error, what writes (a step with operation run, a writer, reset) needs writes",
+            "x: Value error, what writes (a step with operation run or execute, a writer, reset)",
         )
         for more in (
             '[[x.steps]]\noperation = "run"\nsql = "DELETE FROM users"',
+            '[[x.steps]]\noperation = "execute"\nsql = "DELETE FROM users"',
             'reset = ["DELETE FROM users"]',
             "[x.writer]\noperations = 1\n[[x.writer.steps]]\noperation = 'run'\nsql = 'DELETE'",
         )

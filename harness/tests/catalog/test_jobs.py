@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.catalog import cases, definitions, jobs
 from sqlitmus.catalog.definitions import Catalog, Variant
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Column, Job, Parameters, Step
 
 KNOWN = definitions.load()
 
@@ -254,6 +254,31 @@ def test_a_writer_has_steps_and_a_pace_of_its_own() -> None:
     assert made.measure.rate == KNOWN.scenarios["writer-and-readers"].rate
     assert made.writer.steps[0].operation == "run"
     assert keys(made)[0][:4] != made.writer.steps[0].parameters
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"columns": [Column(name="n", type="integer")]}, "returns no columns"),
+        ({"parameters": Parameters(types=["integer"], rows=[[1]])}, "binds no parameters"),
+        ({"fails": 1}, "only run can be expected to fail"),
+    ],
+)
+def test_what_is_executed_has_sql_alone(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Step(operation="execute", sql="DELETE FROM users", **changes)
+
+
+def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
+    step = {"operation": "execute", "sql": "BEGIN"}
+    made = job("writer-and-readers").model_dump()
+    writer = {"steps": [step], "operations": 1}
+    alone: dict[str, Any] = {**made, "transaction": "none", "steps": [step], "writer": writer}
+    assert Job.model_validate(alone).steps[0].operation == "execute"
+    within = {"writer": {**writer, "transaction": "deferred"}}
+    for changes in ({"transaction": "read"}, {"transaction": "immediate"}, within):
+        with pytest.raises(ValueError, match="and execute, which can begin one itself"):
+            Job.model_validate({**alone, **changes})
 
 
 def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() -> None:
