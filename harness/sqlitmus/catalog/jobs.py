@@ -82,6 +82,7 @@ def make_job(
             latencies=spec.latencies,
             rate=spec.rate,
             tolerate_busy=spec.tolerate_busy,
+            mixed=spec.mixed and case.workers > 1,
             digest=digest,
         ),
         output=str(output),

@@ -63,7 +63,7 @@ def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: No
     except UsageError:
         fixture.forget(copy.about.content)
         raise
-    writing = [name for name in workload.shares if whole.scenarios[name].writes]
+    writing = [name for name in workload.query if whole.scenarios[name].writes]
     return Ready(
         whole,
         planned.model_copy(update={"writing": writing}),

@@ -71,7 +71,7 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
         summary=f"the workload {source.file.name} on {copy.about.name}",
         mode="quick",
         oracle=False,
-        cases=[{"scenario": "*"}],
+        cases=[{"scenario": name, **spec.axes} for name, spec in scenarios.items()],
     )
     changes = {
         "scenarios": scenarios,

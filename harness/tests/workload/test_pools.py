@@ -61,7 +61,7 @@ def test_what_gives_no_pool_is_told(rows: list[list[Any]], count: int, message: 
     ("sql", "message"),
     [
         ("SELECT id FROM document WHERE id < 0", "finds no row"),
-        ("SELECT nothing FROM document", "SQLite says: no such column: nothing"),
+        ("SELECT absent FROM document", "SQLite says: no such column: absent"),
         ("DELETE FROM event", "write a SELECT"),
     ],
 )
