@@ -177,8 +177,9 @@ class _Family:
         )
         said = together(logs, question.margin, guards, question.alpha, shares)
         by_case: dict[int, dict[tuple[str, str], Standby]] = {}
-        words = said.verdicts.names().tolist()
-        for place, row in enumerate(rows.tolist()):
+        words: list[Verdict] = said.verdicts.names().tolist()
+        numbers: list[int] = rows.tolist()
+        for place, row in enumerate(numbers):
             case, k = divmod(row, width)
             i, j = pairs.indices[k]
             mean, low, high = (float(a[place]) for a in (logs.mean, said.low, said.high))
@@ -240,12 +241,12 @@ def crossing(times: Array, shares: Sequence[float], query: int) -> float | None:
     share = shares[query]
     if share >= 1:
         return None
-    rest = sum(
-        part * times[number] for number, part in enumerate(shares) if number != query
-    ) / (1 - share)  # fmt: skip
-    here, there = times[query, 0] - times[query, 1], rest[1] - rest[0]
+    others = np.array(shares)
+    others[query] = 0
+    rest = others @ times / (1 - share)
     # the share at which what is gained by the query is lost by the rest
-    at = float(there / (here + there)) if here + there else float("nan")
+    gained, lost = float(times[query, 0] - times[query, 1]), float(rest[1] - rest[0])
+    at = lost / (gained + lost) if gained + lost else float("nan")
     return at if share < at < 1 else None
 
 

@@ -197,12 +197,15 @@ class Scenario(Model):
     @classmethod
     def _with_profile(cls, given: object) -> object:
         """What opens a file has pragmas: those of `normalised`, unless it says which."""
-        fields = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        axes = fields.get("axes", {})
+        fields = cast("dict[str, Any]", given if isinstance(given, dict) else {})
+        axes: Any = fields.get("axes", {})
         if not fields.get("fixture") or not isinstance(axes, dict) or "profile" in axes:
             return cast("object", given)
-        notes = [*fields.get("notes", []), _NORMALISED]
-        return {**fields, "axes": {**axes, "profile": ["normalised"]}, "notes": notes}
+        changed: dict[str, Any] = {
+            "axes": {**axes, "profile": ["normalised"]},
+            "notes": [*fields.get("notes", []), _NORMALISED],
+        }
+        return {**fields, **changed}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

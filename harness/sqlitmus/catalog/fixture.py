@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import psutil
+
 from sqlitmus.catalog import generate, seal
 from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
 from sqlitmus.vocabulary import paths
@@ -24,9 +26,7 @@ def key(
     text = "/".join(
         [str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json(exclude_defaults=True)]
     )
-    # a user's database is known by its content, also when its files are removed
-    own = fixture.content or hashlib.sha256(text.encode()).hexdigest()
-    parts = [name, size, journal_mode, *other, own[:12]]
+    parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
     return "-".join(parts).lower()
 
 
@@ -87,15 +87,19 @@ def rows(fixture: Fixture, size: str) -> int:
 
 
 def snapshots() -> Path:
-    """The folder of the copies of users' databases."""
-    return paths.cache("databases")
+    """This process's folder for copies of a user's database and what is made of them.
+
+    Folders of processes that were killed, so that they could not clean up, are removed.
+    """
+    for folder in paths.cache("databases").iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return paths.cache(f"databases/{os.getpid()}")
 
 
-def forget(content: str) -> None:
-    """Remove the copy of a user's database, and all files that were made of it."""
-    (snapshots() / f"{content}.db").unlink(missing_ok=True)
-    for file in paths.cache("fixtures").glob(f"*-{content[:12]}*"):
-        file.unlink(missing_ok=True)
+def forget_snapshots() -> None:
+    """Remove all copies of users' databases that this process made."""
+    shutil.rmtree(snapshots(), ignore_errors=True)
 
 
 def build(

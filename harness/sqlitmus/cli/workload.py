@@ -118,7 +118,7 @@ def workload(
     try:
         ended = session.run(options, catalog, tools, progress, settled)
     finally:
-        fixture.forget(ready.content)
+        fixture.forget_snapshots()
     if ended.exit == Exit.INTERRUPTED:
         interrupted(ended.directory, progress)
     elif ended.directory:
@@ -142,5 +142,5 @@ def _begin(names: list[str], database: Path | None, progress: "Progress") -> Non
     try:
         save(template(copy.file, str(database), names[0]), target)
     finally:
-        fixture.forget(copy.about.content)
+        fixture.forget_snapshots()
     tell(f"{target}: correct the queries and their weights, then: ./just workload {names[0]}")

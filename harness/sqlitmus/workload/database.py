@@ -176,7 +176,7 @@ def _about(name: str, file: Path, journal_mode: str) -> About:
             "name": name,
             "bytes": file.stat().st_size,
             "journal_mode": journal_mode,
-            "tables": sum(kind == "table" for kind, _, _ in schema),
+            "tables": sum(k == "table" and not n.startswith("sqlite_") for k, n, _ in schema),
             "schema_hash": hashlib.sha256(repr(schema).encode()).hexdigest()[:16],
             "content": content.hexdigest()[:16],
         }

@@ -70,7 +70,7 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
     if distinct and length > len(rows):
         length //= 2
     whole = [list(rows[n % len(rows)]) for n in range(length)]
-    types = [_type([row[place] for row in whole], place) for place in range(count)]
+    types: list[Type] = [_type([row[place] for row in whole], place) for place in range(count)]
     for place, kind in enumerate(types):
         if kind == "real":
             for row in whole:
@@ -80,14 +80,14 @@ def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | Non
 
 
 def _type(values: Sequence[Value], place: int) -> Type:
-    kinds = {_TYPES[type(value)] for value in values if value is not None}
+    kinds: set[Type] = {_TYPES[type(value)] for value in values if value is not None}
     if kinds == {"integer", "real"}:
         return "real"
     if len(kinds) > 1:
         raise NoPool(
             f"parameter {place + 1} has values of several types ({', '.join(sorted(kinds))})"
         )
-    return kinds.pop() if kinds else "text"
+    return next(iter(kinds), "text")
 
 
 def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:

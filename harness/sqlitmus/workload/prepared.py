@@ -28,7 +28,6 @@ class Ready:
 
     catalog: Catalog
     planned: PlannedWorkload
-    content: str
     profile: str
     pragmas: list[tuple[str, str | int]]
     suite: str = scenarios.SUITE
@@ -61,13 +60,12 @@ def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: No
     try:
         whole = scenarios.catalogue(source, copy, catalog)
     except UsageError:
-        fixture.forget(copy.about.content)
+        fixture.forget_snapshots()
         raise
     writing = [name for name in workload.query if whole.scenarios[name].writes]
     return Ready(
         whole,
         planned.model_copy(update={"writing": writing}),
-        copy.about.content,
         workload.profile,
         catalog.profiles[workload.profile].pragmas,
     )
@@ -86,4 +84,4 @@ def again(
     try:
         yield ready.catalog
     finally:
-        fixture.forget(ready.content)
+        fixture.forget_snapshots()

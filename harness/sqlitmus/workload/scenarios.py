@@ -16,7 +16,7 @@ from sqlitmus.catalog.definitions import (
     ScenarioStep,
     Suite,
 )
-from sqlitmus.vocabulary.contract import Parameters
+from sqlitmus.vocabulary.contract import Operation, Parameters
 from sqlitmus.workload import pools, statements, writes
 from sqlitmus.workload.database import Snapshot
 from sqlitmus.workload.file import Query, Source, Statement
@@ -108,7 +108,8 @@ def _part(
     """The query as a part; what is wrong with it goes to `problem`."""
     steps: list[ScenarioStep] = []
     written: dict[str, set[str]] = {}
-    instructions, most, ascii_ends = 0.0, [], True
+    instructions, ascii_ends = 0.0, True
+    most: list[int] = []
     for number, statement in enumerate(query.parts()):
         seed = f"{source.workload.seed}/{name}/{number}"
         at = "sql"
@@ -156,7 +157,7 @@ def _part(
     return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
 
 
-def _operation(statement: Statement, looked: Looked) -> str:
+def _operation(statement: Statement, looked: Looked) -> Operation:
     asked = statement.operation
     if not looked.reads:
         if asked not in (None, "run"):

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -145,7 +145,8 @@ def answer(
     with limited(connection) as ticks:
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
-            for row in cursor if not one else [cursor.fetchone() or ()]:
+            fetched: Iterable[tuple[object, ...]] = [cursor.fetchone() or ()] if one else cursor
+            for row in fetched:
                 rows += bool(row)
                 for seen, value in zip(types, row, strict=False):
                     seen.add(type(value))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions, jobs
+from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog, Variant
 from sqlitmus.vocabulary.contract import Column, Job, Parameters, Step
 
@@ -130,7 +130,7 @@ def test_a_pool_is_no_longer_than_what_there_is_to_draw_from() -> None:
 def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
     (rows,) = keys(job("insert-types@value=blob"))
     assert all(len(bytes.fromhex(row[0])) == 17 for row in rows)
-    big = jobs._encode
+    big = generate.encoded
     assert [big(v) for v in (2**53 - 1, 2**53, -(2**53), b"\xff", None, 0.5)] == [
         2**53 - 1,
         "9007199254740992",
