@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Sequence
+from typing import cast
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.definitions import Parameter
@@ -87,7 +88,7 @@ def _type(values: Sequence[Value], place: int) -> Type:
         raise NoPool(
             f"parameter {place + 1} has values of several types ({', '.join(sorted(kinds))})"
         )
-    return next(iter(kinds), "text")
+    return min(kinds, default=cast("Type", "text"))
 
 
 def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:

@@ -145,8 +145,8 @@ def answer(
     with limited(connection) as ticks:
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
-            fetched: Iterable[tuple[object, ...]] = [cursor.fetchone() or ()] if one else cursor
-            for row in fetched:
+            fetched = [cursor.fetchone() or ()] if one else cursor
+            for row in cast("Iterable[tuple[object, ...]]", fetched):
                 rows += bool(row)
                 for seen, value in zip(types, row, strict=False):
                     seen.add(type(value))
