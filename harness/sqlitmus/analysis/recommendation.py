@@ -59,8 +59,8 @@ def recommend(
     ]
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
-    asked = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
-    family = _Family.of(pairs, asked, fit, question, guard)
+    numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
+    family = _Family.of(pairs, numbers, fit, question, guard)
     table = family.table(places[decisive.id])
     front = [
         name
@@ -91,7 +91,7 @@ def recommend(
         workers=workload.workers,
         front=front,
         alike=bool(tied)
-        and all(table[p].verdict is Verdict.EQUIVALENT for p in tied if p in table),
+        and all(p in table and table[p].verdict is Verdict.EQUIVALENT for p in tied),
         others=sorted(others, key=lambda other: other.ratio.value),
         beyond=beyond,
         absent=[name for name in choices if name not in answered and _present(plan, name)],
@@ -154,7 +154,7 @@ class _Family:
     def of(
         cls,
         pairs: Pairs,
-        asked: Sequence[int],
+        numbers: Sequence[int],
         fit: Sequence[str],
         question: Question,
         guard: Array | None,
@@ -165,24 +165,26 @@ class _Family:
             for k, (i, j) in enumerate(pairs.indices)
             if pairs.names[i] in fit and pairs.names[j] in fit
         ]
-        rows = np.array([case * width + k for case in asked for k in chosen], dtype=np.int64)
+        rows = np.array([case * width + k for case in numbers for k in chosen], dtype=np.int64)
         if not len(rows):
             return cls({}, 0)
         logs = TrimmedMeans(
             *(getattr(pairs.logs, name)[rows] for name in ("mean", "error", "freedom", "count"))
         )
-        guards = 0.0 if guard is None else np.repeat(guard[list(asked)], len(chosen))
+        guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(chosen))
         shares = (
-            1.0 if question.shares is None else np.repeat(question.shares[list(asked)], len(chosen))
+            1.0
+            if question.shares is None
+            else np.repeat(question.shares[list(numbers)], len(chosen))
         )
-        said = together(logs, question.margin, guards, question.alpha, shares)
+        family = together(logs, question.margin, guards, question.alpha, share)
         by_case: dict[int, dict[tuple[str, str], Standby]] = {}
-        words: list[Verdict] = said.verdicts.names().tolist()
-        numbers: list[int] = rows.tolist()
-        for place, row in enumerate(numbers):
+        words: list[Verdict] = family.verdicts.names().tolist()
+        chosen_rows: list[int] = rows.tolist()
+        for place, row in enumerate(chosen_rows):
             case, k = divmod(row, width)
             i, j = pairs.indices[k]
-            mean, low, high = (float(a[place]) for a in (logs.mean, said.low, said.high))
+            mean, low, high = (float(a[place]) for a in (logs.mean, family.low, family.high))
             if np.isnan(mean):
                 continue
             table = by_case.setdefault(case, {})

@@ -415,10 +415,10 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
     suites = _tables(Suite, _inherited(file))
     if file.exists():
         return suites
-    known = {"*", *scenarios}
+    names = {"*", *scenarios}
     return {
         name: suite.model_copy(
-            update={"cases": [case for case in suite.cases if case["scenario"] in known]}
+            update={"cases": [case for case in suite.cases if case["scenario"] in names]}
         )
         for name, suite in suites.items()
     }

@@ -1,6 +1,7 @@
 """The command line: one module per command; errors leave here as one message and an exit code.
 
-Imports: vocabulary, machine, catalog, run, results, analysis, compare, machines, render, export.
+Imports: vocabulary, machine, catalog, workload, run, results, analysis, compare, machines, render,
+export.
 """
 
 import sys

@@ -165,8 +165,8 @@ class Invocations:
         if judged.outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
-        kept = ((ready.file, "job.json"), (ready.output, "result.json"))
-        for file, suffix in kept if self._keep_jobs else ():
+        files = ((ready.file, "job.json"), (ready.output, "result.json"))
+        for file, suffix in files if self._keep_jobs else ():
             resultfile.keep(file, log.with_suffix(f".{suffix}"))
         return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
 

@@ -88,7 +88,7 @@ def _type(values: Sequence[Value], place: int) -> Type:
         raise NoPool(
             f"parameter {place + 1} has values of several types ({', '.join(sorted(kinds))})"
         )
-    return min(kinds, default=cast("Type", "text"))
+    return cast("Type", min(kinds, default="text"))
 
 
 def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:

@@ -123,7 +123,7 @@ def _part(
             columns: dict[str, ColumnType] = {}
             if looked.reads:
                 answered = statements.answer(
-                    connection, statement.sql, looked.names, _bound(given), one=operation == "get"
+                    connection, statement.sql, looked.names, _bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 instructions += answered.instructions * statement.repeat
@@ -158,17 +158,19 @@ def _part(
 
 
 def _operation(statement: Statement, looked: Looked) -> Operation:
-    asked = statement.operation
+    operation = statement.operation
     if not looked.reads:
-        if asked not in (None, "run"):
+        if operation not in (None, "run"):
             tables = ", ".join(sorted(looked.writes))
-            raise Refused(f"operation is {asked}, but the statement writes to {tables}; use run")
+            raise Refused(
+                f"operation is {operation}, but the statement writes to {tables}; use run"
+            )
         return "run"
-    if asked == "run":
+    if operation == "run":
         raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
     if not looked.names:
         raise Refused("it neither gives rows nor writes to a table of the database")
-    return asked or "all"
+    return operation or "all"
 
 
 def _bound(given: Parameters | None) -> list[list[pools.Value]]:
@@ -269,7 +271,7 @@ def _scenario(
     parts: Iterable[Part],
     most: int | None,
     operations: int,
-    **told: object,
+    **facts: object,
 ) -> Scenario:
     written: dict[str, set[str]] = {}
     for part in parts:
@@ -285,7 +287,7 @@ def _scenario(
             "reset": list(dict.fromkeys(sql for part in parts for sql in part.reset)),
             "readback": writes.readback(written),
             "ascii_ends": all(part.ascii_ends for part in parts),
-            **told,
+            **facts,
         }
     )
 

@@ -130,11 +130,11 @@ def answer(
     names: Sequence[str],
     pool: Sequence[Row],
     *,
-    one: bool,
+    first: bool,
 ) -> Answered:
     """Run a reading statement with each row of `pool`, or with none, and see what comes.
 
-    `one` fetches the first row only. Raises Refused for columns that have one name, or whose values
+    `first` fetches the first row only. Raises Refused for columns that have one name, or whose values
     have several types, which no typed getter reads, and for a statement that takes too long.
     """
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -145,7 +145,7 @@ def answer(
     with limited(connection) as ticks:
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
-            fetched = [cursor.fetchone() or ()] if one else cursor
+            fetched = [cursor.fetchone() or ()] if first else cursor
             for row in cast("Iterable[tuple[object, ...]]", fetched):
                 rows += bool(row)
                 for seen, value in zip(types, row, strict=False):

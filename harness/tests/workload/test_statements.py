@@ -60,15 +60,15 @@ def test_what_cannot_be_measured_is_refused(
 
 def test_columns_have_the_types_of_their_values(connection: sqlite3.Connection) -> None:
     sql = "SELECT id, title, size, body FROM document WHERE id = ?"
-    seen = answer(connection, sql, ["id", "title", "size", "body"], [[1], [10]], one=False)
+    seen = answer(connection, sql, ["id", "title", "size", "body"], [[1], [10]], first=False)
     assert seen.columns == {"id": "integer", "title": "text", "size": "real?", "body": "blob"}
     assert seen.rows == 2
     assert seen.ascii_ends
 
 
 def test_texts_that_end_in_other_characters_are_noticed(connection: sqlite3.Connection) -> None:
-    assert not answer(connection, "SELECT 'é' AS t", ["t"], [], one=True).ascii_ends
-    assert answer(connection, "SELECT 'aéa' AS t", ["t"], [], one=True).ascii_ends
+    assert not answer(connection, "SELECT 'é' AS t", ["t"], [], first=True).ascii_ends
+    assert answer(connection, "SELECT 'aéa' AS t", ["t"], [], first=True).ascii_ends
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_columns_that_no_getter_reads_are_refused(
     connection: sqlite3.Connection, sql: str, names: list[str], message: str
 ) -> None:
     with pytest.raises(Refused, match=message):
-        answer(connection, sql, names, [], one=False)
+        answer(connection, sql, names, [], first=False)
 
 
 def test_what_never_ends_is_ended(connection: sqlite3.Connection) -> None:

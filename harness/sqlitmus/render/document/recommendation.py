@@ -13,40 +13,40 @@ _AGREE = 0.10
 _LIMITS = {"memory": "memory", "start-up": "time from start to first answer"}
 
 
-def sentences(said: Recommendation) -> list[str]:
+def sentences(advice: Recommendation) -> list[str]:
     """What the first screen says, a sentence or two each."""
     return [
         " ".join(part)
-        for part in (list(_decision(said)), list(_left_out(said)), list(_would(said)))
+        for part in (list(_decision(advice)), list(_left_out(advice)), list(_would(advice)))
         if part
     ]
 
 
-def _decision(said: Recommendation) -> Iterator[str]:
-    mix = listed([f"{_whole(share)} {query}" for query, share in said.shares.items()])
-    at = counted(said.workers, "worker")
+def _decision(advice: Recommendation) -> Iterator[str]:
+    mix = listed([f"{_whole(share)} {query}" for query, share in advice.shares.items()])
+    at = counted(advice.workers, "worker")
     yield f"For this workload ({mix}; {at}):"
-    if not said.front:
+    if not advice.front:
         yield "nobody is recommended: no runner answers all of it within its limits."
         return
-    if len(said.front) == 1:
-        yield f"{said.front[0]} takes the least time."
-    elif said.alike:
-        yield f"{listed(said.front)} are equivalent, and nobody is faster."
+    if len(advice.front) == 1:
+        yield f"{advice.front[0]} takes the least time."
+    elif advice.alike:
+        yield f"{listed(advice.front)} are equivalent, and nobody is faster."
     else:
-        yield f"{listed(said.front)} are not told apart, and nobody is shown to be faster."
-    if said.others:
-        first = said.others[0]
-        rest = [f"{other.runner} {ratio(other.ratio)}" for other in said.others[1:]]
+        yield f"{listed(advice.front)} are not told apart, and nobody is shown to be faster."
+    if advice.others:
+        first = advice.others[0]
+        rest = [f"{other.runner} {ratio(other.ratio)}" for other in advice.others[1:]]
         taken = listed([f"{first.runner} takes {ratio(first.ratio)}", *rest])
-        yield f"{taken} as long as {said.front[0]}."
+        yield f"{taken} as long as {advice.front[0]}."
 
 
-def _left_out(said: Recommendation) -> Iterator[str]:
-    for over in said.beyond:
+def _left_out(advice: Recommendation) -> Iterator[str]:
+    for over in advice.beyond:
         yield f"{over.runner} is left out: its {_LIMITS[over.limit]} is {_amount(over)}."
-    if said.absent:
-        yield f"{listed(said.absent)} did not answer the whole mix."
+    if advice.absent:
+        yield f"{listed(advice.absent)} did not answer the whole mix."
 
 
 def _amount(over: Beyond) -> str:
@@ -54,9 +54,9 @@ def _amount(over: Beyond) -> str:
     return f"{write(over.value)}, the limit {write(over.most)}"
 
 
-def _would(said: Recommendation) -> Iterator[str]:
-    for change in said.changes:
-        yield would(change, said.front[0])
+def _would(advice: Recommendation) -> Iterator[str]:
+    for change in advice.changes:
+        yield would(change, advice.front[0])
 
 
 def would(change: Change, lead: str) -> str:
@@ -72,9 +72,9 @@ def would(change: Change, lead: str) -> str:
     )
 
 
-def section(said: Recommendation | None) -> list[Section]:
+def section(advice: Recommendation | None) -> list[Section]:
     """What each candidate costs, and whether the mix is the sum of its parts."""
-    if said is None:
+    if advice is None:
         return []
     columns = [
         Column("time", "time a query"),
@@ -84,10 +84,10 @@ def section(said: Recommendation | None) -> list[Section]:
         Column("start", "start to first answer"),
         Column("parts", "mix over its parts", wide=True),
     ]
-    composed = {each.runner: each.ratio for each in said.composed}
-    others = {other.runner: other for other in said.others}
+    composed = {each.runner: each.ratio for each in advice.composed}
+    others = {other.runner: other for other in advice.others}
     rows: list[Row] = []
-    for each in sorted(said.beside, key=lambda each: each.time.value if each.time else 0):
+    for each in sorted(advice.beside, key=lambda each: each.time.value if each.time else 0):
         name = each.runner
         text, bounds = fmt.time(each.time) if each.time else ("–", "")
         parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
@@ -96,7 +96,7 @@ def section(said: Recommendation | None) -> list[Section]:
                 Head(name),
                 [
                     Cell(text, bounds),
-                    _over(said, others.get(name), name),
+                    _over(advice, others.get(name), name),
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell(fmt.size(each.memory)),
                     Cell(fmt.duration(each.start)),
@@ -106,30 +106,30 @@ def section(said: Recommendation | None) -> list[Section]:
             )
         )
     table = Table("recommendation", Column("runner", "runner", "id"), columns, rows)
-    return [Section("recommendation", "For this workload", [*_lead(said)], [table])]
+    return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
 
 
-def _over(said: Recommendation, other: Standby | None, name: str) -> Cell:
+def _over(advice: Recommendation, other: Standby | None, name: str) -> Cell:
     if other:
         return cells.compared(other.ratio, other.verdict)
-    if said.front and name == said.front[0]:
+    if advice.front and name == advice.front[0]:
         return Cell("1")
-    return Cell("not told apart" if name in said.front else "beyond a limit", emphasis="aside")
+    return Cell("not told apart" if name in advice.front else "beyond a limit", emphasis="aside")
 
 
-def _lead(said: Recommendation) -> Iterator[str]:
+def _lead(advice: Recommendation) -> Iterator[str]:
     yield (
-        f"Decided by {said.case}, over {counted(said.blocks, 'block')}. All that is told apart "
+        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
         "here is told so at once: the chance that anything of it is false is 5 % at most."
     )
-    kept = said.database
+    file = advice.database
     yield (
-        f"{kept.name}: {fmt.size(kept.bytes)} in {counted(kept.tables, 'table')}, pages of "
-        f"{kept.page_size} bytes, {kept.encoding}, journal mode {kept.journal_mode} (each run sets "
-        f"its profile's), user_version {kept.user_version}, schema {kept.schema_hash}."
+        f"{file.name}: {fmt.size(file.bytes)} in {counted(file.tables, 'table')}, pages of "
+        f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
+        f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
     )
-    apart = [c for c in said.composed if not _agrees(c.ratio.value)]
-    if not said.composed:
+    apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
+    if not advice.composed:
         return
     if not apart:
         yield (

@@ -20,7 +20,7 @@ def build(report: Report) -> Document:
 
 
 def _advice(report: Report) -> Recommendation | None:
-    return next((said for said in report.headline if isinstance(said, Recommendation)), None)
+    return next((each for each in report.headline if isinstance(each, Recommendation)), None)
 
 
 def _summary(report: Report) -> list[Section]:
