@@ -172,11 +172,8 @@ class _Family:
             *(getattr(pairs.logs, name)[rows] for name in ("mean", "error", "freedom", "count"))
         )
         guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(chosen))
-        shares = (
-            1.0
-            if question.shares is None
-            else np.repeat(question.shares[list(numbers)], len(chosen))
-        )
+        shares = question.shares
+        share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(chosen))
         family = together(logs, question.margin, guards, question.alpha, share)
         by_case: dict[int, dict[tuple[str, str], Standby]] = {}
         words: list[Verdict] = family.verdicts.names().tolist()

@@ -134,8 +134,8 @@ def answer(
 ) -> Answered:
     """Run a reading statement with each row of `pool`, or with none, and see what comes.
 
-    `first` fetches the first row only. Raises Refused for columns that have one name, or whose values
-    have several types, which no typed getter reads, and for a statement that takes too long.
+    `first` fetches the first row only. Raises Refused for columns that have one name, or whose
+    values have several types, which no typed getter reads, and for a statement that takes too long.
     """
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
