@@ -48,6 +48,14 @@ compare *ARGS:
 claims *ARGS:
     @python -m sqlitmus claims "$@"
 
+# Measure your own queries on your own database; `workload init my.toml --database app.db` begins
+workload *ARGS:
+    @python -m sqlitmus workload "$@"
+
+# Make the database of the example in docs/workload
+example-database:
+    @python harness/benchmarks/example_database.py
+
 # How often equal things are called different on this machine; about five minutes
 selftest *ARGS:
     @python -m sqlitmus selftest "$@"
@@ -160,7 +168,7 @@ pytest *OPTIONS:
 
 # Render the example pages again from the runs that are kept beside them
 examples:
-    @for name in report compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind"; done; done
+    @for name in report workload compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind"; done; done
     @python -m sqlitmus report reports/example/runs/compare-node --format node --out reports/example/compare-node.txt
     @folder=$(mktemp -d); python -m sqlitmus merge first=reports/example/runs/earlier second=reports/example/runs/report --out "$folder"; for kind in html md; do python -m sqlitmus report "$folder/latest" --format "$kind" --out "reports/example/merged.$kind"; done; rm -r "$folder"
 

@@ -1,6 +1,7 @@
 /** The figures of a result from those of its threads. */
 
 import { told } from "./histogram.js";
+import { difference } from "./iterations.js";
 
 /**
  * One thread's entry in `workers`.
@@ -28,10 +29,16 @@ export function entry({ role, ranges, manner }, outcome) {
  * @throws {Error} when iterations differ and no thread found the database busy
  */
 export function combine(job, threads) {
-  const differing = threads.find(({ difference }) => difference !== null);
-  if (differing && !threads.some(({ met_busy }) => met_busy)) throw new Error(differing.difference);
   const workers = threads.filter(({ entry }) => entry.role === "worker");
   const sum = (of) => workers.reduce((total, worker) => total + of(worker), 0);
+  const changed = (number) => ({ affected: sum(({ changes }) => changes[number]) });
+  const differences = [
+    ...threads.map((thread) => thread.difference),
+    ...workers[0].changes.map((_, number) => difference(changed(0), changed(number), number + 1)),
+  ].filter((text) => text !== null);
+  if (differences.length > 0 && !threads.some(({ met_busy }) => met_busy)) {
+    throw new Error(differences[0]);
+  }
   return {
     ...threads[0].figures,
     operations: sum(({ entry }) => entry.operations),

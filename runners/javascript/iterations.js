@@ -29,6 +29,7 @@ export function iterate(job, part, db, loop, meeting, usage) {
     page_faults: null,
     difference: null,
     answers: [],
+    changes: [],
   };
   let total = null;
   let earliest = null;
@@ -65,12 +66,16 @@ export function iterate(job, part, db, loop, meeting, usage) {
       if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
+    total = sum;
     if (job.measure.changing) {
-      total = sum;
       if (!warming) outcome.answers.push(sum);
       continue;
     }
-    total = sum;
+    if (job.measure.mixed) {
+      // Which thread has affected a row depends on who came first, too.
+      outcome.changes.push(sum.affected);
+      continue;
+    }
     earliest ??= sum;
     const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
     outcome.difference ??= difference(earliest, sum, number);
@@ -112,7 +117,8 @@ function spend(outcome, before, after) {
   }
 }
 
-function difference(first, now, number) {
+/** @returns {string | null} how the counts of iteration `number` differ from the first one's */
+export function difference(first, now, number) {
   const changed = Object.keys(first).filter((key) => first[key] !== now[key]);
   if (changed.length === 0) return null;
   const list = (counts) => changed.map((key) => `${key} ${counts[key]}`).join(", ");

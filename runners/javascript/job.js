@@ -5,7 +5,7 @@
  * @typedef {{name: string, type: "integer" | "real" | "text" | "blob", nullable: boolean}} Column
  * @typedef {{types: string[], rows: (number | string | null)[][]}} Parameters
  * @typedef {object} Step
- * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction"} operation
+ * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction" | "execute"} operation
  * @property {string} sql
  * @property {Parameters | null} parameters
  * @property {Column[]} columns
@@ -35,7 +35,7 @@
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
  *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null,
- *   changing: boolean, digest: boolean}} measure
+ *   changing: boolean, mixed: boolean, digest: boolean}} measure
  * @property {string} output
  */
 
@@ -59,7 +59,7 @@ import { parameters, type } from "./parameters.js";
 const columns = list(object({ name: string, type, nullable: optional(boolean, false) }));
 
 const stepFields = object({
-  operation: oneOf("get", "all", "iterate", "run", "prepare", "open", "in-transaction"),
+  operation: oneOf("get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"),
   sql: optional(string, ""),
   parameters: optional(orNull(parameters), null),
   columns: optional(columns, []),
@@ -73,12 +73,16 @@ const stepFields = object({
 
 const step = (value, path) => {
   const checked = stepFields(value, path);
-  const { operation, sql, fails, values } = checked;
+  const { operation, sql, parameters, columns, fails, values } = checked;
   if (operation === "in-transaction") {
     if (sql !== "") reject(`${path}.sql`, "no SQL for in-transaction", sql);
   } else if (sql === "") reject(`${path}.sql`, `SQL for ${operation}`, value.sql);
   if (fails !== null && operation !== "run") {
     reject(`${path}.fails`, "a result code only where the operation is run", fails);
+  }
+  if (operation === "execute") {
+    if (parameters !== null) reject(`${path}.parameters`, "none for execute", value.parameters);
+    if (columns.length > 0) reject(`${path}.columns`, "none for execute", columns);
   }
   if (values === "unread" && !["get", "all", "iterate"].includes(operation)) {
     reject(`${path}.values`, "read where the operation is not get, all or iterate", values);
@@ -87,6 +91,12 @@ const step = (value, path) => {
 };
 
 const steps = list(step);
+
+const around = ({ steps, transaction }, path) => {
+  if (transaction !== "none" && steps.some(({ operation }) => operation === "execute")) {
+    reject(`${path}.transaction`, "none beside execute, which can begin one itself", transaction);
+  }
+};
 
 const pragma = (value, path) => {
   if (!Array.isArray(value) || value.length !== 2) reject(path, "a pair [name, value]", value);
@@ -108,7 +118,7 @@ const connection = object({
   per_operation: optional(boolean, false),
 });
 
-const writer = object({
+const writerFields = object({
   steps: (value, path) => {
     const checked = steps(value, path);
     return checked.length > 0 ? checked : reject(path, "at least one step", value);
@@ -117,6 +127,12 @@ const writer = object({
   operations: from(1),
   rate: optional(orNull(positive), null),
 });
+
+const writer = (value, path) => {
+  const checked = writerFields(value, path);
+  around(checked, path);
+  return checked;
+};
 
 const measureFields = object({
   operations_per_iteration: from(0),
@@ -130,6 +146,7 @@ const measureFields = object({
   barrier: optional(boolean, false),
   share: optional(orNull(object({ first: from(0), of: from(1) })), null),
   changing: optional(boolean, false),
+  mixed: optional(boolean, false),
   digest: optional(boolean, false),
 });
 
@@ -164,6 +181,7 @@ export function checkJob(value) {
   if (checked.steps.length > 0 && checked.database === null) {
     reject("$.database", "a database, because there are steps", null);
   }
+  around(checked, "$");
   return checked;
 }
 

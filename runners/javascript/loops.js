@@ -126,6 +126,8 @@ function executionSource(step, index, args, source, verify) {
     case "iterate":
       return `${before} const was = rows;
         for (const r of ${call}) { rows++; ${read("r")} } ${after} ${closes("rows - was")}`;
+    case "execute":
+      return `${before} ${call}; ${after} ${closes("0")}`;
     default:
       return `${before} const a = ${call}; affected += a; h = (Math.imul(h, 31) + a) | 0; ${after} ${closes("a")}`;
   }

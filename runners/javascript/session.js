@@ -59,11 +59,12 @@ export function perform(job, driver, meeting, usage, digest) {
     db.close();
   });
   const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers } = outcome;
-  const { affected, difference, met_busy } = outcome;
+  const { affected, difference, changes, met_busy } = outcome;
   return {
     entry: entry(part, outcome),
     affected,
     difference,
+    changes,
     met_busy,
     figures: {
       ...{ warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers },

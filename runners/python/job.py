@@ -29,7 +29,9 @@ class Parameters:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    operation: Literal[
+        "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"
+    ]
     sql: str = ""
     parameters: Parameters | None = None
     columns: list[Column] = dataclasses.field(default_factory=list)
@@ -85,6 +87,7 @@ class Measure:
     barrier: bool = False
     share: Share | None = None
     changing: bool = False
+    mixed: bool = False
     digest: bool = False
 
 
@@ -122,12 +125,12 @@ def load(path: Path) -> Job:
     except ValueError as error:
         raise BadJob(f"{path}: not JSON: {error}") from error
     job = typing.cast("Job", _read(Job, value, "$"))
-    _check_steps(job.steps, "$.steps")
+    _check_steps(job.steps, job.transaction, "$")
     _check_rate(job.measure.rate, "$.measure.rate")
     if job.writer:
         if not job.writer.steps:
             raise BadJob("$.writer.steps: none; expected what the writer does")
-        _check_steps(job.writer.steps, "$.writer.steps")
+        _check_steps(job.writer.steps, job.writer.transaction, "$.writer")
         _check_rate(job.writer.rate, "$.writer.rate")
     share, workers = job.measure.share, job.measure.workers
     if share and not 0 <= share.first <= share.of - workers:
@@ -138,9 +141,12 @@ def load(path: Path) -> Job:
     return job
 
 
-def _check_steps(steps: list[Step], path: str) -> None:
+def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
+    if transaction != "none" and any(step.operation == "execute" for step in steps):
+        told = f"{transaction}; expected none, because execute can begin one itself"
+        raise BadJob(f"{path}.transaction: {told}")
     for number, step in enumerate(steps):
-        at = f"{path}[{number}]"
+        at = f"{path}.steps[{number}]"
         rows = step.parameters.rows if step.parameters else [[]]
         if not rows or len(rows) & (len(rows) - 1):
             raise BadJob(f"{at}.parameters.rows: {len(rows)} rows; expected a power of two")
@@ -150,6 +156,9 @@ def _check_steps(steps: list[Step], path: str) -> None:
             raise BadJob(f"{at}.sql: in-transaction has none")
         if step.fails is not None and step.operation != "run":
             raise BadJob(f"{at}.fails: only run can be expected to fail")
+        for key in ("parameters", "columns"):
+            if step.operation == "execute" and getattr(step, key):
+                raise BadJob(f"{at}.{key}: execute has none")
 
 
 def _check_rate(rate: float | None, path: str) -> None:

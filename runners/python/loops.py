@@ -94,6 +94,8 @@ def _execution(i: int, step: Step) -> list[str]:
                 "affected += changed",
                 "h = (h * 31 + changed) & 4294967295",
             ]
+        case "execute":
+            lines = [f"execute(sql{i})"]
         case "in-transaction":
             lines = ["h = (h * 31 + connection.in_transaction) & 4294967295"]
         case _:

@@ -41,7 +41,7 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
-            "operations": ["get", "all", "iterate", "run", "in-transaction"],
+            "operations": ["get", "all", "iterate", "run", "in-transaction", "execute"],
             "shapes": ["object", "array"],
             "integers": ["number"],
             "statements": ["prepared", "cached", "adhoc"],

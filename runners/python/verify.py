@@ -63,6 +63,9 @@ def _execute(
         # sqlite3 has no prepare; EXPLAIN compiles the statement and runs nothing of it.
         connection.execute(f"EXPLAIN {step.sql}", (None,) * step.sql.count("?")).close()
         tally.nothing()
+    elif step.operation == "execute":
+        connection.execute(step.sql)
+        tally.nothing()
     elif step.fails is not None:
         tally.answer(_failure(connection, step, row))
     elif step.operation == "run":

@@ -24,6 +24,7 @@ from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.rates import rate_tests
+from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
@@ -108,6 +109,11 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     statements = claims_headline(published)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
+    advice = recommend(
+        plan, cases, pairs, times[:, :-1], question, grades.guard if grades else None
+    )
+    if advice:
+        statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
     return Report(
         version=VERSION,
         kind=plan.kind,

@@ -17,7 +17,7 @@ from sqlitmus.analysis.samples import Samples, read_samples
 from sqlitmus.analysis.selftest import Tested, of_run
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
-from sqlitmus.catalog.plan import Shard
+from sqlitmus.catalog.plan import PlannedWorkload, Shard
 from sqlitmus.results.report import SelfTest
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
@@ -135,6 +135,7 @@ class Plan(Record):
     cells: dict[str, list[str]] | None = None
     counts: dict[str, dict[str, Counts]] = {}
     claims: list[Claim] = []
+    workload: PlannedWorkload | None = None
     pins: list[int] = []
     machine: str = ""
     shard: Shard | None = None

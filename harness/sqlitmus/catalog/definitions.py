@@ -4,12 +4,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Flag, Model, Type
+from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import Role, Scheme
@@ -19,13 +19,22 @@ M = TypeVar("M", bound=Model)
 Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
 # `?`: a value can be NULL
 ColumnType = Literal["integer", "real", "text", "blob", "integer?", "real?", "text?", "blob?"]
+
+
+def _written(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+AxisValue = Annotated[str, BeforeValidator(_written)]  # a text, or a whole number
 Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
 
 
 class Generator(Model):
     """How values of a fixture's column are drawn; see `generate`."""
 
-    generator: Literal["sequence", "permutation", "integer", "real", "text", "blob", "pattern"]
+    generator: Literal[
+        "sequence", "permutation", "integer", "real", "text", "blob", "pattern", "uuid"
+    ]
     min: Bound | float = 0
     max: Bound | float = 0
     offset: int = 0
@@ -41,7 +50,7 @@ class Parameter(Model):
 
     type: Type
     generator: Literal[
-        "permutation", "integer", "real", "text", "blob", "pattern", "relative", "same"
+        "permutation", "integer", "real", "text", "blob", "pattern", "uuid", "relative", "same"
     ]
     min: Bound | float = 0
     max: Bound | float = 0
@@ -65,13 +74,15 @@ def _power_of_two(length: int) -> int:
 class ScenarioStep(Model):
     """One statement; `only` restricts it to cases with these axis values.
 
-    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters.
+    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. A
+    pool that is `given` takes the place of parameters that are drawn.
     """
 
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    operation: Operation
     sql: str = ""
     columns: dict[str, ColumnType] = {}
     parameters: list[Parameter] = []
+    given: Parameters | None = None
     pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
     tuples: int = Field(default=1, ge=1)
     repeat: int = 1
@@ -138,11 +149,17 @@ class Writing(Model):
     rate: float | None = None
 
 
+_NORMALISED = "It chooses no profile, so every connection gets the pragmas of `normalised`."
+
+
 class Scenario(Model):
     """A question about SQLite use: fixture, steps, axes. An axis's first value is its default.
 
-    `memory` gives each connection its own database, filled by `setup`. `fixed` keeps the counts
-    whatever a pilot measures; `rate` is in operations a second.
+    `memory` gives each connection its own database, filled by `setup`. Without `ascii_ends`, texts
+    begin or end with other characters, which languages fold into the checksum by their own code
+    units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
+    what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
+    the counts whatever a pilot measures; `rate` is in operations a second.
     """
 
     title: str
@@ -154,6 +171,8 @@ class Scenario(Model):
     per_operation: int = 1
     fixture: str | None = None
     memory: bool = False
+    ascii_ends: bool = True
+    mixed: bool = False
     setup: list[str] = []
     writes: bool = False
     transaction: Literal["none", "deferred", "immediate"] = "none"
@@ -167,21 +186,36 @@ class Scenario(Model):
     rate: float | None = None
     writer: Writing | None = None
     variants: dict[str, dict[str, Variant]] = {}
-    axes: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
+    axes: dict[str, Annotated[list[AxisValue], Field(min_length=1)]] = {}
     steps: list[ScenarioStep] = []
     reset: list[str] = []
     readback: list[Query] = []
     overrides: list[Override] = []
     notes: list[str] = []
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_profile(cls, given: object) -> object:
+        """What opens a file has pragmas: those of `normalised`, unless it says which."""
+        fields = cast("dict[str, Any]", given if isinstance(given, dict) else {})
+        axes: Any = fields.get("axes", {})
+        if not fields.get("fixture") or not isinstance(axes, dict) or "profile" in axes:
+            return cast("object", given)
+        changed: dict[str, Any] = {
+            "axes": {**axes, "profile": ["normalised"]},
+            "notes": [*fields.get("notes", []), _NORMALISED],
+        }
+        return {**fields, **changed}
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.steps and bool(self.fixture) == self.memory:
             raise ValueError("steps need a fixture, or memory = true")
-        runs = any(step.operation == "run" for step in self.steps)
+        runs = any(step.operation in ("run", "execute") for step in self.steps)
         if (runs or self.writer or self.reset) and not self.writes:
             raise ValueError(
-                "what writes (a step with operation run, a writer, reset) needs writes = true"
+                "what writes (a step with operation run or execute, a writer, reset) needs "
+                "writes = true"
             )
         if self.writes and not self.readback:
             raise ValueError("a scenario that writes needs a readback, which proves its writes")
@@ -276,7 +310,9 @@ class Mode(Model):
 
 
 class Fixture(Model):
-    """A database file: schema, sizes and how each column is filled."""
+    """A database file: schema, sizes and how each column is filled; or one of the user's, by a hash
+    of its `content`, of which a copy lies in the cache.
+    """
 
     title: str
     sizes: dict[str, int]
@@ -284,6 +320,7 @@ class Fixture(Model):
     tables: list[str]
     indexes: list[str]
     fill: dict[str, dict[str, Generator | str]]
+    content: str | None = None
 
 
 class RunnerSpec(Model):
@@ -344,9 +381,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
                 by_name[name] = _model(Scenario, value, file, name)
-    profiles = _tables(Profile, scenarios / "profiles.toml")
-    suites = _tables(Suite, scenarios / "suites.toml")
-    modes = _tables(Mode, scenarios / "modes.toml")
+    profiles = _tables(Profile, _inherited(scenarios / "profiles.toml"))
+    modes = _tables(Mode, _inherited(scenarios / "modes.toml"))
+    suites = _suites(scenarios / "suites.toml", by_name)
     sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
     starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
@@ -366,6 +403,25 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
         runners=starters,
         folders=folders,
     )
+
+
+def _inherited(file: Path) -> Path:
+    """`file`, or the clone's of that name where there is none."""
+    return file if file.exists() else paths.CLONE / "scenarios" / file.name
+
+
+def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
+    """The suites in `file`; inherited ones have the cases whose scenarios are there."""
+    suites = _tables(Suite, _inherited(file))
+    if file.exists():
+        return suites
+    names = {"*", *scenarios}
+    return {
+        name: suite.model_copy(
+            update={"cases": [case for case in suite.cases if case["scenario"] in names]}
+        )
+        for name, suite in suites.items()
+    }
 
 
 def _fixtures(scenario: Scenario) -> set[str]:

@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import psutil
+
 from sqlitmus.catalog import generate, seal
 from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
@@ -20,7 +23,9 @@ def key(
 ) -> str:
     """The file's name without suffix; it differs by definition, size, journal mode and encoding."""
     other = [] if encoding == "UTF-8" else [encoding]
-    text = "/".join([str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json()])
+    text = "/".join(
+        [str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json(exclude_defaults=True)]
+    )
     parts = [name, size, journal_mode, *other, hashlib.sha256(text.encode()).hexdigest()[:12]]
     return "-".join(parts).lower()
 
@@ -81,10 +86,34 @@ def rows(fixture: Fixture, size: str) -> int:
     return fixture.sizes[size]
 
 
+def snapshots() -> Path:
+    """This process's folder for copies of a user's database and what is made of them.
+
+    Folders of processes that were killed, so that they could not clean up, are removed.
+    """
+    for folder in paths.cache("databases").iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return paths.cache(f"databases/{os.getpid()}")
+
+
+def forget_snapshots() -> None:
+    """Remove all copies of users' databases that this process made."""
+    shutil.rmtree(snapshots(), ignore_errors=True)
+
+
 def build(
     fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
 ) -> None:
-    """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`."""
+    """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`.
+
+    A user's database is copied as it is, and has only its journal mode set.
+    """
+    if fixture.content:
+        shutil.copyfile(snapshots() / f"{fixture.content}.db", path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA journal_mode={journal_mode}")
+        return
     count = rows(fixture, size)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         fast = (

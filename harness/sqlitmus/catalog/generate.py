@@ -2,6 +2,7 @@
 
 import random
 import re
+import uuid
 from collections.abc import Sequence
 
 from sqlitmus.catalog.definitions import Bound, Generator, Parameter
@@ -90,6 +91,8 @@ def _draw(
             ]
         case "text":
             values = _texts(spec.alphabet, int(low), int(high), count, rng)
+        case "uuid":
+            values = [str(uuid.UUID(int=rng.getrandbits(128), version=4)) for _ in range(count)]
         case "blob":
             values = [rng.randbytes(rng.randint(int(low), int(high))) for _ in range(count)]
         case _:
@@ -97,6 +100,15 @@ def _draw(
     if spec.nulls:
         values = [None if rng.random() < spec.nulls else value for value in values]
     return values
+
+
+def encoded(value: Value) -> int | float | str | None:
+    """`value` as a job has it."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, int) and abs(value) >= 2**53:
+        return str(value)
+    return value
 
 
 _ENDS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

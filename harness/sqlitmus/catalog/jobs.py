@@ -82,6 +82,7 @@ def make_job(
             latencies=spec.latencies,
             rate=spec.rate,
             tolerate_busy=spec.tolerate_busy,
+            mixed=spec.mixed and case.workers > 1,
             digest=digest,
         ),
         output=str(output),
@@ -147,7 +148,7 @@ def _values(step: ScenarioStep, axes: dict[str, str]) -> str:
 
 def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
     if not step.parameters:
-        return None
+        return step.given
     parameters = step.parameters * step.tuples
     generated = tuple(p for p in parameters if p.generator != "same")
     # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
@@ -173,7 +174,8 @@ def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Param
 def _drawn(parameters: tuple[Parameter, ...], length: int, size: int, seed: str) -> Parameters:
     rows = generate.pool(parameters, length, size, seed)
     return Parameters(
-        types=[p.type for p in parameters], rows=[[_encode(value) for value in row] for row in rows]
+        types=[p.type for p in parameters],
+        rows=[[generate.encoded(value) for value in row] for row in rows],
     )
 
 
@@ -187,14 +189,6 @@ def read_back(job: Job) -> list[tuple[str, str | int]]:
     return list(
         dict([*connection.pragmas, *(connection.worker_pragmas if several else [])]).items()
     )
-
-
-def _encode(value: generate.Value) -> Value:
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, int) and abs(value) >= 2**53:
-        return str(value)
-    return value
 
 
 def _columns(columns: dict[str, ColumnType]) -> list[Column]:

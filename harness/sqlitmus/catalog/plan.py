@@ -115,6 +115,27 @@ class Shard(Model):
     whole: str
 
 
+class PlannedWorkload(Model):
+    """A user's workload: its file, what its database is, each query's share of the mix, which of
+    them write, and the limits that a recommended runner keeps to, None for none.
+    """
+
+    file: str
+    database: str
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+    shares: dict[str, float]
+    writing: list[str]
+    workers: int
+    memory_mib: float | None = None
+    start_ms: float | None = None
+
+
 class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the names of runners per case id.
 
@@ -163,6 +184,7 @@ class Plan(Model):
     strict: bool = False
     confirms: str | None = None
     claims: list[Claim] = []
+    workload: PlannedWorkload | None = None
     pins: list[int] = []
     forced: bool = False
 

@@ -85,7 +85,8 @@ def definitions(catalog: Catalog, cases: Sequence[PlannedWork]) -> dict[str, str
 
 
 def _hash(model: Model) -> str:
-    text = f"{LAYOUT}/{model.model_dump_json()}"
+    # without defaults, so that a new field leaves the hashes of what does not use it
+    text = f"{LAYOUT}/{model.model_dump_json(exclude_defaults=True)}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -1,6 +1,7 @@
 """The command line: one module per command; errors leave here as one message and an exit code.
 
-Imports: vocabulary, machine, catalog, run, results, analysis, compare, machines, render, export.
+Imports: vocabulary, machine, catalog, workload, run, results, analysis, compare, machines, render,
+export.
 """
 
 import sys
@@ -60,6 +61,7 @@ def modules() -> tuple[ModuleType, ...]:
         selftest,
         verify,
         version,
+        workload,
     )
 
     return (
@@ -68,6 +70,7 @@ def modules() -> tuple[ModuleType, ...]:
         run,
         compare,
         claims,
+        workload,
         selftest,
         verify,
         report,

@@ -43,7 +43,10 @@ Margin = Annotated[
 ]
 Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1, max=MOST_BLOCKS)]
 TimeBudget = Annotated[
-    str | None, typer.Option(help="As many blocks as fit, such as 90s, 20m or 1h.")
+    str | None,
+    typer.Option(
+        help="As many blocks as fit beside verification and pilot, such as 90s, 20m or 1h."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order.")]
 Label = Annotated[str, typer.Option(help="Ends the name of the run directory.")]

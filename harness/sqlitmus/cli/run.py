@@ -93,6 +93,7 @@ def run(
     from sqlitmus.run import programs, session
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.store import RunDirectory
+    from sqlitmus.workload import prepared
 
     progress = Progress(quiet=quiet)
     options = session.Options(
@@ -135,8 +136,9 @@ def run(
         resolved = resolve(named, catalog, tools)
         catalog, tools = resolved.catalog, resolved.tools
         options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
-    if resume:
-        ended = session.resume(resume, options, catalog, tools, progress, settled, force=force)
+    if resume and planned:
+        with prepared.again(planned, catalog, progress.insist) as whole:
+            ended = session.resume(resume, options, whole, tools, progress, settled, force=force)
     else:
         ended = session.run(options, catalog, tools, progress, settled)
     if ended.exit == Exit.INTERRUPTED:

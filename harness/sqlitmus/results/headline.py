@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sqlitmus.results.estimate import Interval
+from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.terms import HoldsWord
 from sqlitmus.vocabulary.verdicts import Side, Verdict
@@ -152,6 +153,7 @@ Statement = Annotated[
     | Holding
     | Agreed
     | Contradicted
-    | Recorded,
+    | Recorded
+    | Recommendation,
     Field(discriminator="kind"),
 ]

@@ -70,6 +70,7 @@ def opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None = None,
+    keep_jobs: bool = True,
     held: tuple[int, ...] = (),
 ) -> Generator[Context]:
     """The context for `cells`; its scratch folder is removed at the end. Raises NotFit.
@@ -86,6 +87,7 @@ def opened(
             timeout_s=timeout_s,
             fresh=fresh,
             pins=pins,
+            keep_jobs=keep_jobs,
         ) as context:
             yield context
 
@@ -102,6 +104,7 @@ def _opened(
     timeout_s: float,
     fresh: bool,
     pins: list[int] | None,
+    keep_jobs: bool,
 ) -> Generator[Context]:
     hyperfine = tools.need("hyperfine")
     requested = {name for names in cells.values() for name in names}
@@ -133,6 +136,7 @@ def _opened(
         launcher=launcher,
         leftovers=left,
         pins=pins,
+        keep_jobs=keep_jobs,
         say=progress.insist,
     )
     earlier = memory.Memory(fresh=fresh)

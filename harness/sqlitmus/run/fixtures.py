@@ -23,12 +23,13 @@ class Fixtures:
         name = case.fixture
         if name is None:
             return None
+        definition = self._catalog.fixtures[name]
         file = fixture.ensure(
             name,
-            self._catalog.fixtures[name],
+            definition,
             self._size,
             case.journal_mode,
-            paths.cache("fixtures"),
+            fixture.snapshots() if definition.content else paths.cache("fixtures"),
             case.variant.encoding,
             self._say,
         )

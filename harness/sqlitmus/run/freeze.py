@@ -88,6 +88,7 @@ def freeze(
         strict=options.strict,
         confirms=options.confirms,
         claims=options.claims,
+        workload=options.workload,
         pins=options.pins,
     )
 

@@ -60,7 +60,10 @@ class Begun:
 
 
 class Invocations:
-    """Runs cells of one session, in a scratch folder that is removed and logs that are kept."""
+    """Runs cells of one session, in a scratch folder that is removed and logs that are kept.
+
+    Without `keep_jobs` the jobs of what goes wrong are not: they hold values of a user's database.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class Invocations:
         launcher: Launcher | None = None,
         leftovers: Leftovers | None = None,
         pins: list[int] | None = None,
+        keep_jobs: bool = True,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.executor = executor
@@ -81,6 +85,7 @@ class Invocations:
         self._launcher = launcher or Launcher(scratch)
         self._leftovers = leftovers or Leftovers()
         self._pins = pins or []
+        self._keep_jobs = keep_jobs
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
@@ -160,7 +165,8 @@ class Invocations:
         if judged.outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
-        for file, suffix in ((ready.file, "job.json"), (ready.output, "result.json")):
+        files = ((ready.file, "job.json"), (ready.output, "result.json"))
+        for file, suffix in files if self._keep_jobs else ():
             resultfile.keep(file, log.with_suffix(f".{suffix}"))
         return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
 

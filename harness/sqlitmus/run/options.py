@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlitmus.catalog.choose import mode_of
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog, Mode
+from sqlitmus.catalog.plan import PlannedWorkload
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 MARGIN = 0.02
@@ -44,6 +45,8 @@ class Options:
     scheme: Scheme | None = None
     confirms: str | None = None
     machine: str = ""
+    workload: PlannedWorkload | None = None
+    show_values: bool = False
     shard: tuple[int, int] | None = None
 
     @property

@@ -7,9 +7,11 @@ from typing import TextIO
 
 from sqlitmus.vocabulary.plain import one_line
 
+SILENCE_S = 30.0  # after which a step is told that is no milestone
+
 
 class Progress:
-    """One line that is rewritten on a terminal; a line per block elsewhere."""
+    """One line that is rewritten on a terminal; elsewhere a line per block, or after a silence."""
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
@@ -18,6 +20,7 @@ class Progress:
         )
         self._quiet = quiet
         self._open = False
+        self._spoke = time.monotonic()
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
@@ -27,10 +30,11 @@ class Progress:
     def insist(self, text: str) -> None:
         """Print a line that stays, even when progress is off."""
         self.clear()
-        print(one_line(text), file=self._stream, flush=True)
+        self._print(one_line(text))
 
     def step(self, text: str, *, milestone: bool = False) -> None:
-        """Print a line that the next one replaces; without a terminal, only milestones."""
+        """Print a line that the next one replaces; without a terminal, milestones and what comes
+        after a silence."""
         if self._quiet:
             return
         text = one_line(text)
@@ -39,8 +43,12 @@ class Progress:
             self._stream.write(f"\r\x1b[2K{text[:width]}")
             self._stream.flush()
             self._open = True
-        elif milestone:
-            print(text, file=self._stream, flush=True)
+        elif milestone or time.monotonic() - self._spoke >= SILENCE_S:
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+        self._spoke = time.monotonic()
 
     def clear(self) -> None:
         """Remove the replaceable line, so that other output starts on an empty line."""

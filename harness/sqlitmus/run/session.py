@@ -106,7 +106,7 @@ def resume(
         raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
     folder.check_changeable(directory.path)
     _check_disk(directory.path)
-    options = replace(options, size=plan.size, pins=plan.pins)
+    options = replace(options, size=plan.size, pins=plan.pins, workload=plan.workload)
     with _exclusive(options, catalog, tools, progress, plan.cells) as context:
         changed = _changed(plan, context)
         if changed:
@@ -149,6 +149,7 @@ def _prepare(
     """Verify, pilot and freeze the plan; None if the user asked to stop."""
     from sqlitmus.run.pilot import plan_counts
 
+    begin = time.monotonic()
     present = context.present(cells)
     answers = verify_cells(context, cases, present)
     if context.stop.requested:
@@ -172,6 +173,9 @@ def _prepare(
     context.memory.save()
     if context.stop.requested:
         return None
+    if options.time_budget_s:
+        left_s = options.time_budget_s - (time.monotonic() - begin)
+        options = replace(options, time_budget_s=max(left_s, 1e-3))
     plan = freeze(options, context, cases, cells, fit, counts, reference, shard)
     directory = RunDirectory.create(
         (options.out or paths.RESULTS) / plan.run,
@@ -257,6 +261,7 @@ def _exclusive(
             timeout_s=options.timeout_s,
             fresh=options.fresh,
             pins=options.pins,
+            keep_jobs=options.show_values or not options.workload,
             held=(handle,),
         ) as context,
     ):

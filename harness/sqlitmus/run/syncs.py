@@ -72,7 +72,10 @@ def transactions(case: Case, catalog: Catalog) -> int:
         return 0
     if (case.variant.transaction or scenario.transaction) != "none":
         return case.operations
-    runs = [step for step in steps_of(scenario, case.axes) if step.operation == "run"]
+    steps = steps_of(scenario, case.axes)
+    if any(step.operation == "execute" for step in steps):
+        return 0  # it may begin and commit
+    runs = [step for step in steps if step.operation == "run"]
     return case.operations * sum(step.repeat for step in runs if step.fails is None)
 
 

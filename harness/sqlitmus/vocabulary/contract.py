@@ -29,6 +29,7 @@ Type = Literal["integer", "real", "text", "blob"]
 Value = int | float | str | None
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Operation = Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"]
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
 Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
 
@@ -70,7 +71,7 @@ class Parameters(Model):
 class Step(Model):
     """One statement of an operation; rows whose values are `unread` are counted and no more."""
 
-    operation: Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction"]
+    operation: Operation
     sql: str = ""
     parameters: Parameters | None = None
     columns: list[Column] = []
@@ -87,9 +88,16 @@ class Step(Model):
             raise ValueError("every operation but in-transaction needs sql, and that one has none")
         if self.fails is not None and self.operation != "run":
             raise ValueError("only run can be expected to fail")
+        if self.operation == "execute" and (self.parameters or self.columns):
+            raise ValueError("execute binds no parameters and returns no columns")
         if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
             raise ValueError("only get, all and iterate have values that can be left unread")
         return self
+
+
+def _no_transaction_around_execute(steps: list[Step], transaction: str) -> None:
+    if transaction != "none" and any(step.operation == "execute" for step in steps):
+        raise ValueError(f"transaction {transaction} and execute, which can begin one itself")
 
 
 class Readback(Model):
@@ -137,7 +145,9 @@ class Measure(Model):
 
     `rate` is operations per second and worker at planned times; without one, each follows the last.
     `changing` says that another process changes between iterations what they read, and asks for the
-    counts of each; `digest` asks for one more iteration after them, in the manner of verify mode.
+    counts of each; `mixed` says that workers write what others read, so that rows and checksum
+    depend on who came first. `digest` asks for one more iteration after them, in the manner of
+    verify mode.
     """
 
     operations_per_iteration: Natural
@@ -151,6 +161,7 @@ class Measure(Model):
     barrier: bool = False
     share: Share | None = None
     changing: bool = False
+    mixed: bool = False
     digest: bool = False
 
     @model_validator(mode="after")
@@ -167,6 +178,11 @@ class Writer(Model):
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: Positive
     rate: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _nested(self) -> Self:
+        _no_transaction_around_execute(self.steps, self.transaction)
+        return self
 
 
 class Job(Model):
@@ -187,9 +203,10 @@ class Job(Model):
     output: str
 
     @model_validator(mode="after")
-    def _database(self) -> Self:
+    def _consistent(self) -> Self:
         if self.steps and self.database is None:
             raise ValueError("steps need a database")
+        _no_transaction_around_execute(self.steps, self.transaction)
         return self
 
     def text(self) -> str:

@@ -1,7 +1,8 @@
 """The clone's folders, and the set-up's tools with those that are missing.
 
 `$SQLITMUS_ROOT` names another folder than the clone with `scenarios/`, `fixtures/` and `runners/`:
-a catalogue of one's own, whose runs go to its `results/`.
+a catalogue of one's own, whose runs go to its `results/`. What it lacks is the clone's: a folder of
+fixtures or runners, and the files of profiles, modes and suites.
 """
 
 import json
@@ -12,10 +13,18 @@ from pathlib import Path
 
 from sqlitmus.vocabulary.errors import NotFit
 
-ROOT = Path(os.environ.get("SQLITMUS_ROOT") or Path(__file__).parents[3]).resolve()
+CLONE = Path(__file__).resolve().parents[3]
+ROOT = Path(os.environ.get("SQLITMUS_ROOT") or CLONE).resolve()
+
+
+def inherited(name: str) -> Path:
+    """The path of `name` in the catalogue's folder, or in the clone where that has none."""
+    return ROOT / name if (ROOT / name).exists() else CLONE / name
+
+
 SCENARIOS = ROOT / "scenarios"
-FIXTURES = ROOT / "fixtures"
-RUNNERS = ROOT / "runners"
+FIXTURES = inherited("fixtures")
+RUNNERS = inherited("runners")
 RESULTS = ROOT / "results"
 
 

@@ -179,10 +179,11 @@ FAULTS = [
     *(
         (
             EXTRA.format(name="x", more=more),
-            "x: Value error, what writes (a step with operation run, a writer, reset) needs writes",
+            "x: Value error, what writes (a step with operation run or execute, a writer, reset)",
         )
         for more in (
             '[[x.steps]]\noperation = "run"\nsql = "DELETE FROM users"',
+            '[[x.steps]]\noperation = "execute"\nsql = "DELETE FROM users"',
             'reset = ["DELETE FROM users"]',
             "[x.writer]\noperations = 1\n[[x.writer.steps]]\noperation = 'run'\nsql = 'DELETE'",
         )
@@ -242,13 +243,14 @@ def test_names_that_do_not_exist_are_told(
     assert str(copy / "scenarios") in str(told.value)
 
 
-def test_a_file_that_is_no_text_or_gone_is_told(copy: Path) -> None:
+def test_a_file_that_is_no_text_or_cannot_be_read_is_told(copy: Path) -> None:
     (copy / "scenarios/extra.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match=r"extra\.toml: not UTF-8: invalid start byte at byte 0"):
         read(copy)
     (copy / "scenarios/extra.toml").unlink()
     (copy / "scenarios/suites.toml").unlink()
-    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: No such file"):
+    (copy / "scenarios/suites.toml").mkdir()
+    with pytest.raises(UsageError, match=r"suites\.toml: cannot be read: Is a directory"):
         read(copy)
 
 

@@ -199,3 +199,18 @@ def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 PINNED = "73c23fc65c5ede9a"
+
+
+def test_copies_of_users_databases_are_each_processs_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
+    mine = fixture.snapshots()
+    dead = mine.with_name("999999999")
+    dead.mkdir()
+    (mine / "copy.db").touch()
+    assert fixture.snapshots() == mine
+    assert [file.name for file in mine.iterdir()] == ["copy.db"]
+    assert not dead.exists()
+    fixture.forget_snapshots()
+    assert not mine.exists()

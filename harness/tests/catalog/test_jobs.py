@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions, jobs
+from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog, Variant
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Column, Job, Parameters, Step
 
 KNOWN = definitions.load()
 
@@ -130,7 +130,7 @@ def test_a_pool_is_no_longer_than_what_there_is_to_draw_from() -> None:
 def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
     (rows,) = keys(job("insert-types@value=blob"))
     assert all(len(bytes.fromhex(row[0])) == 17 for row in rows)
-    big = jobs._encode
+    big = generate.encoded
     assert [big(v) for v in (2**53 - 1, 2**53, -(2**53), b"\xff", None, 0.5)] == [
         2**53 - 1,
         "9007199254740992",
@@ -254,6 +254,31 @@ def test_a_writer_has_steps_and_a_pace_of_its_own() -> None:
     assert made.measure.rate == KNOWN.scenarios["writer-and-readers"].rate
     assert made.writer.steps[0].operation == "run"
     assert keys(made)[0][:4] != made.writer.steps[0].parameters
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"columns": [Column(name="n", type="integer")]}, "returns no columns"),
+        ({"parameters": Parameters(types=["integer"], rows=[[1]])}, "binds no parameters"),
+        ({"fails": 1}, "only run can be expected to fail"),
+    ],
+)
+def test_what_is_executed_has_sql_alone(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Step(operation="execute", sql="DELETE FROM users", **changes)
+
+
+def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
+    step = {"operation": "execute", "sql": "BEGIN"}
+    made = job("writer-and-readers").model_dump()
+    writer = {"steps": [step], "operations": 1}
+    alone: dict[str, Any] = {**made, "transaction": "none", "steps": [step], "writer": writer}
+    assert Job.model_validate(alone).steps[0].operation == "execute"
+    within = {"writer": {**writer, "transaction": "deferred"}}
+    for changes in ({"transaction": "read"}, {"transaction": "immediate"}, within):
+        with pytest.raises(ValueError, match="and execute, which can begin one itself"):
+            Job.model_validate({**alone, **changes})
 
 
 def test_a_job_states_what_differs_from_the_defaults_and_is_read_back_whole() -> None:

@@ -224,9 +224,7 @@ def test_the_run_says_what_each_claim_costs(desk: Desk, claims: Call) -> None:
     assert "  again: nothing of its own to measure" in done.err
 
 
-def test_a_budget_never_leaves_fewer_blocks_than_a_word_needs(
-    desk: Desk, claims: Call
-) -> None:
+def test_a_budget_never_leaves_fewer_blocks_than_a_word_needs(desk: Desk, claims: Call) -> None:
     done = claims("--size", "s", "--seed", "3", "--time-budget", "1s")
     assert "the time budget allows 1 block; 10 are the fewest that give a word" in done.err
     assert desk.clone.latest().plan().blocks == 10

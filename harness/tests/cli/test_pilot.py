@@ -212,7 +212,8 @@ def test_a_budget_is_filled_with_whole_blocks(desk: Desk) -> None:
     desk.run(mode="piloted", time_budget_s=6.0)
     plan = desk.clone.latest().plan()
     seconds = block_seconds(plan.counts, plan.cells, plan.twice())
-    assert plan.blocks == int(6.0 / seconds)
+    # verification and pilot have their part of it
+    assert 0.6 * 6.0 / seconds < plan.blocks <= 6.0 / seconds
     assert plan.blocks > 10
     # what was predicted is what it took, within the jitter; digests are taken in the first block
     spent = sum(s.figures["cold"] or 0 for s in desk.clone.samples() if s.block) / 1e9

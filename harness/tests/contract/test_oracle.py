@@ -134,6 +134,27 @@ def test_shares_of_workers_start_at_zero_and_are_added(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_executed_counts_and_folds_nothing(tmp_path: Path) -> None:
+    executed = [{"operation": "execute", "sql": sql} for sql in ("BEGIN", "DELETE FROM t")]
+    steps = [
+        {"operation": "run", "sql": "INSERT INTO t(a) VALUES (10), (20)"},
+        *executed,
+        {"operation": "in-transaction"},
+        {"operation": "execute", "sql": "SAVEPOINT s", "repeat": 2},
+        {"operation": "execute", "sql": "COMMIT"},
+    ]
+    proof = [{"sql": "SELECT a FROM t", "columns": [{"name": "a", "type": "integer"}]}]
+    result = ask(tmp_path, steps, readback=proof)
+    assert (result["rows"], result["affected"]) == (0, 2)
+    assert result["checksum"] == 2 * 31 + 1
+    said = end(2) + end(0) + end(0) + piece(b"i", b"1") + end(0) + end(0) * 3 + end(0)
+    assert result["digest"] == sha256(said).hexdigest()
+    assert result["plans"][1:] == [[]] * len(steps[1:])
+    measured = ask(tmp_path, steps, readback=proof, mode="measure")
+    counts = ("rows", "affected", "checksum", "readback")
+    assert [measured[key] for key in counts] == [result[key] for key in counts]
+
+
 CONSTRAINT, MISMATCH = 19, 20
 
 
@@ -278,6 +299,10 @@ def test_repeats_bind_the_pool_on_and_on(tmp_path: Path) -> None:
             "$.writer.steps[0].sql: missing",
         ),
         ({"database": None}, "$.database: missing; steps need a database"),
+        (
+            {"steps": [{"operation": "execute", "sql": "COMMIT"}], "transaction": "immediate"},
+            "$.transaction: immediate; expected none, because execute can begin one itself",
+        ),
     ],
 )
 def test_a_malformed_job_is_told_with_path_and_expectation(

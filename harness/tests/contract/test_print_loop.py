@@ -20,6 +20,7 @@ GENERATING = [
 ]
 VARIED = [
     "busy-tolerated-measure",
+    "execute-measure",
     "fails-constraint-measure",
     "insert-immediate-measure",
     "rate-latencies-measure",

@@ -76,12 +76,20 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def perform(works: Works, operations: int, transaction: str = "none", **manner: Any) -> Any:
-    """Counts and the recording of a loop over writes."""
+def perform(
+    works: Works,
+    operations: int,
+    transaction: str = "none",
+    around: tuple[str, ...] = (),
+    **manner: Any,
+) -> Any:
+    """Counts and the recording of a loop over writes, each between two that are executed."""
     names = ("loops", "job", "histogram", "recording", "parts")
     loops, job, histogram, recording, parts = map(importlib.import_module, names)
     asked = recording.Manner(**manner)
     steps = [job.Step("run", WRITE)]
+    if around:
+        steps = [job.Step("execute", around[0]), *steps, job.Step("execute", around[1])]
     part = parts.Part("worker", steps, transaction, 0, operations, asked)
     notes = recording.Recording()
     counts = loops.compile_loop(part, works)(part.begin, part.end, notes)
@@ -144,12 +152,19 @@ def test_workers_are_planned_side_by_side(clock: Clock) -> None:
 
 def test_a_busy_operation_is_rolled_back_and_counted(clock: Clock) -> None:
     works = Works(clock, [0, -700, 0])
-    asked = {"latencies": True, "tolerate_busy": True}
-    counts, latencies, _ = perform(works, 3, "deferred", **asked)
+    counts, latencies, _ = perform(works, 3, "deferred", latencies=True, tolerate_busy=True)
     assert counts == (0, 2, 31 + 1, 1)
     assert works.said.count("ROLLBACK") == 1
     assert sum(latencies.values()) == 3
     assert bucket(701) in latencies
+
+
+def test_a_busy_operation_is_rolled_back_that_began_a_transaction_itself(clock: Clock) -> None:
+    works = Works(clock, [0, -700, 0])
+    counts, _, _ = perform(works, 3, around=("BEGIN", "COMMIT"), tolerate_busy=True)
+    assert counts == (0, 2, 31 + 1, 1)
+    whole = ["BEGIN", WRITE, "COMMIT"]
+    assert works.said == [*whole, "BEGIN", WRITE, "ROLLBACK", *whole]
 
 
 def test_a_busy_database_is_a_failure_where_it_is_not_tolerated(clock: Clock) -> None:

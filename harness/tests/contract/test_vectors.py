@@ -227,6 +227,48 @@ BAD_JOBS: dict[str, tuple[Json, str]] = {
         {"steps": [{"operation": "get", "sql": "SELECT 1", "fails": 19}]},
         "steps[0]",
     ),
+    "execute with parameters": (
+        {
+            "steps": [
+                {
+                    "operation": "execute",
+                    "sql": "DELETE FROM sink WHERE id = ?",
+                    "parameters": {"types": ["integer"], "rows": [[1]]},
+                }
+            ]
+        },
+        "steps[0].parameters",
+    ),
+    "execute with columns": (
+        {"steps": [{**READ, "operation": "execute"}]},
+        "steps[0].columns",
+    ),
+    "execute that is to fail": (
+        {"steps": [{"operation": "execute", "sql": "COMMIT", "fails": 1}]},
+        "steps[0].fails",
+    ),
+    "execute in a transaction": (
+        {"steps": [{"operation": "execute", "sql": "COMMIT"}], "transaction": "deferred"},
+        "transaction: ",
+    ),
+    "execute in a transaction of reads": (
+        {"steps": [{"operation": "execute", "sql": "COMMIT"}], "transaction": "read"},
+        "transaction: ",
+    ),
+    "execute in the transaction of a writer": (
+        {
+            "writer": {
+                "steps": [{"operation": "execute", "sql": "COMMIT"}],
+                "transaction": "immediate",
+                "operations": 1,
+            }
+        },
+        "writer.transaction: ",
+    ),
+    "mixed by a word": (
+        {"measure": {"operations_per_iteration": 4, "mixed": "yes"}},
+        "measure.mixed",
+    ),
     "share beyond the whole": (
         {"measure": {"operations_per_iteration": 4, "share": {"first": 2, "of": 2}}},
         "share",

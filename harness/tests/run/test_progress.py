@@ -41,6 +41,17 @@ def test_without_a_terminal_only_lines_that_stay_and_milestones() -> None:
     assert stream.getvalue() == "begin\nfirst\nend\n"
 
 
+def test_after_a_silence_any_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("sqlitmus.run.progress.time.monotonic", lambda: now[0])
+    stream = io.StringIO()
+    shown = Progress(stream)
+    for second in (10.0, 31.0, 40.0, 62.0):
+        now[0] = second
+        shown.step(f"at {second:g}")
+    assert stream.getvalue() == "at 31\nat 62\n"
+
+
 def test_on_a_terminal_a_step_replaces_the_one_before_and_is_cleared(terminal: Terminal) -> None:
     work(Progress(terminal))
     clear = "\r\x1b[2K"

@@ -160,6 +160,17 @@ def test_each_execution_without_a_transaction_commits() -> None:
     assert transactions(case("insert-transaction@profile=durable"), known) == 5 * 100
 
 
+def test_commits_of_what_is_executed_do_not_follow_from_its_operations() -> None:
+    scenarios = dict(KNOWN.scenarios)
+    batch = scenarios["insert-transaction"]
+    around = [definitions.ScenarioStep(operation="execute", sql=s) for s in ("BEGIN", "COMMIT")]
+    steps = [around[0], *batch.steps, around[1]]
+    update = {"transaction": "none", "steps": steps}
+    scenarios["insert-transaction"] = batch.model_copy(update=update)
+    known = KNOWN.model_copy(update={"scenarios": scenarios})
+    assert transactions(case("insert-transaction@profile=durable"), known) == 0
+
+
 def test_only_files_that_are_written_are_counted() -> None:
     asked = ("insert-transaction", "get-pk", "foo-insert")
     assert [writes_files(case(name), KNOWN) for name in asked] == [True, False, False]

@@ -57,7 +57,8 @@ internal static class Iterations
             var tally = Sum(workers.Parts, lap);
             expected ??= tally;
             busy += lap.Sum(own => own.Busy);
-            if (!measure.Changing && busy == 0 && !tally.Equals(expected.Value))
+            var same = measure.Mixed ? tally.Affected == expected.Value.Affected : tally.Equals(expected.Value);
+            if (!measure.Changing && busy == 0 && !same)
             {
                 throw new MeasurementException(
                     $"iteration {warmup.Count + measured.Count + 1} returned {tally}; the first returned {expected.Value}");

@@ -4,7 +4,7 @@ namespace Sqlitmus;
 
 internal enum Mode { Verify, Measure }
 internal enum ColumnType { Integer, Real, Text, Blob }
-internal enum Operation { Get, All, Iterate, Run, Prepare, Open, InTransaction }
+internal enum Operation { Get, All, Iterate, Run, Prepare, Open, InTransaction, Execute }
 internal enum Shape { Object, Array, Typed }
 internal enum Integers { Number, Bigint }
 internal enum StatementKind { Prepared, Cached, Adhoc }
@@ -59,6 +59,7 @@ internal sealed record Share(int First, int Of);
 
 /// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
 /// <param name="Changing">Another process changes between iterations what they read, so that they may differ.</param>
+/// <param name="Mixed">Workers write what others read: rows and checksum depend on who came first.</param>
 /// <param name="Digest">One more iteration after the measured ones, in the manner of verify mode.</param>
 internal sealed record Measure(
     long OperationsPerIteration,
@@ -72,6 +73,7 @@ internal sealed record Measure(
     bool Barrier,
     Share Share,
     bool Changing,
+    bool Mixed,
     bool Digest);
 
 internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);

@@ -55,9 +55,9 @@ internal static class JobReader
         }
 
         var database = node.Optional("database");
-        var steps = node.Optional("steps").Items();
+        StepSpec[] steps = [.. node.Optional("steps").Items().Select(StepReader.Read)];
         var writer = node.Optional("writer");
-        if ((steps.Count > 0 || writer.Exists) && !database.Exists)
+        if ((steps.Length > 0 || writer.Exists) && !database.Exists)
         {
             throw new JobException($"{node.Path}: expected the missing key database, because there are steps", node.Path);
         }
@@ -67,8 +67,8 @@ internal static class JobReader
             node.Required("cell").Text(),
             database.Exists ? ReadDatabase(database) : null,
             ReadConnection(node.Optional("connection")),
-            [.. steps.Select(StepReader.Read)],
-            (TransactionKind)node.Optional("transaction").Word("none", "deferred", "immediate", "read"),
+            steps,
+            ReadTransaction(node.Optional("transaction"), steps, "none", "deferred", "immediate", "read"),
             writer.Exists ? ReadWriter(writer) : null,
             [.. node.Optional("reset").Items().Select(sql => sql.Text())],
             [.. node.Optional("readback").Items().Select(StepReader.ReadReadback)],
@@ -125,18 +125,28 @@ internal static class JobReader
     private static WriterSpec ReadWriter(Node node)
     {
         node.Object("steps", "transaction", "operations", "rate");
-        var steps = node.Required("steps");
+        var items = node.Required("steps");
+        StepSpec[] steps = [.. items.Items().Select(StepReader.Read)];
         return new WriterSpec(
-            steps.Items() is { Count: > 0 } items ? [.. items.Select(StepReader.Read)] : throw steps.Expected("one step or more"),
-            (TransactionKind)node.Optional("transaction").Word("none", "deferred", "immediate"),
+            steps.Length > 0 ? steps : throw items.Expected("one step or more"),
+            ReadTransaction(node.Optional("transaction"), steps, "none", "deferred", "immediate"),
             node.Required("operations").Integer(1),
             ReadRate(node.Optional("rate")));
+    }
+
+    private static TransactionKind ReadTransaction(Node node, StepSpec[] steps, params ReadOnlySpan<string> words)
+    {
+        var transaction = (TransactionKind)node.Word(words);
+        var executes = steps.Any(step => step.Operation == Operation.Execute);
+        return executes && transaction != TransactionKind.None
+            ? throw node.Expected("none, because a step is execute, which can begin one itself")
+            : transaction;
     }
 
     private static Measure ReadMeasure(Node node)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "barrier", "share", "changing", "digest");
+            "latencies", "tolerate_busy", "barrier", "share", "changing", "mixed", "digest");
         var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
@@ -150,6 +160,7 @@ internal static class JobReader
             node.Optional("barrier").Flag(absent: false),
             node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers),
             node.Optional("changing").Flag(absent: false),
+            node.Optional("mixed").Flag(absent: false),
             node.Optional("digest").Flag(absent: false));
     }
 

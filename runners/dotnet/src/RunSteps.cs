@@ -16,6 +16,19 @@ internal sealed class RunStep<TStatement>(StepSite site, TStatement statement) :
     }
 }
 
+/// <summary>Executes a statement and asks nothing of it.</summary>
+internal sealed class ExecuteStep<TStatement>(StepSite site, TStatement statement) : Step(site)
+    where TStatement : struct, IStatement
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var command = statement.Begin(n);
+        command.ExecuteNonQuery();
+        statement.End(command);
+        Digest?.End(0);
+    }
+}
+
 /// <summary>A <c>run</c> that must fail with a result code, which is caught as a user of the driver would.</summary>
 internal sealed class FailStep<TStatement>(StepSite site, TStatement statement, int code) : Step(site)
     where TStatement : struct, IStatement

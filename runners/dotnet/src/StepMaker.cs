@@ -53,6 +53,7 @@ internal static class StepMaker
             Operation.All or Operation.Iterate => OfRows(typeof(IterateStep<,>)),
             Operation.Run when spec.Fails is { } code => Create(typeof(FailStep<>), [statement.GetType()], site, statement, code),
             Operation.Run => Create(typeof(RunStep<>), [statement.GetType()], site, statement),
+            Operation.Execute => Create(typeof(ExecuteStep<>), [statement.GetType()], site, statement),
             Operation.Open => Create(typeof(OpenStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
             _ => Create(typeof(PrepareStep<>), [source.GetType()], site, source, sql),
         };

@@ -8,11 +8,11 @@ internal static class StepReader
     {
         node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "values");
         var operation = (Operation)node.Required("operation").Word(
-            "get", "all", "iterate", "run", "prepare", "open", "in-transaction");
+            "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute");
         var step = new StepSpec(
             operation,
             ReadSql(node, operation),
-            node.Optional("parameters") is { Exists: true } parameters ? Pool.Read(parameters) : Parameters.None,
+            node.Optional("parameters") is { Exists: true } parameters ? ReadParameters(parameters, operation) : Parameters.None,
             [.. node.Optional("columns").Items().Select(ReadColumn)],
             node.Optional("repeat").Integer(1, absent: 1),
             node.Optional("fails") is { Exists: true } fails ? ReadFails(fails, operation) : null,
@@ -41,6 +41,11 @@ internal static class StepReader
             ? text
             : throw sql.Expected(needed ? "a statement" : "none, because in-transaction asks the driver");
     }
+
+    private static Parameters ReadParameters(Node parameters, Operation operation) =>
+        operation == Operation.Execute
+            ? throw new JobException($"{parameters.Path}: expected none, because execute binds nothing", parameters.Path)
+            : Pool.Read(parameters);
 
     private static int ReadFails(Node fails, Operation operation) =>
         operation == Operation.Run

@@ -21,6 +21,15 @@ internal abstract class Work(Step[] steps)
 
     protected Step[] Steps => steps;
 
+    /// <summary>Ends a transaction that a step began and no step has ended.</summary>
+    protected static void RollBack(SqliteConnection connection)
+    {
+        if (SQLitePCL.raw.sqlite3_get_autocommit(connection.Handle) == 0)
+        {
+            Sql.Execute(connection, "ROLLBACK");
+        }
+    }
+
     protected void RunSteps(long operation, ref Tally tally)
     {
         foreach (var step in steps)
@@ -65,10 +74,9 @@ internal sealed class BareWork(Step[] steps, SqliteConnection connection, bool e
 
     public override void Recover()
     {
-        // A step may have been BEGIN.
-        if (endsTransactions && SQLitePCL.raw.sqlite3_get_autocommit(connection.Handle) == 0)
+        if (endsTransactions)
         {
-            Sql.Execute(connection, "ROLLBACK");
+            RollBack(connection);
         }
     }
 }
@@ -119,6 +127,12 @@ internal sealed class LeasedWork(Step[] steps, Lease lease, TransactionKind tran
             using var around = lease.Connection.BeginTransaction(transaction == TransactionKind.Deferred);
             RunSteps(operation, ref tally);
             around.Commit();
+        }
+        catch (StatementException) when (transaction == TransactionKind.None)
+        {
+            // The pool would hand it on as it is.
+            RollBack(lease.Connection);
+            throw;
         }
         finally
         {

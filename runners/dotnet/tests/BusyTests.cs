@@ -31,7 +31,7 @@ public sealed class BusyTests : IDisposable
         var steps = Conflict.Replace("LIMIT", "99", StringComparison.Ordinal);
         if (transaction == "none")
         {
-            steps = $$"""{"operation": "run", "sql": "BEGIN"}, {{steps}}, {"operation": "run", "sql": "COMMIT"}""";
+            steps = $$"""{"operation": "execute", "sql": "BEGIN"}, {{steps}}, {"operation": "execute", "sql": "COMMIT"}""";
         }
 
         var timings = Take($$"""

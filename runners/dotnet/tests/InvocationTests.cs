@@ -100,6 +100,48 @@ public sealed class InvocationTests : IDisposable
         Assert.Equal((1, 2), (result.WarmupNs.Count, result.IterationsNs.Count));
     }
 
+    [Theory]
+    [InlineData("prepared", "verify", false)]
+    [InlineData("prepared", "measure", false)]
+    [InlineData("adhoc", "measure", false)]
+    [InlineData("prepared", "measure", true)]
+    [InlineData("adhoc", "measure", true)]
+    public void What_is_executed_counts_and_folds_nothing(string statement, string mode, bool perOperation)
+    {
+        var result = _run.Perform(
+            $$"""
+            "connection": {"per_operation": {{(perOperation ? "true" : "false")}} },
+            "steps": [{"operation": "execute", "sql": "BEGIN IMMEDIATE", "statement": "{{statement}}"},
+                      {"operation": "run", "sql": "INSERT INTO sink(a) VALUES (?)",
+                       "parameters": {"types": ["integer"], "rows": [[10], [20]]} },
+                      {"operation": "execute", "sql": "SAVEPOINT s", "repeat": 2, "statement": "{{statement}}"},
+                      {"operation": "execute", "sql": "COMMIT", "statement": "{{statement}}"}],
+            "reset": ["DELETE FROM sink"],
+            "readback": [{"sql": "SELECT a FROM sink ORDER BY a", "columns": [{"name": "a", "type": "integer"}]}],
+            "measure": {"operations_per_iteration": 2, "iterations": 2}
+            """,
+            mode);
+        Assert.Null(result.Error?.Message);
+        Assert.Equal((0L, 2L, (1u * 31) + 1), (result.Rows, result.Affected, result.Checksum));
+        Assert.Equal(new Proof(2, (10u * 31) + 20), result.Readback);
+        Assert.Empty(result.Plans[0]);
+    }
+
+    [Theory]
+    [InlineData("VALUES (NULL)", null)]
+    [InlineData("SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sink)", "iteration 2 returned")]
+    public void Mixed_iterations_may_differ_but_not_in_affected_rows(string source, string? message)
+    {
+        var result = _run.Perform($$"""
+            "steps": [{"operation": "run", "sql": "INSERT INTO sink(a) {{source}}"},
+                      {"operation": "all", "sql": "SELECT id FROM sink", "columns": [{"name": "id", "type": "integer"}]}],
+            "measure": {"operations_per_iteration": 1, "iterations": 3, "mixed": true}
+            """);
+        Assert.StartsWith(message ?? "", result.Error?.Message ?? "", StringComparison.Ordinal);
+        Assert.Equal(message is null ? ("ok", 3L) : ("failed", 0L), (result.Status, result.Rows));
+        Assert.Empty(result.Answers);
+    }
+
     [Fact]
     public void Iterations_that_differ_fail()
     {
@@ -151,6 +193,7 @@ public sealed class InvocationTests : IDisposable
     [InlineData("get", "SELECT i, r FROM t", 1, 2)]
     [InlineData("iterate", "SELECT i FROM t", 2, 1)]
     [InlineData("run", "SELECT i FROM t", 0, 1)]
+    [InlineData("execute", "SELECT i FROM t", 0, 1)]
     public void A_column_that_the_job_does_not_declare_fails(string operation, string sql, int declared, int found)
     {
         var columns = string.Join(',', Enumerable.Repeat("""{"name": "i", "type": "integer"}""", declared));

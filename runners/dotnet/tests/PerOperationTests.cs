@@ -68,6 +68,22 @@ public sealed class PerOperationTests : IDisposable
     }
 
     [Fact]
+    public void A_transaction_that_an_operation_leaves_open_does_not_go_back_to_the_pool()
+    {
+        var job = _run.Read("""
+            "connection": {"per_operation": true},
+            "steps": [{"operation": "execute", "sql": "BEGIN"},
+                      {"operation": "run", "sql": "INSERT INTO sink(a) VALUES (?)",
+                       "parameters": {"types": ["integer"], "rows": [[1], [1], [2], [3]]}},
+                      {"operation": "execute", "sql": "COMMIT"}],
+            "measure": {"operations_per_iteration": 3}
+            """);
+        using var session = new Session(job, Parts.Of(job)[0], null);
+        Assert.Throws<StatementException>(() => session.Run(0, 2));
+        Assert.Equal(1, session.Run(2, 3).Tally.Affected);
+    }
+
+    [Fact]
     public void The_pool_lets_go_of_the_file_in_the_end()
     {
         _run.Perform("""

@@ -1,7 +1,7 @@
 /** better-sqlite3: one native addon that loads in Node, Bun and Deno. */
 
 import { Buffer } from "node:buffer";
-import { betterSqlite3, features as common } from "./driver.js";
+import { betterSqlite3, features as common, method } from "./driver.js";
 import { primaryName, resultCode } from "./result-codes.js";
 
 const { default: Sqlite } = await import(betterSqlite3("lib/index.js").href);
@@ -20,10 +20,13 @@ export function open(database) {
     : new Sqlite(database.path);
 }
 
+// raw() is an error on a statement that returns no rows.
+const returnsArrays = ({ shape, operation }) =>
+  shape === "array" && !["run", "prepare", "execute"].includes(operation);
+
 export function prepare(db, step) {
   const statement = db.prepare(step.sql);
-  // raw() is an error on a statement that returns no rows.
-  if (step.shape === "array" && step.operation !== "run") statement.raw(true);
+  if (returnsArrays(step)) statement.raw(true);
   if (step.integers === "bigint") statement.safeIntegers(true);
   return statement;
 }
@@ -40,12 +43,11 @@ export function rows(db, sql, values = []) {
 export const source = {
   setup: () => "",
   compile(step, q, db = "db") {
-    const raw = step.shape === "array" && step.operation !== "run" && step.operation !== "prepare";
     const bigints = step.integers === "bigint" ? ".safeIntegers(true)" : "";
-    return `${db}.prepare(${q})${raw ? ".raw(true)" : ""}${bigints}`;
+    return `${db}.prepare(${q})${returnsArrays(step) ? ".raw(true)" : ""}${bigints}`;
   },
   call(step, s, args) {
-    const call = `${s}.${step.operation}(${args.join(", ")})`;
+    const call = `${s}.${method(step)}(${args.join(", ")})`;
     return step.operation === "run" ? `${call}.changes` : call;
   },
   cached() {

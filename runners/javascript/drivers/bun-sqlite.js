@@ -1,7 +1,7 @@
 /** bun:sqlite, the built-in driver of Bun. */
 
 import { constants, Database } from "bun:sqlite";
-import { features as common } from "./driver.js";
+import { features as common, method } from "./driver.js";
 import { databaseName } from "./uri.js";
 
 const FLAGS = {
@@ -64,7 +64,9 @@ export const source = {
   call(step, s, args) {
     const given = args.join(", ");
     if (step.operation === "run") return `${s}.run(${given}).changes`;
-    if (step.shape === "object") return `${s}.${step.operation}(${given})`;
+    if (step.shape === "object" || step.operation === "execute") {
+      return `${s}.${method(step)}(${given})`;
+    }
     return step.operation === "get" ? `${s}.values(${given})[0]` : `${s}.values(${given})`;
   },
   cached: (step, q, args) => source.call(step, `db.query(${q})${bigints(step)}`, args),

@@ -8,7 +8,7 @@
  * @property {(steps: Step[]) => string} setup declarations made once, before the loop
  * @property {(step: Step, q: string, db?: string) => string} compile expression: a new statement
  * @property {(step: Step, s: string, args: string[]) => string} call expression: the row, the rows,
- *   an iterable, or for `run` the number of affected rows
+ *   an iterable, for `run` the number of affected rows, or for `execute` what nobody looks at
  * @property {(step: Step, q: string, args: string[]) => string} cached the same through the driver's cache
  * @property {(s: string) => string} finalize statement text; empty where only the collector frees
  * @property {string} inTransaction expression: whether a transaction is open on `db`
@@ -33,8 +33,20 @@
  * @property {Source} source
  */
 
-export const OPERATIONS = ["get", "all", "iterate", "run", "prepare", "open", "in-transaction"];
+export const OPERATIONS = [
+  "get",
+  "all",
+  "iterate",
+  "run",
+  "prepare",
+  "open",
+  "in-transaction",
+  "execute",
+];
 const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
+
+/** The method of a statement that does this operation in every driver here. */
+export const method = ({ operation }) => (operation === "execute" ? "run" : operation);
 
 /** Features that every driver here has, and those in which they differ. */
 export const features = (statements, { operations = OPERATIONS, flags = [] } = {}) => ({

@@ -2,7 +2,7 @@
 
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { splitPlaceholders } from "../placeholders.js";
-import { features as common, OPERATIONS } from "./driver.js";
+import { features as common, method, OPERATIONS } from "./driver.js";
 import { databaseName } from "./uri.js";
 
 const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
@@ -64,8 +64,8 @@ export const source = {
     const options = JSON.stringify(rowOptions(step));
     return options === "{}" ? `${db}.prepare(${q})` : `${db}.prepare(${q}, ${options})`;
   },
-  call: (step, s, args) => result(step, `${s}.${step.operation}(${args.join(", ")})`),
-  cached: (step, _, args) => result(step, `store.${step.operation}${template(step.sql, args)}`),
+  call: (step, s, args) => result(step, `${s}.${method(step)}(${args.join(", ")})`),
+  cached: (step, _, args) => result(step, `store.${method(step)}${template(step.sql, args)}`),
   finalize: (s) => (canFinalize ? `${s}.close();` : ""),
   inTransaction: "db.isTransaction",
   failedWith: (error, code) => `(${error}.errcode & 255) === ${code}`,

@@ -65,6 +65,54 @@ export function askedCases(name, host) {
       const digest = (transaction) => verified(make({ mode: "verify", transaction }, ASK)).digest;
       equal(digest("none") === digest("read"), false);
     },
+    "what is executed counts and folds nothing, and its transactions are the step's own": (
+      { equal, throws },
+      { make, figures, verified, driver },
+    ) => {
+      const measure = { operations_per_iteration: 2, iterations: 2 };
+      const counts = ({ rows, affected, checksum }) => [rows, affected, checksum];
+      const execute = (sql) => ({ operation: "execute", sql });
+      for (const shape of ["object", "array"]) {
+        for (const integers of ["number", "bigint"]) {
+          for (const statement of driver.features.statements) {
+            const options = { shape, integers, statement };
+            const steps = [
+              execute("BEGIN IMMEDIATE"),
+              ASK,
+              INSERT,
+              { ...execute("SAVEPOINT inner"), repeat: 2 },
+              COUNT("SELECT count(*) AS n FROM big"),
+              execute("COMMIT"),
+            ].map((step) => ({ ...step, ...options }));
+            const parts = { measure, steps, reset: ["DELETE FROM big"] };
+            // Of each operation: in a transaction, one row affected, so many rows there.
+            const checksum = [1, 1, 1, 1, 1, 2].reduce((h, x) => (h * 31 + x) >>> 0, 0);
+            const measured = figures(make(parts));
+            equal(counts(measured), [2, 2, checksum]);
+            equal([measured.plans[0], measured.plans[3]], [[], []]);
+            equal(counts(verified(make({ ...parts, mode: "verify" }))), [2, 2, checksum]);
+          }
+        }
+      }
+      throws(() => figures(make({}, execute("COMMIT"))), "transaction");
+    },
+    "mixed iterations may differ, but not in affected rows": (
+      { equal, throws },
+      { make, figures },
+    ) => {
+      const reading = { ...COUNT("SELECT id AS n FROM big"), operation: "all" };
+      const writing = { operation: "run", sql: "INSERT INTO big(v) VALUES (2)" };
+      const measure = { operations_per_iteration: 2, iterations: 2, warmup_iterations: 1 };
+      const asked = (parts) => make({ steps: [writing, reading], ...parts });
+      throws(() => figures(asked({ measure })), "iteration 2 returned");
+      const mixed = { ...measure, mixed: true };
+      const connection = { setup: ["DELETE FROM big"] };
+      const { rows, affected, answers } = figures(asked({ measure: mixed, connection }));
+      equal([rows, affected, answers], [5 + 6, 2, []]);
+      const more = { ...writing, sql: "UPDATE big SET v = 4" };
+      const differing = () => figures(make({ steps: [writing, more], measure: mixed }));
+      throws(differing, "iteration 2 returned affected ");
+    },
     "an execution that must fail folds its code; one that does not, or otherwise, is an error": (
       { equal, throws },
       { make, figures, verified },
@@ -235,8 +283,14 @@ export function askedCases(name, host) {
           connection: { pragmas: [["busy_timeout", 0]] },
           readback: WRITTEN,
         };
-        for (const transaction of ["none", "deferred", "immediate"]) {
-          const result = figures(make({ ...parts, measure, transaction }, INSERT));
+        const around = ["BEGIN", "COMMIT"].map((sql) => ({ operation: "execute", sql }));
+        for (const [transaction, steps] of [
+          ["none", [INSERT]],
+          ["deferred", [INSERT]],
+          ["immediate", [INSERT]],
+          ["none", [around[0], INSERT, around[1]]],
+        ]) {
+          const result = figures(make({ ...parts, measure, transaction, steps }));
           const [{ busy, latencies }] = result.workers;
           equal([result.affected, result.checksum, result.readback.checksum, busy], [0, 0, 1, 3]);
           equal(

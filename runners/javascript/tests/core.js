@@ -76,6 +76,28 @@ const REJECTED = [
   [job({}, { columns: [{ name: "a" }] }), "$.steps[0].columns[0].type: expected one of"],
   [job({}, { sql: "" }), '$.steps[0].sql: expected SQL for get, got ""'],
   [job({}, { operation: "in-transaction" }), "$.steps[0].sql: expected no SQL for in-transaction"],
+  [
+    job({}, { operation: "execute", parameters: POOL([[1]]) }),
+    "$.steps[0].parameters: expected none for execute",
+  ],
+  [
+    job({}, { operation: "execute", columns: [{ name: "a", type: "integer" }] }),
+    "$.steps[0].columns: expected none for execute",
+  ],
+  [
+    job({ transaction: "read" }, { operation: "execute" }),
+    '$.transaction: expected none beside execute, which can begin one itself, got "read"',
+  ],
+  [
+    job({
+      writer: {
+        steps: [{ operation: "execute", sql: "x" }],
+        transaction: "deferred",
+        operations: 1,
+      },
+    }),
+    "$.writer.transaction: expected none beside execute",
+  ],
   [job({}, { fails: 19 }), "$.steps[0].fails: expected a result code only where the operation is"],
   [
     job({ database: { path: "p", flags: ["x"] } }),

@@ -228,6 +228,7 @@ export const recordingCases = [
         entry: { role: "worker", operations: 1, rows: 1, checksum: 0xffffffff },
         affected: 2,
         difference,
+        changes: [],
         met_busy,
         figures: { answers: [{ rows: 1, affected: 2, checksum: 0xffffffff }] },
       });
@@ -237,6 +238,27 @@ export const recordingCases = [
       const { rows, affected, operations, checksum, answers } = together(false, true);
       equal([rows, affected, operations, checksum], [2, 4, 2, 0xfffffffe]);
       equal(answers, [{ rows, affected, checksum }]);
+    },
+  },
+  {
+    name: "of mixed workers all together must affect as many rows in each iteration",
+    run({ equal, throws }) {
+      const asked = checkJob(
+        job({ measure: { operations_per_iteration: 2, workers: 2, mixed: true } }),
+      );
+      const thread = (...changes) => ({
+        entry: { role: "worker", operations: 1, rows: 1, checksum: 1 },
+        affected: changes.at(-1),
+        difference: null,
+        changes,
+        met_busy: false,
+        figures: { answers: [] },
+      });
+      equal(combine(asked, [thread(1, 0, 2), thread(1, 2, 0)]).affected, 2);
+      throws(
+        () => combine(asked, [thread(1, 0, 2), thread(1, 2, 1)]),
+        "iteration 3 returned affected 3; the first returned affected 2",
+      );
     },
   },
   {

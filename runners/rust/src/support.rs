@@ -20,7 +20,16 @@ pub struct Features {
 impl Features {
     pub fn of(driver: DriverName) -> Self {
         Features {
-            operations: &["get", "all", "iterate", "run", "prepare", "open", "in-transaction"],
+            operations: &[
+                "get",
+                "all",
+                "iterate",
+                "run",
+                "prepare",
+                "open",
+                "in-transaction",
+                "execute",
+            ],
             shapes: &["object", "array", "typed"],
             integers: &["number"],
             statements: match driver {

@@ -102,6 +102,19 @@ fn what_is_wrong_is_said_with_its_path() {
             json!("in-transaction"),
             "steps[0].sql: expected none; in-transaction alone has none, found \"SELECT ?",
         ),
+        ("/steps/0/operation", json!("execute"), "steps[0].parameters: expected none for execute"),
+        (
+            "/steps",
+            json!([{"operation": "execute", "sql": "x",
+                "columns": [{"name": "n", "type": "integer"}]}]),
+            "steps[0].columns: expected none for execute",
+        ),
+        (
+            "/writer",
+            json!({"steps": [{"operation": "execute", "sql": "x"}], "operations": 1,
+                "transaction": "immediate"}),
+            "writer.transaction: expected none beside execute, which can begin one itself",
+        ),
         ("/steps/0/fails", json!(19), "steps[0].fails: expected only where the operation is run"),
         (
             "/database/flags",

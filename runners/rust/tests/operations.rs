@@ -145,6 +145,58 @@ fn busy_operations_are_counted_rolled_back_and_fold_nothing() {
 }
 
 #[test]
+fn what_is_executed_counts_and_folds_nothing_and_is_rolled_back_when_busy() {
+    let fixture = Fixture::new("execute");
+    for driver in DRIVERS {
+        for statement in ["prepared", "adhoc"] {
+            let execute =
+                |sql: &str| json!({"operation": "execute", "sql": sql, "statement": statement});
+            let steps = json!([
+                execute("BEGIN"),
+                one_row("SELECT 7 AS n")[0],
+                {"operation": "in-transaction"},
+                insert()[0],
+                execute("COMMIT"),
+            ]);
+            let perform = |mode: &str| {
+                let connection = json!({"pragmas": [["busy_timeout", 0]]});
+                let measure = json!({"operations_per_iteration": 2, "iterations": 3,
+                    "tolerate_busy": true, "latencies": true});
+                let members = json!({"mode": mode, "steps": steps, "connection": connection,
+                    "measure": measure});
+                fixture.perform(driver, members)
+            };
+            let checksum = [7u32, 1, 1, 7, 1, 1].iter().fold(0, |h: u32, x| h * 31 + x);
+            for mode in ["verify", "measure"] {
+                let result = perform(mode);
+                assert_eq!(result["checksum"], checksum, "{result}");
+                assert_eq!((&result["rows"], &result["affected"]), (&json!(2), &json!(2)));
+                assert_eq!((&result["plans"][0], &result["plans"][4]), (&json!([]), &json!([])));
+            }
+            let other = rusqlite::Connection::open(fixture.path()).unwrap();
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            let result = perform("measure");
+            assert_eq!(result["workers"][0]["busy"], 6, "{result}");
+            assert_eq!((&result["rows"], &result["checksum"]), (&json!(0), &json!(0)));
+        }
+    }
+}
+
+#[test]
+fn what_is_executed_must_return_no_rows() {
+    let fixture = Fixture::new("execute rows");
+    for driver in DRIVERS {
+        let steps = json!([{"operation": "execute", "sql": "SELECT 1"}]);
+        let result = fixture.perform(driver, json!({"steps": steps}));
+        let message = "the statement has 1 columns, the job declares 0";
+        assert_eq!(result["error"]["message"], message, "{result}");
+        let steps = json!([{"operation": "execute", "sql": "COMMIT"}]);
+        let result = fixture.perform(driver, json!({"steps": steps}));
+        assert_eq!(result["error"]["sql"], "COMMIT", "{result}");
+    }
+}
+
+#[test]
 fn a_stalled_operation_is_found_in_the_histogram() {
     let fixture = Fixture::new("latencies");
     let count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)

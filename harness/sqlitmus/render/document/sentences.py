@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import recommendation
 from sqlitmus.render.document.order import capital, leads, ratio
 from sqlitmus.results.headline import (
     Agreed,
@@ -19,6 +20,7 @@ from sqlitmus.results.headline import (
     Unpaired,
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
+from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import Grade, HoldsWord
@@ -81,6 +83,8 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
             return f"It depends on the machine: {some(pairs)}."
         case Recorded():
             return said.text
+        case Recommendation():
+            return " ".join(recommendation.sentences(said))
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:

@@ -1,8 +1,9 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
-from sqlitmus.render.document import cells, parts, symbols
+from sqlitmus.render.document import cells, parts, recommendation, symbols
 from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
 from sqlitmus.render.document.naming import heads
+from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Report
 from sqlitmus.vocabulary.nouns import counted
 
@@ -13,9 +14,13 @@ def build(report: Report) -> Document:
     return parts.document(
         report,
         [("", size), ("reference", report.reference)],
-        [*_summary(report), matrix(report)],
+        [*recommendation.section(_advice(report)), *_summary(report), matrix(report)],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )
+
+
+def _advice(report: Report) -> Recommendation | None:
+    return next((each for each in report.headline if isinstance(each, Recommendation)), None)
 
 
 def _summary(report: Report) -> list[Section]:

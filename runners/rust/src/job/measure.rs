@@ -28,6 +28,9 @@ pub struct Measure {
     /// Another process changes between iterations what they read, so that they may differ.
     #[serde(default)]
     pub changing: bool,
+    /// Workers write what others read: rows and checksum depend on who came first.
+    #[serde(default)]
+    pub mixed: bool,
     /// One more iteration after the measured ones, in the manner of verify mode.
     #[serde(default)]
     pub digest: bool,

@@ -21,6 +21,7 @@ pub fn read(text: &str) -> Result<Job, String> {
     pragmas("connection.worker_pragmas", &job.connection.worker_pragmas)?;
     measure(&job.measure)?;
     steps("steps", &mut job.steps)?;
+    around("transaction", job.transaction, &job.steps)?;
     job.writer.as_mut().map_or(Ok(()), writer)?;
     Ok(job)
 }
@@ -61,7 +62,17 @@ fn writer(writer: &mut Writer) -> Result<(), String> {
     }
     positive("writer.operations", writer.operations)?;
     rate("writer.rate", writer.rate)?;
-    steps("writer.steps", &mut writer.steps)
+    steps("writer.steps", &mut writer.steps)?;
+    around("writer.transaction", writer.transaction, &writer.steps)
+}
+
+/// A transaction cannot stand within a transaction.
+fn around(path: &str, transaction: Transaction, steps: &[Step]) -> Result<(), String> {
+    let executes = steps.iter().any(|step| step.operation == Operation::Execute);
+    if executes && transaction != Transaction::None {
+        return Err(format!("{path}: expected none beside execute, which can begin one itself"));
+    }
+    Ok(())
 }
 
 /// Checks steps and decodes their parameters.
@@ -84,6 +95,14 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
                 return Err(format!("{path}.fails: expected at least 1, found {code}"));
             }
             _ => {}
+        }
+        if step.operation == Operation::Execute {
+            if step.parameters.is_some() {
+                return Err(format!("{path}.parameters: expected none for execute"));
+            }
+            if !step.columns.is_empty() {
+                return Err(format!("{path}.columns: expected none for execute"));
+            }
         }
         if let Some(parameters) = step.parameters.take() {
             step.pool =

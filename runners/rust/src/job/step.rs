@@ -41,6 +41,7 @@ pub enum Operation {
     Prepare,
     Open,
     InTransaction,
+    Execute,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]

@@ -114,6 +114,21 @@ impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
     }
 }
 
+/// `execute`.
+pub struct Execute<Q> {
+    pub source: Q,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Execute<Q> {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        for _ in executions {
+            self.source.with(|statement| statement.complete())?;
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
 /// `run` of a statement that must fail with this primary code.
 pub struct Failing<'c, Q> {
     pub source: Q,

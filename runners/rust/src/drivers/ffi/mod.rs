@@ -8,7 +8,7 @@ mod sources;
 mod values;
 
 use self::columns::Columns;
-use self::executors::{All, Compile, Failing, Get, InTransaction, Open, Rows, Run};
+use self::executors::{All, Compile, Execute, Failing, Get, InTransaction, Open, Rows, Run};
 use self::handles::{Database, Statement};
 use self::sources::{Adhoc, Prepared, Source};
 use crate::access::Access;
@@ -91,6 +91,7 @@ fn specialise<'c, S: Sink + 'c>(
     match step.operation {
         _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         Operation::Run => Box::new(Run { connection, source, step }),
+        Operation::Execute => Box::new(Execute { source }),
         Operation::Get => Box::new(Rows { source, step, columns, reading: Get }),
         _ => Box::new(Rows { source, step, columns, reading: All }),
     }

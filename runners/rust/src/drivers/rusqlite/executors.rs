@@ -181,6 +181,27 @@ impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
     }
 }
 
+/// `execute`.
+pub struct Execute<'c, Q> {
+    pub source: Q,
+    pub step: &'c Step,
+}
+
+impl<Q: Source, S: Sink> Executor<S> for Execute<'_, Q> {
+    fn run(
+        &mut self,
+        executions: Range<u64>,
+        tally: &mut Tally<S>,
+    ) -> std::result::Result<(), Failure> {
+        for _ in executions {
+            let outcome = self.source.with(|statement| statement.raw_execute());
+            outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+            tally.sink.returned(0);
+        }
+        Ok(())
+    }
+}
+
 /// `run` of a statement that must fail with this primary code.
 pub struct Failing<'c, Q> {
     pub source: Q,

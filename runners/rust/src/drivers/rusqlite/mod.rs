@@ -7,7 +7,9 @@ mod sources;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use self::executors::{All, Compile, Failing, Get, InTransaction, Iterate, Open, Rows, Run};
+use self::executors::{
+    All, Compile, Execute, Failing, Get, InTransaction, Iterate, Open, Rows, Run,
+};
 use self::shapes::{Array, Object, Typed};
 use self::sources::{Adhoc, Cached, Prepared, Source};
 use crate::access::Access;
@@ -121,6 +123,7 @@ fn with_source<'c, S: Sink + 'c>(
     match step.shape {
         _ if let Some(code) = step.fails => Box::new(Failing { source, step, code }),
         _ if step.operation == Operation::Run => Box::new(Run { source, step }),
+        _ if step.operation == Operation::Execute => Box::new(Execute { source, step }),
         Shape::Object => with_shape(source, step, Object::new(columns)),
         Shape::Array => with_shape(source, step, Array::new(columns)),
         Shape::Typed => with_shape(source, step, Typed::new(columns)),

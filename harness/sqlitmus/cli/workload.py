@@ -1,0 +1,146 @@
+"""`./just workload`."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlitmus.cli.options import (
+    Blocks,
+    Filters,
+    Fresh,
+    Label,
+    Mode,
+    Out,
+    Quiet,
+    Runners,
+    SchemeName,
+    Seed,
+    TimeBudget,
+    Timeout,
+    Wait,
+    check_label,
+    scheme,
+    seconds,
+)
+from sqlitmus.cli.output import interrupted, reporting, save, tell
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from sqlitmus.run.progress import Progress
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(workload)
+
+
+def workload(
+    file: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="The workload's TOML file; `init FILE` writes one to begin with.",
+        ),
+    ],
+    database: Annotated[
+        Path | None,
+        typer.Option(parser=paths.given, metavar="FILE", help="With init: your database."),
+    ] = None,
+    mode: Mode = None,
+    scheme_: SchemeName = None,
+    filters: Filters = None,
+    runners: Runners = None,
+    reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
+    blocks: Blocks = None,
+    time_budget: TimeBudget = None,
+    seed: Seed = None,
+    label: Label = "",
+    out: Out = None,
+    timeout: Timeout = 60.0,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            help="Keep the jobs and results of what goes wrong, which hold values of the database."
+        ),
+    ] = False,
+    fresh: Fresh = False,
+    wait: Wait = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure your own queries on your own database, and say which runner serves them best."""
+    from sqlitmus.analysis.looks import settled
+    from sqlitmus.catalog import definitions, fixture
+    from sqlitmus.cli.report import render_into
+    from sqlitmus.compare.resolve import resolve
+    from sqlitmus.run import session
+    from sqlitmus.run.progress import Progress
+    from sqlitmus.workload import prepared
+
+    progress = Progress(quiet=quiet)
+    if file[0] == "init":
+        _begin(file[1:], database, progress)
+        return
+    if len(file) != 1 or database:
+        raise UsageError("expected one FILE, or: init FILE --database DATABASE")
+    check_label(label)
+    path, catalog, tools = paths.given(file[0]), definitions.load(), paths.tools()
+    ready = prepared.read(path, catalog, progress.insist)
+    pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
+    progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
+    options = session.Options(
+        suite=ready.suite,
+        mode=mode,
+        scheme=scheme(scheme_),
+        filters=filters or [],
+        runners=runners or [],
+        reference=reference,
+        blocks=blocks,
+        time_budget_s=seconds(time_budget) if time_budget else None,
+        seed=seed,
+        label=label or path.stem,
+        out=out,
+        timeout_s=timeout,
+        fresh=fresh,
+        wait=wait,
+        rerun=f"./just workload {shlex.quote(file[0])}",
+        workload=ready.planned,
+        show_values=show_values,
+    )
+    catalog = ready.catalog
+    if any(set("@=+") & set(name) for name in options.runners):
+        resolved = resolve(options.runners, catalog, tools)
+        catalog, tools = resolved.catalog, resolved.tools
+        options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
+    try:
+        ended = session.run(options, catalog, tools, progress, settled)
+    finally:
+        fixture.forget_snapshots()
+    if ended.exit == Exit.INTERRUPTED:
+        interrupted(ended.directory, progress)
+    elif ended.directory:
+        with reporting(ended.directory):
+            render_into(ended.directory, progress)
+    raise typer.Exit(ended.exit)
+
+
+def _begin(names: list[str], database: Path | None, progress: "Progress") -> None:
+    """Write the file of a new workload."""
+    from sqlitmus.catalog import fixture
+    from sqlitmus.workload.database import snapshot
+    from sqlitmus.workload.template import template
+
+    if len(names) != 1 or database is None:
+        raise UsageError("init takes a file and a database: init my.toml --database app.db")
+    target = paths.given(names[0])
+    if target.exists():
+        raise UsageError(f"{target} is there already; choose another name, or remove it")
+    copy = snapshot(database, fixture.snapshots(), progress.insist)
+    try:
+        save(template(copy.file, str(database), names[0]), target)
+    finally:
+        fixture.forget_snapshots()
+    tell(f"{target}: correct the queries and their weights, then: ./just workload {names[0]}")

@@ -1,0 +1,153 @@
+"""The recommendation of a workload: sentences for the first screen, and tables beside them."""
+
+from collections.abc import Iterator
+
+from sqlitmus.render.document import cells
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.order import ratio
+from sqlitmus.results.recommendation import Beyond, Change, Recommendation, Standby
+from sqlitmus.vocabulary.nouns import counted, listed
+
+_AGREE = 0.10
+_LIMITS = {"memory": "memory", "start-up": "time from start to first answer"}
+
+
+def sentences(advice: Recommendation) -> list[str]:
+    """What the first screen says, a sentence or two each."""
+    return [
+        " ".join(part)
+        for part in (list(_decision(advice)), list(_left_out(advice)), list(_would(advice)))
+        if part
+    ]
+
+
+def _decision(advice: Recommendation) -> Iterator[str]:
+    mix = listed([f"{_whole(share)} {query}" for query, share in advice.shares.items()])
+    at = counted(advice.workers, "worker")
+    yield f"For this workload ({mix}; {at}):"
+    if not advice.front:
+        yield "nobody is recommended: no runner answers all of it within its limits."
+        return
+    if len(advice.front) == 1:
+        yield f"{advice.front[0]} takes the least time."
+    elif advice.alike:
+        yield f"{listed(advice.front)} are equivalent, and nobody is faster."
+    else:
+        yield f"{listed(advice.front)} are not told apart, and nobody is shown to be faster."
+    if advice.others:
+        first = advice.others[0]
+        rest = [f"{other.runner} {ratio(other.ratio)}" for other in advice.others[1:]]
+        taken = listed([f"{first.runner} takes {ratio(first.ratio)}", *rest])
+        yield f"{taken} as long as {advice.front[0]}."
+
+
+def _left_out(advice: Recommendation) -> Iterator[str]:
+    for over in advice.beyond:
+        yield f"{over.runner} is left out: its {_LIMITS[over.limit]} is {_amount(over)}."
+    if advice.absent:
+        yield f"{listed(advice.absent)} did not answer the whole mix."
+
+
+def _amount(over: Beyond) -> str:
+    write = fmt.size if over.limit == "memory" else fmt.duration
+    return f"{write(over.value)}, the limit {write(over.most)}"
+
+
+def _would(advice: Recommendation) -> Iterator[str]:
+    for change in advice.changes:
+        yield would(change, advice.front[0])
+
+
+def would(change: Change, lead: str) -> str:
+    """What would put another runner ahead of `lead`."""
+    takes = f"{change.runner} takes {ratio(change.ratio)} as long as {lead}"
+    if change.query == "start-up":
+        return f"If start-up counts more than the queries: from start to first answer {takes}."
+    if change.share is None:
+        return f"For {change.query} alone, {takes}."
+    return (
+        f"If {change.query} were more than about {_whole(change.share)} of the queries, "
+        f"{change.runner} would be ahead: for it alone, {takes}."
+    )
+
+
+def section(advice: Recommendation | None) -> list[Section]:
+    """What each candidate costs, and whether the mix is the sum of its parts."""
+    if advice is None:
+        return []
+    columns = [
+        Column("time", "time a query"),
+        Column("ratio", "over the first"),
+        Column("cpu", "CPU a million queries"),
+        Column("memory", "peak memory"),
+        Column("start", "start to first answer"),
+        Column("parts", "mix over its parts", wide=True),
+    ]
+    composed = {each.runner: each.ratio for each in advice.composed}
+    others = {other.runner: other for other in advice.others}
+    rows: list[Row] = []
+    for each in sorted(advice.beside, key=lambda each: each.time.value if each.time else 0):
+        name = each.runner
+        text, bounds = fmt.time(each.time) if each.time else ("–", "")
+        parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
+        rows.append(
+            Row(
+                Head(name),
+                [
+                    Cell(text, bounds),
+                    _over(advice, others.get(name), name),
+                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
+                    Cell(fmt.size(each.memory)),
+                    Cell(fmt.duration(each.start)),
+                    Cell(*parts),
+                ],
+                key=name,
+            )
+        )
+    table = Table("recommendation", Column("runner", "runner", "id"), columns, rows)
+    return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
+
+
+def _over(advice: Recommendation, other: Standby | None, name: str) -> Cell:
+    if other:
+        return cells.compared(other.ratio, other.verdict)
+    if advice.front and name == advice.front[0]:
+        return Cell("1")
+    return Cell("not told apart" if name in advice.front else "beyond a limit", emphasis="aside")
+
+
+def _lead(advice: Recommendation) -> Iterator[str]:
+    yield (
+        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
+        "here is told so at once: the chance that anything of it is false is 5 % at most."
+    )
+    file = advice.database
+    yield (
+        f"{file.name}: {fmt.size(file.bytes)} in {counted(file.tables, 'table')}, pages of "
+        f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
+        f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
+    )
+    apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
+    if not advice.composed:
+        return
+    if not apart:
+        yield (
+            "Measured as one process, the mix takes what its parts add up to, within "
+            f"{_whole(_AGREE)} for every runner."
+        )
+    else:
+        which = listed([f"{each.runner} {ratio(each.ratio)}" for each in apart])
+        yield (
+            f"Measured as one process, the mix does not take what its parts add up to: {which}. "
+            "Queries then meet another state of the caches and of the compiler than alone; go by "
+            "the mix."
+        )
+
+
+def _whole(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _agrees(value: float) -> bool:
+    return 1 / (1 + _AGREE) <= value <= 1 + _AGREE

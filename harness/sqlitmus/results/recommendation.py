@@ -1,0 +1,100 @@
+"""Which runner serves a workload best, what speaks against others, and what would change it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlitmus.results.estimate import Interval
+from sqlitmus.vocabulary.verdicts import Verdict
+
+Limit = Literal["memory", "start-up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns."""
+
+    runner: str
+    limit: Limit
+    value: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """A runner behind the first one: its time over that one's for the mix, and what it shows."""
+
+    runner: str
+    ratio: Interval
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would put `runner` ahead: its time over the first one's for `query` alone, or from the
+    start of a process to the first answer. `share` of the queries is about where both take as long;
+    None where the parts do not tell."""
+
+    query: str
+    runner: str
+    ratio: Interval
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A runner's time for the mix, measured as one in a process, over what its parts add up to."""
+
+    runner: str
+    ratio: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What else a candidate costs: ns a query of the mix, CPU ns a query, bytes, ns to the first
+    answer; None for what was not measured."""
+
+    runner: str
+    time: Interval | None
+    cpu: float | None
+    memory: float | None
+    start: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """What is told of the user's database."""
+
+    name: str
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The decision on a workload; all that is told apart in it is told with 95 % at once.
+
+    `shares` are the queries' shares of the mix, `case` is where it was decided. Of those who keep
+    to the limits, nobody is shown to be faster than `front`; `alike` where all of these are
+    equivalent. `others` are the rest over the first of them, the fastest first; `absent` have no
+    answer to the mix.
+    """
+
+    case: str
+    database: Database
+    shares: dict[str, float]
+    workers: int
+    front: list[str]
+    alike: bool
+    others: list[Standby]
+    beyond: list[Beyond]
+    absent: list[str]
+    changes: list[Change]
+    composed: list[Composed]
+    beside: list[Beside]
+    blocks: int
+    kind: Literal["recommendation"] = field(default="recommendation")

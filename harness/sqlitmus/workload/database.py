@@ -1,0 +1,183 @@
+"""The user's database: copied as a whole, looked at, and never written."""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+PATIENCE_S = 5.0
+TRIES = 5
+ROOM = 4  # copies of the database that have to fit on the disk: this one, and runners' own
+_MAGIC = b"SQLite format 3\0"
+_LOGS = ("-wal", "-journal")
+_LARGE = 2**30
+
+
+class About(Model):
+    """What the report tells of a database; `content` and `schema_hash` are SHA-256, shortened."""
+
+    name: str
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+    content: str
+
+
+class Snapshot(NamedTuple):
+    """A copy of a database, which is the harness's own."""
+
+    file: Path
+    about: About
+
+
+def snapshot(source: Path, folder: Path, say: Callable[[str], None] = lambda _: None) -> Snapshot:
+    """A consistent copy of `source` in `folder`, by SQLite's backup API, checked as a whole.
+
+    The original is opened for reading only; without a log beside it not even a lock is taken.
+    Raises UsageError when it is no database that can be read, NotFit when the copy does not fit.
+    """
+    size = _size(source)
+    free = shutil.disk_usage(folder).free
+    if ROOM * size > free:
+        raise NotFit(
+            f"{source}: it has {size / 2**20:,.0f} MB, and {ROOM} copies of it have to fit on the "
+            f"disk, which has {free / 2**20:,.0f} MB free; free some, or choose another folder "
+            "with SQLITMUS_TOOLCHAIN"
+        )
+    if size > _LARGE:
+        say(f"{source}: {size / 2**30:.1f} GB are copied and checked, which takes minutes")
+    partial = folder / f"{os.getpid()}.part"
+    partial.unlink(missing_ok=True)
+    try:
+        journal_mode = _copy(source, partial)
+        about = _about(source.name, partial, journal_mode)
+        file = folder / f"{about.content}.db"
+        partial.replace(file)
+    except OSError as error:
+        raise NotFit(f"{folder}: the copy cannot be made: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return Snapshot(file, about)
+
+
+def _size(source: Path) -> int:
+    try:
+        with source.open("rb") as file:
+            head = file.read(100)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise UsageError(f"{source}: cannot be read: {error.strerror}") from error
+    if not head.startswith(_MAGIC):
+        what = "it is empty" if not head else "it begins with other bytes"
+        raise UsageError(
+            f"{source}: it is no SQLite database ({what}), or it is encrypted; give the path of a "
+            "plain one"
+        )
+    return size
+
+
+def _copy(source: Path, target: Path) -> str:
+    """Back `source` up to `target`; its journal mode."""
+    for _ in range(TRIES):
+        quiet = not any(os.path.lexists(f"{source}{suffix}") for suffix in _LOGS)
+        before = _state(source)
+        target.unlink(missing_ok=True)
+        try:
+            # Nothing lies in a log: then a reader without locks leaves no file beside it either.
+            with (
+                _reading(source, immutable=quiet) as original,
+                closing(sqlite3.connect(target, isolation_level=None)) as copy,
+            ):
+                # A lock that others hold is waited for here; `backup` would wait for ever.
+                original.execute("BEGIN")
+                original.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+                original.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                finding = str(copy.execute("PRAGMA integrity_check(1)").fetchone()[0])
+        except sqlite3.Error as error:
+            raise UsageError(f"{source}: {_words(error)}") from error
+        changed = quiet and (
+            _state(source) != before or any(os.path.lexists(f"{source}{s}") for s in _LOGS)
+        )
+        if changed:
+            continue
+        if finding != "ok":
+            raise UsageError(
+                f"{source}: it is damaged: {finding}; `PRAGMA integrity_check` has the details"
+            )
+        with source.open("rb") as file:
+            versions = file.read(20)[18:20]
+        return "wal" if versions == b"\2\2" else "delete"
+    raise UsageError(
+        f"{source}: another process changed it during each of {TRIES} copies; stop that, or give "
+        "the path of a backup"
+    )
+
+
+@contextmanager
+def _reading(source: Path, *, immutable: bool) -> Generator[sqlite3.Connection]:
+    uri = f"{source.absolute().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
+    with closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE_S)) as connection:
+        yield connection
+
+
+def _state(file: Path) -> tuple[int, int, int]:
+    facts = file.stat()
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _words(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"another process holds a lock on it for more than {PATIENCE_S:g} s; stop it first"
+    if code == sqlite3.SQLITE_READONLY:
+        return (
+            "a journal beside it has to be rolled back first, which writes; open it once with the "
+            "program that it belongs to"
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return f"it is damaged, encrypted, or of a newer format: {error}"
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return f"it cannot be opened: {error}; a log beside it may not be readable"
+    return f"SQLite {sqlite3.sqlite_version} says: {error}"
+
+
+def _about(name: str, file: Path, journal_mode: str) -> About:
+    with closing(sqlite3.connect(file)) as connection:
+
+        def pragma(name: str) -> str:
+            return str(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
+        schema = rows.fetchall()
+        about = {
+            "page_size": int(pragma("page_size")),
+            "encoding": pragma("encoding"),
+            "user_version": int(pragma("user_version")),
+        }
+    content = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(2**20):
+            content.update(block)
+    return About.model_validate(
+        {
+            **about,
+            "name": name,
+            "bytes": file.stat().st_size,
+            "journal_mode": journal_mode,
+            "tables": sum(k == "table" and not n.startswith("sqlite_") for k, n, _ in schema),
+            "schema_hash": hashlib.sha256(repr(schema).encode()).hexdigest()[:16],
+            "content": content.hexdigest()[:16],
+        }
+    )

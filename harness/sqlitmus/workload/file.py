@@ -1,0 +1,159 @@
+"""A workload as its TOML file has it."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from sqlitmus.catalog.definitions import Catalog, Parameter, place
+from sqlitmus.catalog.tomllines import Lines, Place
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.suggest import unknown
+
+PROFILE = "normalised"
+
+Scalar = int | float | str
+Drawn = str | list[Parameter] | list[Scalar] | list[list[Scalar]]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+
+
+class Statement(Model):
+    """One statement of a query; `parameters` are a query on the database whose rows are bound, a
+    generator for each placeholder, or a list of rows."""
+
+    sql: Annotated[str, Field(min_length=1)]
+    operation: Literal["get", "all", "iterate", "run"] | None = None
+    parameters: Drawn = Field(default_factory=list[Scalar], union_mode="left_to_right")
+    repeat: int = Field(default=1, ge=1, le=10_000)
+
+
+class Query(Model):
+    """What a service does with the database at once: one statement, or several `statements`, each
+    for itself or in one `transaction`; `weight` says how often, relative to the others.
+
+    `reset` undoes what it wrote, so that it can be done again; for inserts it is found by itself.
+    """
+
+    weight: float = Field(default=1.0, gt=0, le=1e6, allow_inf_nan=False)
+    transaction: Literal["none", "deferred", "immediate"] = "none"
+    sql: str | None = None
+    operation: Literal["get", "all", "iterate", "run"] | None = None
+    parameters: Drawn = Field(default_factory=list[Scalar], union_mode="left_to_right")
+    repeat: int = Field(default=1, ge=1, le=10_000)
+    statements: list[Statement] = []
+    reset: list[str] = []
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if bool(self.sql) == bool(self.statements):
+            raise ValueError("a query has either sql or statements")
+        if self.statements and (self.operation or self.parameters or self.repeat != 1):
+            raise ValueError("operation, parameters and repeat belong to each of its statements")
+        return self
+
+    def parts(self) -> list[Statement]:
+        """Its statements, in order."""
+        if self.statements:
+            return self.statements
+        return [
+            Statement(
+                sql=self.sql or "",
+                operation=self.operation,
+                parameters=self.parameters,
+                repeat=self.repeat,
+            )
+        ]
+
+
+class Limits(Model):
+    """What a runner must not exceed to be recommended: memory of a process, start to first row."""
+
+    memory_mib: float | None = Field(default=None, gt=0)
+    start_ms: float | None = Field(default=None, gt=0)
+
+
+class Workload(Model):
+    """A database, what is asked of it, and with how many workers at once."""
+
+    database: str
+    profile: str = PROFILE
+    workers: int = Field(default=1, ge=1, le=64)
+    seed: int = 1
+    limits: Limits = Limits()
+    query: Annotated[dict[Name, Query], Field(min_length=1)]
+
+
+class Source:
+    """A workload's file: it tells on which line something is wrong."""
+
+    def __init__(self, file: Path, text: str, workload: Workload) -> None:
+        self.file, self.workload = file, workload
+        self._lines = Lines(text)
+
+    @property
+    def database(self) -> Path:
+        """The path of the database, which the file gives relative to itself."""
+        return paths.given(str(self.file.parent / Path(self.workload.database).expanduser()))
+
+    def wrong(self, at: Place, problem: str) -> UsageError:
+        """An error at `at`."""
+        return UsageError(f"{self.file}:{self._lines.of(at)}: {place('', at)}: {problem}")
+
+    @staticmethod
+    def errors(problems: list[str]) -> UsageError:
+        """One error for all."""
+        return UsageError("\n".join(problems))
+
+    def of(self, query: str, number: int, key: str) -> Place:
+        """The place of `key` of a query's statement."""
+        if self.workload.query[query].statements:
+            return ("query", query, "statements", number, key)
+        return ("query", query, key)
+
+
+def read(file: Path, catalog: Catalog) -> Source:
+    """The workload in `file`; raises UsageError with file and line for all that is wrong."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        words = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{file}: cannot be read as a workload: {words}") from error
+    try:
+        workload = Workload.model_validate(raw)
+    except ValidationError as error:
+        lines = Lines(text)
+        problems = {
+            f"{file}:{lines.of(at)}: {place('', at)}: {_words(each)}": None
+            for each in error.errors()
+            if (at := tuple(part for part in each["loc"] if part not in _BRANCHES))
+        } or {f"{file}: {each['msg']}": None for each in error.errors()}
+        raise UsageError("\n".join(problems)) from error
+    source = Source(file, text, workload)
+    if workload.profile not in catalog.profiles:
+        words = unknown("profile", workload.profile, catalog.profiles)
+        raise source.wrong(("profile",), words)
+    return source
+
+
+_BRANCHES = {"str", "list[Parameter]", "list[union[int,float,str]]", "[key]"} | {
+    "list[list[union[int,float,str]]]",
+    "int",
+    "float",
+}
+
+
+def _words(error: ErrorDetails) -> str:
+    """pydantic's words, but of what is absent, of what nobody knows, and of names."""
+    kind, message = error["type"], str(error["msg"])
+    if kind == "missing":
+        return "is missing; add it"
+    if kind == "extra_forbidden":
+        return "there is no such key; correct its name, or take it out"
+    if kind == "string_pattern_mismatch":
+        return "a query's name has small letters, digits and dashes, 40 at most"
+    return message.removeprefix("Value error, ")

@@ -1,0 +1,87 @@
+"""A workload that is ready to be measured: its catalogue, and what its plan remembers."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlitmus.catalog import fixture
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Plan, PlannedWorkload
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.workload import scenarios
+from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.file import Workload
+from sqlitmus.workload.file import read as read_file
+
+
+def _shares(workload: Workload) -> dict[str, float]:
+    """Each query's share of the mix, as that is measured: in whole parts."""
+    counts = scenarios.shares([query.weight for query in workload.query.values()])
+    return {name: n / sum(counts) for name, n in zip(workload.query, counts, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a session needs to measure a workload."""
+
+    catalog: Catalog
+    planned: PlannedWorkload
+    profile: str
+    pragmas: list[tuple[str, str | int]]
+    suite: str = scenarios.SUITE
+
+
+def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: None) -> Ready:
+    """The workload in `file`, with a new copy of its database.
+
+    Raises UsageError with file and line for what cannot be measured.
+    """
+    source = read_file(file, catalog)
+    copy = snapshot(source.database, fixture.snapshots(), say)
+    workload = source.workload
+    planned = PlannedWorkload(
+        file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),
+        database=copy.about.name,
+        bytes=copy.about.bytes,
+        page_size=copy.about.page_size,
+        encoding=copy.about.encoding,
+        journal_mode=copy.about.journal_mode,
+        user_version=copy.about.user_version,
+        tables=copy.about.tables,
+        schema_hash=copy.about.schema_hash,
+        shares=_shares(workload),
+        writing=[],
+        workers=workload.workers,
+        memory_mib=workload.limits.memory_mib,
+        start_ms=workload.limits.start_ms,
+    )
+    try:
+        whole = scenarios.catalogue(source, copy, catalog)
+    except UsageError:
+        fixture.forget_snapshots()
+        raise
+    writing = [name for name in workload.query if whole.scenarios[name].writes]
+    return Ready(
+        whole,
+        planned.model_copy(update={"writing": writing}),
+        workload.profile,
+        catalog.profiles[workload.profile].pragmas,
+    )
+
+
+@contextmanager
+def again(
+    plan: Plan, catalog: Catalog, say: Callable[[str], None] = lambda _: None
+) -> Generator[Catalog]:
+    """The catalogue that `plan` was made with: `catalog`, unless it is of a workload, whose file
+    and database are read once more."""
+    if plan.workload is None:
+        yield catalog
+        return
+    ready = read(paths.ROOT / plan.workload.file, catalog, say)
+    try:
+        yield ready.catalog
+    finally:
+        fixture.forget_snapshots()

@@ -1,0 +1,311 @@
+"""A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+from pathlib import Path
+
+from sqlitmus.catalog.definitions import (
+    Catalog,
+    ColumnType,
+    Fixture,
+    Scenario,
+    ScenarioStep,
+    Suite,
+)
+from sqlitmus.vocabulary.contract import Operation, Parameters
+from sqlitmus.workload import pools, statements, writes
+from sqlitmus.workload.database import Snapshot
+from sqlitmus.workload.file import Query, Source, Statement
+from sqlitmus.workload.pools import NoPool
+from sqlitmus.workload.statements import Looked, Refused
+
+SUITE = "workload"
+MIX = "mix"
+START = "start"
+INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
+SHARES = 100  # parts of the mix: weights are rounded to hundredths
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A query that SQLite compiled: its steps, the tables that it writes, and how often at least it
+    can be done in an iteration, which its instructions and distinct parameters bound."""
+
+    name: str
+    query: Query
+    steps: list[ScenarioStep]
+    written: dict[str, set[str]]
+    reset: list[str]
+    instructions: float
+    most: int | None
+    ascii_ends: bool
+
+
+def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
+    """`catalog` with the workload's scenarios and suite in place of its own.
+
+    Raises UsageError with file and line for a query that cannot be measured.
+    """
+    parts = _parts(source, copy.file)
+    workload = source.workload
+    scenarios = {part.name: _alone(part, workload.profile) for part in parts}
+    first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
+    scenarios |= {START: _start(first, workload.profile)}
+    if len(parts) > 1:
+        scenarios[MIX] = _mix(parts, workload.profile, workload.workers)
+    fixture = Fixture(
+        title=copy.about.name,
+        sizes=dict.fromkeys("sml", 1),
+        seed=0,
+        tables=[],
+        indexes=[],
+        fill={},
+        content=copy.about.content,
+    )
+    suite = Suite(
+        title=source.file.stem,
+        summary=f"the workload {source.file.name} on {copy.about.name}",
+        mode="quick",
+        oracle=False,
+        cases=[{"scenario": name, **spec.axes} for name, spec in scenarios.items()],
+    )
+    changes = {
+        "scenarios": scenarios,
+        "fixtures": {SUITE: fixture},
+        "suites": {SUITE: suite},
+    }
+    return catalog.model_copy(update=changes)
+
+
+def _parts(source: Source, file: Path) -> list[Part]:
+    problems: list[str] = []
+    parts: list[Part] = []
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        for name, query in source.workload.query.items():
+            if name in (MIX, START):
+                words = f"{name} is the name of a case that is made by itself; choose another"
+                problems.append(str(source.wrong(("query", name), words)))
+                continue
+            part = _part(source, name, query, connection, problems.append)
+            if part:
+                parts.append(part)
+    if problems:
+        raise source.errors(problems)
+    return parts
+
+
+def _part(
+    source: Source,
+    name: str,
+    query: Query,
+    connection: sqlite3.Connection,
+    problem: Callable[[str], None],
+) -> Part | None:
+    """The query as a part; what is wrong with it goes to `problem`."""
+    steps: list[ScenarioStep] = []
+    written: dict[str, set[str]] = {}
+    instructions, ascii_ends = 0.0, True
+    most: list[int] = []
+    for number, statement in enumerate(query.parts()):
+        seed = f"{source.workload.seed}/{name}/{number}"
+        at = "sql"
+        try:
+            looked = statements.look(connection, statement.sql)
+            operation = _operation(statement, looked)
+            at = "parameters"
+            rows = pools.rows_of(statement.parameters, connection, seed)
+            given = pools.pool(rows, looked.parameters, distinct=not looked.reads)
+            at = "sql"
+            columns: dict[str, ColumnType] = {}
+            if looked.reads:
+                answered = statements.answer(
+                    connection, statement.sql, looked.names, _bound(given), first=operation == "get"
+                )
+                columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
+                instructions += answered.instructions * statement.repeat
+            elif given:
+                most.append(max(len(given.rows) // statement.repeat, 1))
+        except (Refused, NoPool) as error:
+            problem(str(source.wrong(source.of(name, number, at), str(error))))
+            continue
+        for table, actions in looked.writes.items():
+            written.setdefault(table, set()).update(actions)
+        steps.append(
+            ScenarioStep(
+                operation=operation,
+                sql=statement.sql.strip().rstrip(";").replace("{", "{{").replace("}", "}}"),
+                columns=columns,
+                given=given,
+                repeat=statement.repeat,
+            )
+        )
+    undone = query.reset
+    if written and not undone:
+        try:
+            undone = writes.reset(connection, written)
+        except Refused as error:
+            problem(str(source.wrong(("query", name), str(error))))
+            return None
+    if len(steps) < len(query.parts()):
+        return None
+    escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
+    bound = min(most, default=None)
+    return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
+
+
+def _operation(statement: Statement, looked: Looked) -> Operation:
+    operation = statement.operation
+    if not looked.reads:
+        if operation not in (None, "run"):
+            tables = ", ".join(sorted(looked.writes))
+            raise Refused(
+                f"operation is {operation}, but the statement writes to {tables}; use run"
+            )
+        return "run"
+    if operation == "run":
+        raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
+    if not looked.names:
+        raise Refused("it neither gives rows nor writes to a table of the database")
+    return operation or "all"
+
+
+def _bound(given: Parameters | None) -> list[list[pools.Value]]:
+    """The rows of a pool as SQLite takes them."""
+    if given is None:
+        return []
+    return [
+        [_decoded(value, kind) for value, kind in zip(row, given.types, strict=True)]
+        for row in given.rows
+    ]
+
+
+def _decoded(value: float | str | None, kind: str) -> pools.Value:
+    if isinstance(value, str) and kind == "blob":
+        return bytes.fromhex(value)
+    return int(value) if isinstance(value, str) and kind == "integer" else value
+
+
+def _alone(part: Part, profile: str) -> Scenario:
+    """One query by itself, in one thread."""
+    return _scenario(
+        title=part.name,
+        question=f"What does {part.name} cost, of which the weight is {part.query.weight:g}?",
+        group="queries",
+        unit="query",
+        parts=[part],
+        steps=part.steps,
+        transaction=part.query.transaction,
+        operations=_operations(part.instructions),
+        most=part.most,
+        axes={"profile": [profile]},
+    )
+
+
+def _mix(parts: Sequence[Part], profile: str, workers: int) -> Scenario:
+    """All queries, one after the other by weight, in one thread and in `workers` of them."""
+    counts = shares([part.query.weight for part in parts])
+    pairs = list(zip(parts, counts, strict=True))
+    most = [part.most // count for part, count in pairs if part.most]
+    return _scenario(
+        title="The mix",
+        question="What do all queries cost together, each as often as its weight says?",
+        group="mix",
+        unit="query",
+        parts=parts,
+        steps=[step for part, count in pairs for step in _repeated(part, count)],
+        transaction="none",
+        operations=_operations(sum(part.instructions * count for part, count in pairs)),
+        most=max(min(most), 1) if most else None,
+        axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
+        per_operation=sum(counts),
+        mixed=workers > 1 and any(part.written for part in parts),
+    )
+
+
+def _repeated(part: Part, count: int) -> list[ScenarioStep]:
+    """The steps of a query that comes `count` times in an operation of the mix.
+
+    One statement without a transaction is repeated. Of others each time has steps of its own, which
+    share the rows of the pools, so that none is written twice.
+    """
+    kind = part.query.transaction
+    if kind == "none" and len(part.steps) == 1:
+        (step,) = part.steps
+        return [step.model_copy(update={"repeat": step.repeat * count})]
+    begin = ScenarioStep(operation="execute", sql=f"BEGIN {kind.upper()}")
+    commit = ScenarioStep(operation="execute", sql="COMMIT")
+    steps: list[ScenarioStep] = []
+    for number in range(count):
+        mine = [
+            step.model_copy(update={"given": pools.share(step.given, number, count)})
+            for step in part.steps
+        ]
+        steps += mine if kind == "none" else [begin, *mine, commit]
+    return steps
+
+
+def _start(first: Part, profile: str) -> Scenario:
+    """From the start of a process to the first query's first answer."""
+    step = first.steps[0]
+    return _scenario(
+        title="Start to first answer",
+        question="How long from process start to the first query answered and the process gone?",
+        group="start-up",
+        unit="process",
+        parts=[first],
+        steps=[step.model_copy(update={"repeat": 1})],
+        transaction="none",
+        operations=1,
+        most=None,
+        axes={"profile": [profile]},
+        metric="cold",
+    )
+
+
+def _scenario(
+    *,
+    parts: Iterable[Part],
+    most: int | None,
+    operations: int,
+    **facts: object,
+) -> Scenario:
+    written: dict[str, set[str]] = {}
+    for part in parts:
+        for table, actions in part.written.items():
+            written.setdefault(table, set()).update(actions)
+    return Scenario.model_validate(
+        {
+            "bound_by": "mixed",
+            "fixture": SUITE,
+            "writes": bool(written),
+            "operations": min(operations, most or operations),
+            "most_operations": most,
+            "reset": list(dict.fromkeys(sql for part in parts for sql in part.reset)),
+            "readback": writes.readback(written),
+            "ascii_ends": all(part.ascii_ends for part in parts),
+            **facts,
+        }
+    )
+
+
+def _operations(instructions: float) -> int:
+    """Operations of an iteration in verify mode; the pilot finds those that are timed."""
+    return int(min(max(INSTRUCTIONS // max(instructions, 1), 1), 256))
+
+
+def shares(weights: Sequence[float]) -> list[int]:
+    """Weights as small whole numbers, each at least 1, in proportion to within a hundredth of all.
+
+    Whole weights keep their proportion if it needs no more than `SHARES` parts.
+    """
+    if all(weight == int(weight) for weight in weights):
+        divisor = reduce(gcd, [int(weight) for weight in weights])
+        exact = [int(weight) // divisor for weight in weights]
+        if sum(exact) <= SHARES:
+            return exact
+    total = sum(weights)
+    return [max(round(SHARES * weight / total), 1) for weight in weights]

@@ -1,0 +1,184 @@
+"""Recommendations on synthetic runs whose truth is known."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlitmus.analysis import recommendation
+from sqlitmus.analysis.data import Plan
+from sqlitmus.analysis.pairs import Question, compare_all, comparisons
+from sqlitmus.analysis.recommendation import crossing, recommend
+from sqlitmus.render.document.recommendation import sentences
+from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.results.report import Case, Cell, Interval, Measure
+from sqlitmus.stats.estimate import Array
+
+NAMES = ["node", "bun", "rust"]
+CASES = ["read", "list", "write", "mix", "mix@workers=4", "start"]
+SHARES = {"read": 0.8, "list": 0.15, "write": 0.05}
+GROUPS = ["queries", "queries", "queries", "mix", "mix", "start-up"]
+BLOCKS = 12
+QUESTION = Question(margin=0.02, correction="bh", sessions=1)
+
+
+def plan(**limits: float) -> Plan:
+    workload = {
+        "file": "my.toml",
+        "database": "app.db",
+        "bytes": 1,
+        "page_size": 4096,
+        "encoding": "UTF-8",
+        "journal_mode": "wal",
+        "user_version": 0,
+        "tables": 1,
+        "schema_hash": "0",
+        "shares": SHARES,
+        "writing": ["write"],
+        "workers": 4,
+        **limits,
+    }
+    runner = {"title": "", "runtime": "", "driver": "", "role": "runner"}
+    return Plan.model_validate(
+        {
+            "schema_version": 2,
+            "run": "r",
+            "label": "l",
+            "suite": "workload",
+            "created": "2026-01-01",
+            "sqlitmus": "0",
+            "seed": 1,
+            "blocks": BLOCKS,
+            "correction": "bh",
+            "reference": "node",
+            "margin": 0.02,
+            "runners": [{**runner, "name": name} for name in NAMES],
+            "cases": [],
+            "workload": workload,
+        }
+    )
+
+
+def recommended(
+    levels: Array, seed: int = 0, noise: float = 0.01, **limits: float
+) -> Recommendation:
+    """The recommendation where the time of case c and runner r is `levels[c, r]` in ns."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0, 0.05, (len(CASES), 1, BLOCKS))
+    times = levels[:, :, None] * np.exp(common + rng.normal(0, noise, (*levels.shape, BLOCKS)))
+    pairs = compare_all(times, NAMES, QUESTION)
+    cases = [
+        case(number, times[number], columns) for number, columns in enumerate(comparisons(pairs))
+    ]
+    said = recommend(plan(**limits), cases, pairs, times, QUESTION)
+    assert said
+    return said
+
+
+def case(number: int, times: Array, columns: Any) -> Case:
+    name, _, workers = CASES[number].partition("@workers=")
+    measured = {"peak_rss": 50.0 * 2**20, "cpu": 5e3}
+    return Case(
+        id=CASES[number],
+        scenario=name,
+        title="",
+        question="",
+        group=GROUPS[number],
+        bound_by="mixed",
+        axes={"workers": workers or "1"} if name == "mix" else {},
+        metric="cold" if name == "start" else "steady",
+        unit="query",
+        sql=[],
+        pragmas=[],
+        operations=1,
+        checks="",
+        cells=[
+            Cell(
+                runner,
+                "ok",
+                time=Interval(float(np.median(times[place])), None, None),
+                figures={
+                    key: Measure(value * (4 if (runner, key) == ("rust", "peak_rss") else 1))
+                    for key, value in measured.items()
+                },
+            )
+            for place, runner in enumerate(NAMES)
+        ],
+        comparisons=columns,
+        canary=None,
+    )
+
+
+def levels(**changed: dict[str, float]) -> Array:
+    """1,000 ns everywhere, but for what a case's runners take in its place."""
+    table = np.full((len(CASES), len(NAMES)), 1000.0)
+    for name, of in changed.items():
+        for runner, value in of.items():
+            table[CASES.index(name.replace("_4", "@workers=4")), NAMES.index(runner)] = value
+    return table
+
+
+def test_equal_runners_are_ranked_in_at_most_one_of_twenty() -> None:
+    ranked = [recommended(levels(), seed) for seed in range(200)]
+    false = [said for said in ranked if len(said.front) < 3 or said.changes]
+    assert len(false) <= 10
+
+
+def test_a_true_tenth_is_named() -> None:
+    said = recommended(levels(mix_4={"rust": 900.0}))
+    assert said.front == ["rust"]
+    assert {other.runner for other in said.others} == {"node", "bun"}
+    text = " ".join(sentences(said))
+    assert text.startswith(
+        "For this workload (80 % read, 15 % list and 5 % write; 4 workers): rust takes the least "
+        "time. "
+    )
+    assert said.case == "mix@workers=4"
+
+
+def test_a_limit_that_the_fastest_exceeds_is_told() -> None:
+    said = recommended(levels(mix_4={"rust": 500.0, "bun": 900.0}), memory_mib=100.0)
+    assert said.front == ["bun"]
+    assert [over.runner for over in said.beyond] == ["rust"]
+    text = " ".join(sentences(said))
+    assert "rust is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text
+
+
+def test_where_nobody_keeps_to_the_limits_nobody_is_recommended() -> None:
+    said = recommended(levels(), start_ms=1e-6)
+    assert said.front == []
+    assert "nobody is recommended" in sentences(said)[0]
+
+
+def test_what_would_change_it_is_told_with_the_share() -> None:
+    said = recommended(
+        levels(mix_4={"rust": 900.0}, read={"rust": 800.0}, write={"bun": 500.0, "rust": 1000.0})
+    )
+    (change,) = said.changes
+    assert (change.query, change.runner) == ("write", "bun")
+    # others: rust (0.8·800 + 0.15·1000) / 0.95 = 831.6; equal at s·1000 + (1 - s)·831.6 =
+    # s·500 + (1 - s)·1000
+    assert change.share == pytest.approx(168.4 / 668.4, abs=0.03)
+    assert "If write were more than about 25 % of the queries, bun would be ahead" in " ".join(
+        sentences(replace(said, changes=[replace(change, share=0.252)]))
+    )
+
+
+def test_a_crossing_lies_beyond_the_present_share_or_is_not_told() -> None:
+    times = np.array([[10.0, 20.0], [20.0, 10.0]])
+    assert crossing(times, [0.8, 0.2], 1) == pytest.approx(0.5)
+    assert crossing(times, [0.4, 0.6], 1) is None
+    assert crossing(times[:1], [1.0], 0) is None
+
+
+def test_the_mix_is_held_against_the_sum_of_its_parts() -> None:
+    said = recommended(levels(mix={"node": 1300.0}))
+    composed = {each.runner: each.ratio.value for each in said.composed}
+    assert composed["node"] == pytest.approx(1.3, rel=0.05)
+    assert composed["rust"] == pytest.approx(1.0, rel=0.05)
+
+
+def test_a_run_of_a_suite_has_none() -> None:
+    other = plan().model_copy(update={"workload": None})
+    assert recommendation.recommend(other, [], None, np.array([]), QUESTION) is None  # type: ignore[arg-type]

@@ -1,0 +1,105 @@
+"""`./just workload`: from a file to a recommendation, with the user's database as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.clone import Clone
+from tests.workload.conftest import make
+
+MARKER = "owner-3"  # a value that is in the database and nowhere else
+FILE = """
+database = "app.db"
+workers = 2
+[query.one]
+weight = 3
+operation = "get"
+sql = "SELECT id, title FROM document WHERE owner = ? LIMIT 1"
+parameters = "SELECT DISTINCT owner FROM document ORDER BY random()"
+[query.add]
+weight = 1
+transaction = "immediate"
+sql = "INSERT INTO event(document, at) VALUES (?, ?)"
+parameters = "SELECT id, 7 FROM document"
+"""
+
+
+@pytest.fixture
+def service(clone: Clone) -> Clone:
+    make(clone.root / "app.db")
+    clone.write("my.toml", FILE)
+    return clone
+
+
+def everything(folder: Path) -> bytes:
+    """All that lies in a folder, links not followed."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return b"\n".join(file.read_bytes() for file in files)
+
+
+def test_a_file_becomes_a_recommendation(service: Clone) -> None:
+    service.runner("a")
+    service.runner("b")
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
+    assert done.code == 0, done.err
+    assert "profile normalised: " in done.err
+    text = " ".join(done.out.split())
+    assert "For this workload (75 % one and 25 % add; 2 workers): " in text
+    assert " are not told apart, and nobody is shown to be faster." in text
+    plan = service.latest().plan()
+    assert [case.id for case in plan.cases] == ["one", "add", "start", "mix", "mix@workers=2"]
+    assert plan.workload
+    assert plan.workload.file == "my.toml"
+    assert (service.root / "app.db").read_bytes() == before
+    assert sorted(file.name for file in service.root.glob("app.db*")) == ["app.db"]
+
+
+def test_values_of_the_database_stay_where_they_are(service: Clone) -> None:
+    service.runner("a")
+    service.runner("lies", "wrong-checksum")
+    assert service.sqlitmus("workload", "my.toml", "--blocks", "1").code == 5
+    assert MARKER.encode() not in everything(service.latest().path)
+    toolchain = service.root / "toolchain"
+    assert not [file for file in toolchain.rglob("*.db") if MARKER.encode() in file.read_bytes()]
+    again = ("workload", "my.toml", "--blocks", "1", "--fresh", "--show-values")
+    assert service.sqlitmus(*again).code == 5
+    assert MARKER.encode() in everything(service.latest().path)
+
+
+def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
+    service.runner("a")
+    done = service.sqlitmus("workload", "init", "new.toml", "--database", "app.db")
+    assert done.out == (
+        "CLONE/new.toml: correct the queries and their weights, then: ./just workload new.toml\n"
+    )
+    done = service.sqlitmus("workload", "new.toml", "--blocks", "1")
+    assert done.code == 0, done.err
+    done = service.sqlitmus("workload", "init", "new.toml", "--database", "app.db")
+    assert (done.code, "is there already" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("init", "x.toml"), "init takes a file and a database: init my.toml --database app.db"),
+        (("my.toml", "other.toml"), "expected one FILE, or: init FILE --database DATABASE"),
+        (("absent.toml",), "CLONE/absent.toml: cannot be read as a workload: No such file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    service: Clone, arguments: tuple[str, ...], message: str
+) -> None:
+    done = service.sqlitmus("workload", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_report_in_json_has_the_recommendation(service: Clone) -> None:
+    service.runner("a")
+    service.sqlitmus("workload", "my.toml", "--blocks", "1", "-q")
+    done = service.sqlitmus("report", "--format", "json")
+    (said,) = [s for s in json.loads(done.out)["headline"] if s["kind"] == "recommendation"]
+    assert said["shares"] == {"one": 0.75, "add": 0.25}
+    assert said["front"] == ["a"]
