@@ -144,6 +144,12 @@ def test_the_readme_fits_on_a_few_screens() -> None:
     assert len(document("README.md").splitlines()) < 150
 
 
+def test_the_workload_that_is_shown_is_the_example() -> None:
+    text = (paths.ROOT / "docs/your-workload.md").read_text("utf-8")
+    example = (paths.ROOT / "docs/workload/app.toml").read_text("utf-8")
+    assert f"```toml\n{example}```" in text
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_lead_somewhere(name: str) -> None:
     folder = (paths.ROOT / name).parent

@@ -1,5 +1,6 @@
 """`./just workload`."""
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +102,7 @@ def workload(
         blocks=blocks,
         time_budget_s=seconds(time_budget) if time_budget else None,
         seed=seed,
-        label=label or path.stem,
+        label=label or re.sub(r"[^\w.@+-]", "-", path.stem),
         out=out,
         timeout_s=timeout,
         fresh=fresh,

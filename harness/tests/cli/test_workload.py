@@ -1,10 +1,12 @@
 """`./just workload`: from a file to a recommendation, with the user's database as it was."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.cli.test_interrupt import let_go, resume, under_way
 from tests.fakes.clone import Clone
 from tests.workload.conftest import make
 
@@ -94,6 +96,34 @@ def test_what_makes_no_sense_is_refused(
     done = service.sqlitmus("workload", *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+def test_an_interrupted_workload_goes_on_unless_its_database_changed(service: Clone) -> None:
+    service.runner("a")
+    service.runner("waits", "waits=2")
+    process = under_way(service, "workload", "my.toml", "--blocks", "2")
+    process.send_signal(signal.SIGINT)
+    let_go(service)
+    assert service.finish(process).code == 130
+    done = resume(service)
+    assert done.code == 0, done.err
+    assert {s.outcome for s in service.samples()} == {"ok"}
+    plan = service.latest().plan()
+    assert {s.block for s in service.samples()} == {*range(plan.blocks)}
+
+
+def test_a_database_that_changed_meanwhile_is_not_gone_on_with(service: Clone) -> None:
+    service.runner("waits", "waits=2")
+    process = under_way(service, "workload", "my.toml", "--blocks", "2")
+    process.send_signal(signal.SIGINT)
+    let_go(service)
+    assert service.finish(process).code == 130
+    make(service.root / "other.db", rows=90)
+    (service.root / "other.db").replace(service.root / "app.db")
+    done = resume(service)
+    assert done.code == 2
+    assert "cannot be resumed: " in done.err
+    assert "fixture workload" in done.err
 
 
 def test_a_report_in_json_has_the_recommendation(service: Clone) -> None:
