@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bootstrap import guardian
 from bootstrap.filelock import exclusive
 from tests.fakes.clone import running, until
 
@@ -25,12 +26,14 @@ DEADLINE_S = 10.0
 SET_UP = """
 import sys
 from pathlib import Path
+from bootstrap import guardian
 from bootstrap.context import Context, Settings
 from bootstrap.engine import ensure
 from bootstrap.progress import Progress
 from bootstrap.step import Entry, Step
 
-clone, toolchain, slow = map(Path, sys.argv[1:])
+clone, toolchain, slow = map(Path, sys.argv[1:4])
+guardian.VARIABLE = sys.argv[4]
 
 def make(context, folder, commands):
     (folder / "half").touch()
@@ -64,17 +67,18 @@ def killed(bench: "Bench", *, with_guardian: bool) -> Generator[Killed]:
         "slow", f"exec 3>{pipe}; /usr/bin/setsid /bin/sleep 600 & echo $$ $! >&3; wait"
     )
     words = [sys.executable, "-c", SET_UP, bench.context.clone, bench.context.toolchain, slow]
+    words.append(guardian.VARIABLE)
     path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with subprocess.Popen(words, env=path, stderr=subprocess.DEVNULL) as process:
         reader = os.open(pipe, os.O_RDONLY)
         pids = [int(word) for word in os.read(reader, 100).split()]
-        guardian = guardian_of(process.pid)
-        if with_guardian and guardian:
-            os.kill(guardian, signal.SIGKILL)
-            until(lambda: not running(guardian), "the guardian lives on")
+        watching = guardian_of(process.pid)
+        if with_guardian and watching:
+            os.kill(watching, signal.SIGKILL)
+            until(lambda: not running(watching), "the guardian lives on")
         process.kill()
     try:
-        yield Killed(process.pid, guardian, reader)
+        yield Killed(process.pid, watching, reader)
     finally:
         os.close(reader)
         for pid in pids:
@@ -97,7 +101,9 @@ def killed_set_up(bench: "Bench") -> Generator[Killed]:
 
 
 @pytest.fixture
-def killed_with_guardian(bench: "Bench") -> Generator[Killed]:
+def killed_with_guardian(bench: "Bench", monkeypatch: pytest.MonkeyPatch) -> Generator[Killed]:
+    # a mark of its own, else a session of another test may be the one that ends it
+    monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_A_TEST")
     yield from killed(bench, with_guardian=True)
 
 
