@@ -5,7 +5,7 @@
  * @typedef {{name: string, type: "integer" | "real" | "text" | "blob", nullable: boolean}} Column
  * @typedef {{types: string[], rows: (number | string | null)[][]}} Parameters
  * @typedef {object} Step
- * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction" | "execute"} operation
+ * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction" | "execute" | "read-file"} operation
  * @property {string} sql
  * @property {Parameters | null} parameters
  * @property {Column[]} columns
@@ -59,7 +59,17 @@ import { parameters, type } from "./parameters.js";
 const columns = list(object({ name: string, type, nullable: optional(boolean, false) }));
 
 const stepFields = object({
-  operation: oneOf("get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"),
+  operation: oneOf(
+    "get",
+    "all",
+    "iterate",
+    "run",
+    "prepare",
+    "open",
+    "in-transaction",
+    "execute",
+    "read-file",
+  ),
   sql: optional(string, ""),
   parameters: optional(orNull(parameters), null),
   columns: optional(columns, []),
@@ -71,11 +81,13 @@ const stepFields = object({
   values: optional(oneOf("read", "unread"), "read"),
 });
 
+const WITHOUT_SQL = ["in-transaction", "read-file"];
+
 const step = (value, path) => {
   const checked = stepFields(value, path);
   const { operation, sql, parameters, columns, fails, values } = checked;
-  if (operation === "in-transaction") {
-    if (sql !== "") reject(`${path}.sql`, "no SQL for in-transaction", sql);
+  if (WITHOUT_SQL.includes(operation)) {
+    if (sql !== "") reject(`${path}.sql`, `no SQL for ${operation}`, sql);
   } else if (sql === "") reject(`${path}.sql`, `SQL for ${operation}`, value.sql);
   if (fails !== null && operation !== "run") {
     reject(`${path}.fails`, "a result code only where the operation is run", fails);
@@ -83,6 +95,14 @@ const step = (value, path) => {
   if (operation === "execute") {
     if (parameters !== null) reject(`${path}.parameters`, "none for execute", value.parameters);
     if (columns.length > 0) reject(`${path}.columns`, "none for execute", columns);
+  }
+  if (operation === "read-file") {
+    if (parameters?.types.join() !== "text") {
+      reject(`${path}.parameters`, "one text, the path of the file", value.parameters);
+    }
+    if (columns.length !== 1 || columns[0].type !== "blob" || columns[0].nullable) {
+      reject(`${path}.columns`, "one blob that cannot be NULL, the file", columns);
+    }
   }
   if (values === "unread" && !["get", "all", "iterate"].includes(operation)) {
     reject(`${path}.values`, "read where the operation is not get, all or iterate", values);

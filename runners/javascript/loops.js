@@ -2,7 +2,8 @@
  * The hot loop, written as source for one thread's part of a job: property names, column types, shapes and
  * counts are literals, so that the engine compiles one monomorphic function without a dispatch per operation.
  *
- * The text names `db`, `statements`, `sql`, `pools`, `open`, `digest`, `clock` and `record`, and counts in `total`.
+ * The text names `db`, `statements`, `sql`, `pools`, `open`, `readFile`, `digest`, `clock` and `record`, and counts
+ * in `total`.
  *
  * @typedef {object} Total
  * @property {number} checksum signed 32-bit while looping
@@ -22,15 +23,17 @@ import { NULL } from "./values.js";
  * @param {unknown[]} bound.statements one per step, null where the step does not hold one
  * @param {{columns: unknown[][], mask: number}[]} bound.pools one per step
  * @param {() => unknown} bound.open opens one more connection
+ * @param {(path: string) => Uint8Array} bound.readFile
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
  * @param {import("./clock.js").Clock} bound.clock
  * @returns {(from: number, to: number, total: Total, recording: import("./recording.js").Recording) => void}
  *   performs operations from..to-1
  */
-export function compileLoop(part, driver, { db, statements, pools, open, digest, clock }) {
+export function compileLoop(part, driver, bound) {
+  const { pools, digest } = bound;
   const source = loopSource(part, driver.source, pools, digest !== null);
   const sql = part.steps.map((step) => step.sql);
-  const given = { db, statements, sql, pools, open, digest, clock, record };
+  const given = { ...bound, sql, record };
   return new Function(...Object.keys(given), source)(...Object.values(given));
 }
 
@@ -104,6 +107,10 @@ function executionSource(step, index, args, source, verify) {
   if (step.operation === "in-transaction") {
     const keeps = verify ? `digest.value("integer", a, "${step.operation}");` : "";
     return `const a = ${source.inTransaction} ? 1 : 0; h = (Math.imul(h, 31) + a) | 0; ${keeps} ${closes("0")}`;
+  }
+  if (step.operation === "read-file") {
+    const row = { ...step, shape: "array" };
+    return `const r = [readFile(${args[0]})]; rows++; ${rowSource(row, "r", verify)} ${closes("1")}`;
   }
   const { before, call, after } = statementSource(step, index, args, source);
   if (step.fails !== null) {

@@ -7,6 +7,7 @@ import { iterate } from "./iterations.js";
 import { compileLoop } from "./loops.js";
 import { alone } from "./meeting.js";
 import { partOf } from "./parts.js";
+import { readFile } from "./read-file.js";
 import { fold, pool } from "./values.js";
 
 /**
@@ -39,7 +40,7 @@ export function perform(job, driver, meeting, usage, digest) {
       ),
     ),
   );
-  const bound = { db, statements, pools, open: openBare, clock };
+  const bound = { db, statements, pools, open: openBare, readFile, clock };
   const performed = (job, part, meeting) => {
     const given = { ...bound, digest: job.mode === "verify" ? digest : null };
     return iterate(job, part, db, compileLoop(part, driver, given), meeting, usage);
@@ -73,7 +74,7 @@ export function perform(job, driver, meeting, usage, digest) {
   };
 }
 
-const NOT_HELD = ["prepare", "open", "in-transaction"];
+const NOT_HELD = ["prepare", "open", "in-transaction", "read-file"];
 const held = ({ statement, operation }) =>
   statement === "prepared" && !NOT_HELD.includes(operation);
 

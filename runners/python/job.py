@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 T = TypeVar("T")
 
 
+WITHOUT_SQL = ("in-transaction", "read-file")
+
+
 class BadJob(Exception):
     """The job cannot be read: where (JSON path), what is there, what was expected."""
 
@@ -30,7 +33,15 @@ class Parameters:
 @dataclasses.dataclass(frozen=True)
 class Step:
     operation: Literal[
-        "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"
+        "get",
+        "all",
+        "iterate",
+        "run",
+        "prepare",
+        "open",
+        "in-transaction",
+        "execute",
+        "read-file",
     ]
     sql: str = ""
     parameters: Parameters | None = None
@@ -150,15 +161,20 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
         rows = step.parameters.rows if step.parameters else [[]]
         if not rows or len(rows) & (len(rows) - 1):
             raise BadJob(f"{at}.parameters.rows: {len(rows)} rows; expected a power of two")
-        if not step.sql and step.operation != "in-transaction":
-            raise BadJob(f"{at}.sql: missing; only in-transaction has none")
-        if step.sql and step.operation == "in-transaction":
-            raise BadJob(f"{at}.sql: in-transaction has none")
+        if not step.sql and step.operation not in WITHOUT_SQL:
+            raise BadJob(f"{at}.sql: missing; only {' and '.join(WITHOUT_SQL)} have none")
+        if step.sql and step.operation in WITHOUT_SQL:
+            raise BadJob(f"{at}.sql: {step.operation} has none")
         if step.fails is not None and step.operation != "run":
             raise BadJob(f"{at}.fails: only run can be expected to fail")
         for key in ("parameters", "columns"):
             if step.operation == "execute" and getattr(step, key):
                 raise BadJob(f"{at}.{key}: execute has none")
+        if step.operation == "read-file":
+            if step.parameters is None or step.parameters.types != ["text"]:
+                raise BadJob(f"{at}.parameters: expected one text, the path of the file")
+            if [(column.type, column.nullable) for column in step.columns] != [("blob", False)]:
+                raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
 
 
 def _check_rate(rate: float | None, path: str) -> None:

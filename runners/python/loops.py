@@ -94,6 +94,12 @@ def _execution(i: int, step: Step) -> list[str]:
                 "affected += changed",
                 "h = (h * 31 + changed) & 4294967295",
             ]
+        case "read-file":
+            lines = [
+                f"with open(pool{i}[n{i} & {mask}][0], 'rb') as file: v = file.read()",
+                "rows += 1",
+                f"h = (h * 31 + {_TERMS['blob'].format(v='v')}) & 4294967295",
+            ]
         case "execute":
             lines = [f"execute(sql{i})"]
         case "in-transaction":

@@ -41,7 +41,7 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
-            "operations": ["get", "all", "iterate", "run", "in-transaction", "execute"],
+            "operations": ["get", "all", "iterate", "run", "in-transaction", "execute", "read-file"],
             "shapes": ["object", "array"],
             "integers": ["number"],
             "statements": ["prepared", "cached", "adhoc"],

@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import values
@@ -63,6 +64,8 @@ def _execute(
         # sqlite3 has no prepare; EXPLAIN compiles the statement and runs nothing of it.
         connection.execute(f"EXPLAIN {step.sql}", (None,) * step.sql.count("?")).close()
         tally.nothing()
+    elif step.operation == "read-file":
+        tally.result(step.columns, [(Path(str(row[0])).read_bytes(),)])
     elif step.operation == "execute":
         connection.execute(step.sql)
         tally.nothing()

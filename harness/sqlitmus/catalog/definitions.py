@@ -312,6 +312,9 @@ class Mode(Model):
 class Fixture(Model):
     """A database file: schema, sizes and how each column is filled; or one of the user's, by a hash
     of its `content`, of which a copy lies in the cache.
+
+    `files` is a query for pairs of a name and a blob, each of which is also a file: what a step
+    `read-file` names.
     """
 
     title: str
@@ -321,6 +324,7 @@ class Fixture(Model):
     indexes: list[str]
     fill: dict[str, dict[str, Generator | str]]
     content: str | None = None
+    files: str | None = None
 
 
 class RunnerSpec(Model):
@@ -444,6 +448,13 @@ def _cross_check(
                 f"{folder}: {name}.fixture: there is no fixture {unknown}; expected "
                 f"{_any_of(fixtures)}"
             )
+        reads_files = any(step.operation == "read-file" for step in scenario.steps)
+        for fixture in sorted(_fixtures(scenario)) if reads_files else []:
+            if not fixtures[fixture].files:
+                raise UsageError(
+                    f"{folder}: {name}: a step reads files, and fixture {fixture} has none; give "
+                    'it files = "SELECT name, content FROM ..."'
+                )
         for profile in scenario.axes.get("profile", []):
             if profile not in profiles:
                 raise UsageError(

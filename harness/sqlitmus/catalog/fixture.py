@@ -45,14 +45,17 @@ def ensure(
     """
     path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
     damage = seal.damage(path)
-    if damage is None:
+    if damage is None and (not fixture.files or beside(path).is_dir()):
         return path
+    damage = damage or "absent"
     if damage != "absent":
         say(f"{path}: {_NOT_TRUSTED[damage]}; it is built again")
     partial = path.with_suffix(f".{os.getpid()}.part")
     partial.unlink(missing_ok=True)
     try:
         build(fixture, size, journal_mode, partial, encoding)
+        if fixture.files:
+            _files(partial, fixture.files, beside(path))
         for suffix in seal.BESIDE:  # a log of the former file would be taken for one of the new
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         # Sealed before it has its name, so that no other process finds it without a seal; and
@@ -137,6 +140,34 @@ def build(
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(f"PRAGMA journal_mode={journal_mode}")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def beside(database: Path) -> Path:
+    """The folder of the files that hold the same as rows of `database`."""
+    return database.with_suffix(".files")
+
+
+def bytes_of_files(database: Path) -> int:
+    """What the files beside `database` take on a disk that gives out blocks of 4,096 bytes."""
+    return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in beside(database).iterdir())
+
+
+_BLOCK = 4096
+
+
+def _files(database: Path, query: str, folder: Path) -> None:
+    """Write each blob of `query` to a file of its name, and what is in `folder` as a whole."""
+    partial = folder.with_suffix(f".{os.getpid()}.part.files")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            for name, content in connection.execute(query):
+                (partial / str(name)).write_bytes(content)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _fill(

@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from sqlitmus.catalog import generate
+from sqlitmus.catalog import fixture, generate
 from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.definitions import (
     Catalog,
@@ -64,7 +64,7 @@ def make_job(
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
-        steps=_steps(steps_of(spec, case.axes), case, size, case.scenario),
+        steps=_steps(steps_of(spec, case.axes), case, size, case.scenario, database),
         transaction=variant.transaction or transaction,
         writer=_writer(spec, case, size),
         reset=[sql.format(size=size) for sql in spec.reset],
@@ -119,7 +119,9 @@ def question(job: Job) -> Job:
     return job.model_copy(update={"mode": "verify", "inspect": True, **changes})
 
 
-def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[Step]:
+def _steps(
+    specs: list[ScenarioStep], case: Case, size: int, seed: str, database: Path | None = None
+) -> list[Step]:
     steps: list[Step] = []
     for number, step in enumerate(specs):
         steps.append(
@@ -127,7 +129,9 @@ def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[
                 {
                     "operation": step.operation,
                     "sql": step.text(case.axes),
-                    "parameters": _pool(step, f"{seed}/{number}", size, steps),
+                    "parameters": _named(
+                        step, _pool(step, f"{seed}/{number}", size, steps), database
+                    ),
                     "columns": _columns(step.columns),
                     "repeat": step.repeat,
                     "fails": step.fails,
@@ -139,6 +143,17 @@ def _steps(specs: list[ScenarioStep], case: Case, size: int, seed: str) -> list[
             )
         )
     return steps
+
+
+def _named(
+    step: ScenarioStep, pool: Parameters | None, database: Path | None
+) -> Parameters | None:
+    """The pool with paths in place of the names of files."""
+    if step.operation != "read-file" or pool is None or database is None:
+        return pool
+    folder = fixture.beside(database)
+    rows: list[list[Value]] = [[str(folder / str(name))] for (name,) in pool.rows]
+    return Parameters(types=["text"], rows=rows)
 
 
 def _values(step: ScenarioStep, axes: dict[str, str]) -> str:

@@ -5,7 +5,8 @@ import random
 import shlex
 
 from sqlitmus import __version__, machine
-from sqlitmus.catalog import claims, same_work
+from sqlitmus.catalog import claims, fixture, same_work
+from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.definitions import Mode
 from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
 from sqlitmus.run.claimbudget import line_of, shares, shortened
@@ -111,7 +112,12 @@ def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
 
 def _sized(context: Context, case: Case) -> Case:
     file = context.invocations.fixtures.of(case)
-    return case.model_copy(update={"database_bytes": file.stat().st_size if file else None})
+    if file is None:
+        return case
+    steps = steps_of(context.catalog.scenarios[case.scenario], case.axes)
+    in_files = any(step.operation == "read-file" for step in steps)
+    size = fixture.bytes_of_files(file) if in_files else file.stat().st_size
+    return case.model_copy(update={"database_bytes": size})
 
 
 def _promise(

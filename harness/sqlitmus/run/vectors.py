@@ -35,7 +35,8 @@ def place(vector: Path, folder: Path) -> str:
             connection.execute("PRAGMA synchronous=OFF")
             connection.executescript(script.read_text("utf-8"))
     text = (vector / "job.json").read_text("utf-8")
-    for word, path in (("{database}", database), ("{output}", output)):
+    places = {"{database}": database, "{output}": output, "{vector}": vector.resolve()}
+    for word, path in places.items():
         text = text.replace(word, json.dumps(str(path))[1:-1])
     return text
 

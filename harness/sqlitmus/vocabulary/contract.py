@@ -29,7 +29,9 @@ Type = Literal["integer", "real", "text", "blob"]
 Value = int | float | str | None
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
-Operation = Literal["get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute"]
+Operation = Literal[
+    "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute", "read-file"
+]
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
 Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
 
@@ -84,12 +86,17 @@ class Step(Model):
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
-        if (self.operation == "in-transaction") != (not self.sql):
-            raise ValueError("every operation but in-transaction needs sql, and that one has none")
+        if (self.operation in ("in-transaction", "read-file")) != (not self.sql):
+            raise ValueError("all but in-transaction and read-file need sql, and those have none")
         if self.fails is not None and self.operation != "run":
             raise ValueError("only run can be expected to fail")
         if self.operation == "execute" and (self.parameters or self.columns):
             raise ValueError("execute binds no parameters and returns no columns")
+        if self.operation == "read-file":
+            if self.parameters is None or self.parameters.types != ["text"]:
+                raise ValueError("read-file has one parameter, a text: the path")
+            if [(column.type, column.nullable) for column in self.columns] != [("blob", False)]:
+                raise ValueError("read-file has one column, a blob that cannot be NULL")
         if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
             raise ValueError("only get, all and iterate have values that can be left unread")
         return self

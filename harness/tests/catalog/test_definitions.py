@@ -16,7 +16,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store"),
+    *("cache", "store", "from"),
 }
 
 
@@ -36,7 +36,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("foo-in-transaction", "key", "key-table", "icons", "threads", "texts"),
         *("people-process", "events-window", "writer-and-readers", "all-nullable"),
         *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
-        *("commit", "transfer", "writers", "json"),
+        *("commit", "transfer", "writers", "json", "blobs"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}
@@ -62,7 +62,7 @@ def test_each_scenario_says_what_it_asks_in_known_words() -> None:
         assert "?" in spec.question, name
         assert set(spec.axes) <= AXES, name
         for step in spec.steps:
-            bound = 0 if step.operation == "prepare" else step.sql.count("?")
+            bound = {"prepare": 0, "read-file": 1}.get(step.operation, step.sql.count("?"))
             given = len(step.parameters) * ("{tuples}" not in step.sql)
             assert given == bound, f"{name}: {step.sql}"
             assert set(step.only) <= set(spec.axes)
@@ -220,6 +220,10 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
     ("file", "old", "new", "message"),
     [
         ("get.toml", 'fixture = "users"', 'fixture = "user"', "there is no fixture user; expected"),
+        (
+            *("published.toml", 'fixture = "blobs"', 'fixture = "users"'),
+            "blobs: a step reads files, and fixture users has none; give it files = ",
+        ),
         ("scans.toml", '"normalised"', '"normal"', "there is no profile normal; expected"),
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
         ("suites.toml", '"durable"', '"durabel"', "'durabel'"),

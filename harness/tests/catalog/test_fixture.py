@@ -1,6 +1,7 @@
 """Database files: named by their definition, the same everywhere, in the journal mode asked for."""
 
 import contextlib
+import shutil
 import sqlite3
 from hashlib import sha256
 from pathlib import Path
@@ -101,6 +102,21 @@ def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: st
     assert {f.name for f in tmp_path.iterdir()} == {file.name, seal.beside(file).name}
     with contextlib.closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+
+
+def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_path: Path) -> None:
+    tiny = definition(files="SELECT id, b FROM t")
+    file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
+    folder = fixture.beside(file)
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        rows = {str(key): content for key, content in connection.execute("SELECT id, b FROM t")}
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
+    assert fixture.bytes_of_files(file) == 5 * 4096
+    names = {file.name, seal.beside(file).name, folder.name}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    shutil.rmtree(folder)
+    fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
 
 
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:

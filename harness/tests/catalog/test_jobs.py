@@ -269,6 +269,33 @@ def test_what_is_executed_has_sql_alone(changes: dict[str, Any], told: str) -> N
         Step(operation="execute", sql="DELETE FROM users", **changes)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"sql": "SELECT 1"}, "those have none"),
+        ({"parameters": Parameters(types=["integer"], rows=[[1]])}, "one parameter, a text"),
+        ({"columns": []}, "one column, a blob"),
+        ({"columns": [Column(name="v", type="blob", nullable=True)]}, "that cannot be NULL"),
+    ],
+)
+def test_a_file_has_a_path_and_a_content(changes: dict[str, Any], told: str) -> None:
+    step = {
+        "operation": "read-file",
+        "parameters": Parameters(types=["text"], rows=[["a"]]),
+        "columns": [Column(name="v", type="blob")],
+    }
+    assert Step.model_validate(step)
+    with pytest.raises(ValueError, match=told):
+        Step.model_validate({**step, **changes})
+
+
+def test_files_are_those_beside_the_database_in_the_order_of_the_keys() -> None:
+    rows, files = job("blobs").steps[0].parameters, job("blobs@from=file").steps[0].parameters
+    assert rows
+    assert files
+    assert files.rows == [[str(Path("users.files") / str(key))] for (key,) in rows.rows]
+
+
 def test_what_is_executed_stands_in_no_transaction_of_the_job() -> None:
     step = {"operation": "execute", "sql": "BEGIN"}
     made = job("writer-and-readers").model_dump()

@@ -24,6 +24,7 @@ VARIED = [
     "fails-constraint-measure",
     "insert-immediate-measure",
     "rate-latencies-measure",
+    "read-file-measure",
     "types-iterate-array-measure",
     "writer-workers-measure",
 ]

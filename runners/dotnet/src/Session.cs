@@ -34,7 +34,7 @@ internal sealed class Session : IDisposable
             _steps = [.. part.Steps.Select(Make)];
             OpenNs = Clock.Nanoseconds(opened - start);
             PrepareNs = Clock.Nanoseconds(Stopwatch.GetTimestamp() - opened);
-            foreach (var spec in part.Steps.Where(spec => spec.Operation != Operation.Prepare))
+            foreach (var spec in part.Steps.Where(spec => spec.Operation is not (Operation.Prepare or Operation.ReadFile)))
             {
                 Sql.RequireColumns(Connection, spec.Sql, spec.Columns.Length);
             }

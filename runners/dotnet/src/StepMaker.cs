@@ -36,6 +36,11 @@ internal static class StepMaker
     {
         var pool = spec.Parameters.Rows;
         var sql = Placeholders.Name(spec.Sql).Text;
+        if (spec.Operation == Operation.ReadFile)
+        {
+            return new ReadFileStep(new StepSite(spec.Sql, spec.Repeat, null, digest), pool);
+        }
+
         var keeps = spec is { Statement: StatementKind.Prepared, Operation: not (Operation.Prepare or Operation.Open) };
         var command = keeps && lease is null ? Prepare(connection, sql, pool[0]) : null;
         IConnectionSource source = lease is null ? new OwnConnection(connection) : new LeasedConnection(lease);

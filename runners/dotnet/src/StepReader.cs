@@ -8,7 +8,7 @@ internal static class StepReader
     {
         node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "values");
         var operation = (Operation)node.Required("operation").Word(
-            "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute");
+            "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute", "read-file");
         var step = new StepSpec(
             operation,
             ReadSql(node, operation),
@@ -34,12 +34,12 @@ internal static class StepReader
 
     private static string ReadSql(Node node, Operation operation)
     {
-        var needed = operation != Operation.InTransaction;
+        var needed = operation is not (Operation.InTransaction or Operation.ReadFile);
         var sql = needed ? node.Required("sql") : node.Optional("sql");
         var text = sql.Exists ? sql.Text() : "";
         return needed == text.Length > 0
             ? text
-            : throw sql.Expected(needed ? "a statement" : "none, because in-transaction asks the driver");
+            : throw sql.Expected(needed ? "a statement" : "none, because in-transaction and read-file have none");
     }
 
     private static Parameters ReadParameters(Node parameters, Operation operation) =>
@@ -63,7 +63,12 @@ internal static class StepReader
 
     private static void CheckColumns(StepSpec step, string path)
     {
-        var returnsRows = step.Operation is Operation.Get or Operation.All or Operation.Iterate or Operation.Open;
+        if (step.Operation == Operation.ReadFile && step.Columns is not [{ Type: ColumnType.Blob, Nullable: false }])
+        {
+            throw new JobException($"{path}.columns: expected one blob that cannot be NULL, the file", path);
+        }
+
+        var returnsRows = step.Operation is Operation.Get or Operation.All or Operation.Iterate or Operation.Open or Operation.ReadFile;
         if (returnsRows != step.Columns.Length > 0 && step.Operation != Operation.Prepare)
         {
             var expectation = returnsRows ? "expected the columns of the result" : "expected none, because it returns no rows";
@@ -73,6 +78,16 @@ internal static class StepReader
 
     private static void CheckParameters(StepSpec step, string path)
     {
+        if (step.Operation == Operation.ReadFile)
+        {
+            if (step.Parameters.Types is not [ColumnType.Text])
+            {
+                throw new JobException($"{path}.parameters: expected one text, the path of the file", path);
+            }
+
+            return;
+        }
+
         // `prepare` binds nothing.
         var placeholders = Placeholders.Name(step.Sql).Count;
         if (placeholders != step.Parameters.Types.Length && step.Operation != Operation.Prepare)

@@ -42,6 +42,7 @@ export const OPERATIONS = [
   "open",
   "in-transaction",
   "execute",
+  "read-file",
 ];
 const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
 

@@ -76,6 +76,15 @@ const REJECTED = [
   [job({}, { columns: [{ name: "a" }] }), "$.steps[0].columns[0].type: expected one of"],
   [job({}, { sql: "" }), '$.steps[0].sql: expected SQL for get, got ""'],
   [job({}, { operation: "in-transaction" }), "$.steps[0].sql: expected no SQL for in-transaction"],
+  [job({}, { operation: "read-file" }), "$.steps[0].sql: expected no SQL for read-file"],
+  [
+    job({}, { operation: "read-file", sql: "", parameters: POOL([[1]]) }),
+    "$.steps[0].parameters: expected one text, the path of the file",
+  ],
+  [
+    job({}, { operation: "read-file", sql: "", parameters: POOL([["a"]], ["text"]), columns: [] }),
+    "$.steps[0].columns: expected one blob that cannot be NULL, the file",
+  ],
   [
     job({}, { operation: "execute", parameters: POOL([[1]]) }),
     "$.steps[0].parameters: expected none for execute",

@@ -90,7 +90,9 @@ fn effective<D: Driver>(connection: &D::Connection) -> Result<Effective, Failure
 }
 
 fn plan<D: Driver>(connection: &D::Connection, step: &Step) -> Result<Vec<String>, Failure> {
-    if matches!(step.operation, Operation::Open | Operation::InTransaction | Operation::Execute) {
+    if step.operation.has_no_sql()
+        || matches!(step.operation, Operation::Open | Operation::Execute)
+    {
         return Ok(Vec::new());
     }
     let rows = D::query(connection, &format!("EXPLAIN QUERY PLAN {}", step.sql))?;

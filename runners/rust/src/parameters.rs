@@ -16,6 +16,12 @@ pub struct Parameters {
     rows: Vec<Vec<Scalar>>,
 }
 
+impl Parameters {
+    pub fn types(&self) -> &[Type] {
+        &self.types
+    }
+}
+
 /// A value to bind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {

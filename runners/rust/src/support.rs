@@ -29,6 +29,7 @@ impl Features {
                 "open",
                 "in-transaction",
                 "execute",
+                "read-file",
             ],
             shapes: &["object", "array", "typed"],
             integers: &["number"],

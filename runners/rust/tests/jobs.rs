@@ -96,11 +96,22 @@ fn what_is_wrong_is_said_with_its_path() {
             json!({"pragmas": [["a; DROP", 1]]}),
             "connection.pragmas[0][0]: expected a pragma's name",
         ),
-        ("/steps/0/sql", json!(""), "steps[0].sql: expected a statement; in-transaction alone"),
+        ("/steps/0/sql", json!(""), "steps[0].sql: expected a statement; in-transaction and read-file"),
         (
             "/steps/0/operation",
             json!("in-transaction"),
-            "steps[0].sql: expected none; in-transaction alone has none, found \"SELECT ?",
+            "steps[0].sql: expected none; in-transaction and read-file have none, found \"SELECT ?",
+        ),
+        (
+            "/steps",
+            json!([{"operation": "read-file", "parameters": {"types": ["integer"], "rows": [[1]]}}]),
+            "steps[0].parameters: expected one text, the path of the file",
+        ),
+        (
+            "/steps",
+            json!([{"operation": "read-file", "parameters": {"types": ["text"], "rows": [["a"]]},
+                "columns": [{"name": "v", "type": "blob", "nullable": true}]}]),
+            "steps[0].columns: expected one blob that cannot be NULL, the file",
         ),
         ("/steps/0/operation", json!("execute"), "steps[0].parameters: expected none for execute"),
         (

@@ -1,6 +1,6 @@
 //! From JSON to a job that can be performed: what types alone cannot say is checked here.
 
-use super::{Job, Measure, Operation, Setting, Step, Transaction, Writer};
+use super::{Column, Job, Measure, Operation, Setting, Step, Transaction, Type, Writer};
 use crate::parameters::Pool;
 
 /// Reads a job. The error says where in the JSON something is wrong and what was expected there.
@@ -80,10 +80,10 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
     for (number, step) in steps.iter_mut().enumerate() {
         let path = format!("{path}[{number}]");
         positive(&format!("{path}.repeat"), step.repeat)?;
-        if (step.operation == Operation::InTransaction) != step.sql.is_empty() {
+        if step.operation.has_no_sql() != step.sql.is_empty() {
             let expected = if step.sql.is_empty() { "a statement" } else { "none" };
             return Err(format!(
-                "{path}.sql: expected {expected}; in-transaction alone has none, found {:?}",
+                "{path}.sql: expected {expected}; in-transaction and read-file have none, found {:?}",
                 step.sql
             ));
         }
@@ -104,12 +104,26 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
                 return Err(format!("{path}.columns: expected none for execute"));
             }
         }
+        if step.operation == Operation::ReadFile {
+            file(&path, step)?;
+        }
         if let Some(parameters) = step.parameters.take() {
             step.pool =
                 Pool::decode(parameters).map_err(|error| format!("{path}.parameters.{error}"))?;
         }
     }
     Ok(())
+}
+
+/// Its one parameter is the path, its one column the content.
+fn file(path: &str, step: &Step) -> Result<(), String> {
+    if step.parameters.as_ref().is_none_or(|parameters| parameters.types() != [Type::Text]) {
+        return Err(format!("{path}.parameters: expected one text, the path of the file"));
+    }
+    match step.columns.as_slice() {
+        [Column { r#type: Type::Blob, nullable: false, .. }] => Ok(()),
+        _ => Err(format!("{path}.columns: expected one blob that cannot be NULL, the file")),
+    }
 }
 
 fn positive(path: &str, count: u64) -> Result<(), String> {

@@ -42,6 +42,14 @@ pub enum Operation {
     Open,
     InTransaction,
     Execute,
+    ReadFile,
+}
+
+impl Operation {
+    /// Whether it asks SQLite nothing that has a text.
+    pub fn has_no_sql(self) -> bool {
+        matches!(self, Operation::InTransaction | Operation::ReadFile)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]

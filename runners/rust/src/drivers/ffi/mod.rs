@@ -13,6 +13,7 @@ use self::handles::{Database, Statement};
 use self::sources::{Adhoc, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
+use crate::drivers::files::ReadFile;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
 use crate::engine::InEffect;
 use crate::failure::Failure;
@@ -59,6 +60,7 @@ impl Driver for Ffi {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
             Operation::Open => return Ok(Box::new(Open { access, step })),
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
+            Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
         }
         let statement = connection.prepare(&step.sql)?;

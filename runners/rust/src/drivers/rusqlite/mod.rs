@@ -14,6 +14,7 @@ use self::shapes::{Array, Object, Typed};
 use self::sources::{Adhoc, Cached, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
+use crate::drivers::files::ReadFile;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
 use crate::engine::InEffect;
 use crate::failure::Failure;
@@ -55,6 +56,7 @@ impl Driver for Rusqlite {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
             Operation::Open => return Ok(Box::new(Open { access, step })),
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
+            Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
         }
         let with_sql = |error: rusqlite::Error| Failure::from(error).with_sql(&step.sql);

@@ -1,0 +1,14 @@
+namespace Sqlitmus;
+
+/// <summary>Reads the whole file that its parameter names.</summary>
+internal sealed class ReadFileStep(StepSite site, object[][] paths) : Step(site)
+{
+    protected override void One(long n, ref Tally tally)
+    {
+        var content = File.ReadAllBytes((string)paths[n & (paths.Length - 1)][0]);
+        tally.Checksum = tally.Checksum * 31 + Checksum.Of(content);
+        tally.Rows++;
+        Digest?.Blob(content);
+        Digest?.End(1);
+    }
+}
