@@ -97,6 +97,7 @@ class Counts(Record):
     warmup_ms: float = 0
     rounds: int = 0
     lead_in: int = 0
+    operation_ns: float | None = None
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
 

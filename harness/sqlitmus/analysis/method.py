@@ -69,12 +69,26 @@ _SHARES = (
 _TURNS = (
     "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
     "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. A "
-    "level is the 25 % trimmed mean of the laps relative to the median of their round."
+    "level is the 25 % trimmed mean of the laps relative to the median of their round.{lead_in}"
 )
 _SESSIONS = (
     "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
     "what holds for sessions like these, not for one of them."
 )
+
+
+def _lead_ins(plan: Plan) -> str:
+    """How long lead-ins last, as the pilot found operations to take."""
+    lengths = [
+        counts.lead_in * case.operations * counts.operation_ns / 1e6
+        for case in plan.cases
+        for counts in plan.counts.get(case.id, {}).values()
+        if counts.rounds and counts.operation_ns
+    ]
+    if not lengths:
+        return ""
+    least, most = (f"{length:.2g}" for length in (min(lengths), max(lengths)))
+    return f" Lead-ins last {least} ms." if least == most else f" Lead-ins last {least} to {most} ms."
 
 
 def _looks(plan: Plan) -> str:
@@ -92,7 +106,9 @@ def method(plan: Plan) -> list[str]:
     text = _TEXT.format(
         blocks=plan.blocks,
         steady="level over its laps" if turns else "median iteration",
-        turns=_TURNS.format(rounds=listed(list(map(str, turns)))) if turns else "",
+        turns=_TURNS.format(rounds=listed(list(map(str, turns))), lead_in=_lead_ins(plan))
+        if turns
+        else "",
         seed=plan.seed,
         margin=100 * plan.margin,
         least=MIN_BLOCKS,

@@ -12,6 +12,7 @@ from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Fact
 from sqlitmus.stats.multiplicity import pocock
+from sqlitmus.run.rest import restless
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import by_value, some
 
@@ -45,6 +46,7 @@ def notices(
         *_against_oracle(run),
         *_oversubscribed(run),
         *_not_warm(run),
+        *_restless(run),
         *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),
@@ -140,6 +142,13 @@ def _not_warm(run: RunData) -> Iterable[Notice]:
     if cells:
         named = {runner: some(cases) for runner, cases in cells.items()}
         yield Notice("not warm", sum(map(len, cells.values())), values=named)
+
+
+def _restless(run: RunData) -> Iterable[Notice]:
+    """Runners whose processes used the processor while others had their turns."""
+    if busy := restless(run.blocks):
+        values = {runner: f"{100 * share:.1f} % of that time" for runner, share in busy.items()}
+        yield Notice("restless", values=values)
 
 
 def _below_floor(run: RunData, cases: Sequence[Case]) -> Iterable[Notice]:

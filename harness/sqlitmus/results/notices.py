@@ -27,6 +27,7 @@ NoticeKind = Literal[
     "cores unknown",
     "oversubscribed",
     "not warm",
+    "restless",
     "below floor",
     "governor",
     "emulated",

@@ -3,11 +3,11 @@
 Everything that takes time in here happens between invocations, never beside one.
 """
 
-import statistics
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 
 from sqlitmus.catalog.plan import Cells, Plan
 from sqlitmus.machine import conditions
@@ -19,6 +19,7 @@ from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.rest import restless
 from sqlitmus.run.sampling import to_sample, witnesses
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Seating
@@ -28,8 +29,6 @@ from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import Outcome
-
-IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +70,11 @@ class Measuring:
         if self._performed:
             many = counted(self._performed, "invocation")
             self._context.progress.say(f"{many} in {clock(remaining.spent())}")
-        for runner, shares in self._idle.items():
-            if (share := statistics.median(shares)) > IDLE:
-                self._context.progress.insist(
-                    f"{runner} did not rest between its turns: it used the processor for "
-                    f"{share:.1%} of the time, which slows the others down"
-                )
+        for runner, share in restless(self._passes).items():
+            self._context.progress.insist(
+                f"{runner} did not rest between its turns: it used the processor for "
+                f"{share:.1%} of the time, which slows the others down"
+            )
         self._performed = 0
         return True
 
@@ -138,6 +136,7 @@ class Measuring:
             if earlier:
                 return True
             before = self._look()
+            self._idle.clear()
             for number, together in enumerate(self._together(self.agenda.to_do(slots, take))):
                 if self._context.stop.requested:
                     return False
@@ -149,6 +148,7 @@ class Measuring:
             record = self._judge(Block(
                 block=block, take=take, before=before, after=self._look(),
                 disturbed=False, repeated=False,
+                idle={runner: median(shares) for runner, shares in self._idle.items()},
             ))  # fmt: skip
             self._directory.add_block(record)
             self._passes.append(record)

@@ -71,7 +71,8 @@ class Block(Model):
     """One pass over all cells: the machine before and after it.
 
     A `disturbed` block that is `repeated` is done again as the next `take`; samples of a take that
-    was repeated are not used.
+    was repeated are not used. `idle` is by runner the CPU time that its processes took while they
+    waited for their turns, as a share of that wait: the median of those that waited.
     """
 
     block: int
@@ -80,6 +81,7 @@ class Block(Model):
     after: Conditions
     disturbed: bool
     repeated: bool
+    idle: dict[str, float] = {}
 
 
 class Iterations(Model):

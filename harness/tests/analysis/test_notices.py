@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse
+from sqlitmus.analysis import RunData, analyse, from_records
 from tests import worded
 from tests.analysis.runs import (
     Json,
@@ -17,6 +17,7 @@ from tests.analysis.runs import (
     runner,
     samples,
     steady,
+    written,
 )
 
 
@@ -43,6 +44,19 @@ def test_runners_that_agree_against_the_oracle() -> None:
         "In 1 case all runners that answered agree with each other against the oracle: get-pk. "
         "Suspect the oracle"
     ) in notices(make(verify=verify))
+
+
+def test_a_runner_that_worked_between_its_turns() -> None:
+    looks = {"before": {"monotonic_ns": 0}, "after": {"monotonic_ns": 1}}
+    passed = {"take": 0, "disturbed": False, "repeated": False, "idle": {"bun": 0.034, "node": 0.0}}
+    run = from_records(
+        plan(),
+        checks(plan()),
+        written(samples(plan(), noisy())),
+        {"cores": "4"},
+        blocks=[{"block": n, **looks, **passed} for n in range(3)],
+    )
+    assert "while they waited for their turns: bun (3.4 % of that time)" in notices(run)
 
 
 def test_few_blocks() -> None:

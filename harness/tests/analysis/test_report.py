@@ -133,6 +133,17 @@ def test_method_names_the_plans_own_figures() -> None:
     assert "within 3.5 %" in text
 
 
+def test_method_says_how_long_the_lead_ins_of_turns_last() -> None:
+    asked = {"operations": 100, "iterations": 24, "rounds": 8, "lead_in": 3}
+    of = plan()
+    (name,) = {case["id"] for case in of["cases"]} & {"get-pk"}
+    (operations,) = {case["operations"] for case in of["cases"] if case["id"] == name}
+    ns = {"node": 2e6 / operations, "bun": 5e6 / operations}
+    counts = {name: {who: {**asked, "operation_ns": each} for who, each in ns.items()}}
+    text = "\n".join(analyse(make({**of, "counts": counts})).method)
+    assert "Lead-ins last 6 to 15 ms." in text
+
+
 def test_nothing_measured_at_all_is_still_a_report() -> None:
     report = analyse(make(lines=[], verify=[]))
     assert report.blocks_complete == 0

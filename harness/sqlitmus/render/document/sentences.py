@@ -282,6 +282,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
         "warm-up gives it more time."
     ),
+    "restless": lambda n: (
+        "These used the processor while they waited for their turns: "
+        f"{listed([f'{name} ({share})' for name, share in n.values.items()])}. What that took from "
+        "the turns of the others made them slower."
+    ),
     "below floor": lambda n: (
         f"Faster than {n.names[0]}, which calls SQLite's C API and has no driver: "
         f"{per_name(n.values)}. That can be so, as where SQLite's version or options differ. "
