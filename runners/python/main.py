@@ -41,7 +41,15 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
-            "operations": ["get", "all", "iterate", "run", "in-transaction", "execute", "read-file"],
+            "operations": [
+                "get",
+                "all",
+                "iterate",
+                "run",
+                "in-transaction",
+                "execute",
+                "read-file",
+            ],
             "shapes": ["object", "array"],
             "integers": ["number"],
             "statements": ["prepared", "cached", "adhoc"],
@@ -59,7 +67,7 @@ def run(job: Job) -> tuple[dict[str, Any], int]:
         figures = invocation.perform(job)
     except Unsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}, 0
-    except (sqlite3.Error, TypeError, ValueError) as error:
+    except (sqlite3.Error, OSError, TypeError, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)
         failure = {"message": str(error), "sqlite_code": code, "sql": None}
         return {**head, "status": "failed", "error": failure}, 1

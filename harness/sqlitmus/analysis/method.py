@@ -88,7 +88,9 @@ def _lead_ins(plan: Plan) -> str:
     if not lengths:
         return ""
     least, most = (f"{length:.2g}" for length in (min(lengths), max(lengths)))
-    return f" Lead-ins last {least} ms." if least == most else f" Lead-ins last {least} to {most} ms."
+    return (
+        f" Lead-ins last {least} ms." if least == most else f" Lead-ins last {least} to {most} ms."
+    )
 
 
 def _looks(plan: Plan) -> str:

@@ -11,8 +11,8 @@ from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Fact
-from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.run.rest import restless
+from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import by_value, some
 

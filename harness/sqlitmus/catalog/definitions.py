@@ -448,13 +448,7 @@ def _cross_check(
                 f"{folder}: {name}.fixture: there is no fixture {unknown}; expected "
                 f"{_any_of(fixtures)}"
             )
-        reads_files = any(step.operation == "read-file" for step in scenario.steps)
-        for fixture in sorted(_fixtures(scenario)) if reads_files else []:
-            if not fixtures[fixture].files:
-                raise UsageError(
-                    f"{folder}: {name}: a step reads files, and fixture {fixture} has none; give "
-                    'it files = "SELECT name, content FROM ..."'
-                )
+        _check_files(name, scenario, fixtures, folder)
         for profile in scenario.axes.get("profile", []):
             if profile not in profiles:
                 raise UsageError(
@@ -477,6 +471,16 @@ def _cross_check(
                 )
             axes = scenarios[str(scenario_name)].axes if scenario_name != "*" else {}
             _check_selection(case, axes, where)
+
+
+def _check_files(name: str, scenario: Scenario, fixtures: dict[str, Fixture], folder: Path) -> None:
+    reads_files = any(step.operation == "read-file" for step in scenario.steps)
+    for fixture in sorted(_fixtures(scenario)) if reads_files else []:
+        if not fixtures[fixture].files:
+            raise UsageError(
+                f"{folder}: {name}: a step reads files, and fixture {fixture} has none; give it "
+                'files = "SELECT name, content FROM ..."'
+            )
 
 
 def _check_selection(

@@ -145,9 +145,7 @@ def _steps(
     return steps
 
 
-def _named(
-    step: ScenarioStep, pool: Parameters | None, database: Path | None
-) -> Parameters | None:
+def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -> Parameters | None:
     """The pool with paths in place of the names of files."""
     if step.operation != "read-file" or pool is None or database is None:
         return pool

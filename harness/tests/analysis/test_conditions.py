@@ -10,12 +10,16 @@ from sqlitmus.run.store import Block as Recorded
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
     """Block 4, ten seconds long."""
-    return Recorded(
-        block=4,
-        take=0,
-        before=Conditions(monotonic_ns=5_000_000_000, **before),
-        after=Conditions(monotonic_ns=15_000_000_000, **after),
-        **{"disturbed": False, "repeated": False, **changes},
+    return Recorded.model_validate(
+        {
+            "block": 4,
+            "take": 0,
+            "before": Conditions(monotonic_ns=5_000_000_000, **before),
+            "after": Conditions(monotonic_ns=15_000_000_000, **after),
+            "disturbed": False,
+            "repeated": False,
+            **changes,
+        }
     )
 
 

@@ -96,7 +96,11 @@ fn what_is_wrong_is_said_with_its_path() {
             json!({"pragmas": [["a; DROP", 1]]}),
             "connection.pragmas[0][0]: expected a pragma's name",
         ),
-        ("/steps/0/sql", json!(""), "steps[0].sql: expected a statement; in-transaction and read-file"),
+        (
+            "/steps/0/sql",
+            json!(""),
+            "steps[0].sql: expected a statement; in-transaction and read-file",
+        ),
         (
             "/steps/0/operation",
             json!("in-transaction"),
