@@ -21,11 +21,12 @@ from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.catalog.same_work import differences, facts
 from sqlitmus.results.headline import Unpaired
+from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
 from sqlitmus.stats.estimate import Array, Medians
 from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.nouns import listed
+from sqlitmus.vocabulary.nouns import listed, some
 
 SHOWN = 3
 _SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
@@ -45,6 +46,13 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     if not ids:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
     _same_work(base, new, ids)
+    longer = [case for case in ids if _grows(base, new, case, subject)]
+    ids = [case for case in ids if case not in longer]
+    if not ids:
+        raise UsageError(
+            f"in all cases of both runs an iteration writes another number of times: "
+            f"{some(longer)}. Measure both sides in one run with `./just compare BASE NEW`."
+        )
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
     sides = [_side(run, ids) for run in (base, new)]
     steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
@@ -89,7 +97,10 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         reference=names[0],
         floor=None,
         headline=[Unpaired(controls)],
-        notices=[replace(n, run=one.run) for one in (old, fresh) for n in one.notices],
+        notices=[
+            *([Notice("other counts", names=longer)] if longer else []),
+            *(replace(n, run=one.run) for one in (old, fresh) for n in one.notices),
+        ],
         canary=None,
         blocks=[],
         runners=[
@@ -126,6 +137,21 @@ def _same_work(base: RunData, new: RunData, ids: Sequence[str]) -> None:
             "Compare runs of the same scenarios and fixtures, or measure both sides in one run "
             "with `./just compare BASE NEW`."
         )
+
+
+def _grows(base: RunData, new: RunData, case_id: str, subject: str) -> bool:
+    """Whether a case writes, and so fills its tables further in one of the runs.
+
+    Statements other than SELECT are taken for ones that write.
+    """
+    asked: set[int] = set()
+    for run in (base, new):
+        case = next(case for case in run.plan.cases if case.id == case_id)
+        if all(sql.lstrip().upper().startswith("SELECT") for sql in case.sql):
+            return False
+        counts = run.plan.counts.get(case_id, {}).get(subject)
+        asked.add(counts.operations if counts else case.operations)
+    return len(asked) > 1
 
 
 def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:

@@ -28,6 +28,7 @@ NoticeKind = Literal[
     "oversubscribed",
     "not warm",
     "restless",
+    "other counts",
     "below floor",
     "governor",
     "emulated",

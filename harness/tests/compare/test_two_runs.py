@@ -21,7 +21,7 @@ from tests.analysis.runs import (
     runner,
     samples,
 )
-from tests.worded import headline
+from tests.worded import headline, notices
 
 Json = dict[str, Any]
 MACHINE = {"cpu": "x", "cores": "4", "architecture": "x86_64", "memory": "8.0 GiB", "os": "o"}
@@ -204,6 +204,36 @@ def test_only_cases_of_both_runs_are_compared() -> None:
     old = run(planned("old", cases=[case("a"), case("b")]))
     new = run(planned("new", cases=[case("b"), case("c")]))
     assert [c.id for c in compare_runs(old, new, None).cases] == ["b"]
+
+
+def counted(operations: int, *names: str) -> Json:
+    asked = {"operations": operations, "iterations": 5}
+    return {name: {"node": asked} for name in names}
+
+
+def test_cases_that_wrote_more_often_in_one_run_are_left_out() -> None:
+    cases = [case("get-pk"), case("insert", sql=["INSERT INTO t VALUES (?)"])]
+    old, new = (
+        run(planned(name, cases=cases, counts=counted(operations, "get-pk", "insert")))
+        for name, operations in (("old", 4000), ("new", 8000))
+    )
+    report = compare_runs(old, new, None)
+    assert [one.id for one in report.cases] == ["get-pk"]
+    (told,) = [text for text in notices(report) if "wrote more often" in text]
+    assert told.startswith("Left out, because an iteration wrote more often in one of the runs: ")
+    assert "insert" in told
+    equal = run(planned("new", cases=cases, counts=counted(4000, "get-pk", "insert")))
+    assert [one.id for one in compare_runs(old, equal, None).cases] == ["get-pk", "insert"]
+
+
+def test_runs_that_have_no_other_case_than_such() -> None:
+    cases = [case("insert", sql=["INSERT INTO t VALUES (?)"])]
+    old, new = (
+        run(planned(name, cases=cases, counts=counted(operations, "insert")))
+        for name, operations in (("old", 4000), ("new", 8000))
+    )
+    with pytest.raises(UsageError, match="writes another number of times: insert"):
+        compare_runs(old, new, None)
 
 
 def test_facts_of_the_two_are_beside_each_other() -> None:

@@ -282,6 +282,11 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
         "warm-up gives it more time."
     ),
+    "other counts": lambda n: (
+        f"Left out, because an iteration wrote more often in one of the runs: {some(n.names)}. A "
+        "table that is filled further is another question; `./just compare BASE NEW` gives both "
+        "sides the same counts."
+    ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "
         f"{listed([f'{name} ({share})' for name, share in n.values.items()])}. What that took from "
