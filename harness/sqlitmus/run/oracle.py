@@ -93,6 +93,7 @@ def _key(oracle: Installed, questions: Iterable[Path]) -> str:
     """A hash of all that could change whether the oracle answers `questions`."""
     digest = hashlib.sha256(f"{oracle.fingerprint} {sqlite3.sqlite_version}".encode())
     for vector in questions:
-        for file in sorted(vector.iterdir()):
-            digest.update(f"\0{vector.name}/{file.name}\0".encode() + file.read_bytes())
+        for file in sorted(file for file in vector.rglob("*") if file.is_file()):
+            name = file.relative_to(vector.parent).as_posix()
+            digest.update(f"\0{name}\0".encode() + file.read_bytes())
     return digest.hexdigest()
