@@ -14,6 +14,7 @@ from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
 from sqlitmus.run import hyperfine, judge, resultfile
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.judging import Judging
@@ -89,8 +90,9 @@ class Invocations:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        self._preparation = Preparation(catalog, self.fixtures, size, scratch)
-        self.judging = Judging(catalog, self.fixtures)
+        copies = Copies()
+        self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
+        self.judging = Judging(catalog, self.fixtures, copies)
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
