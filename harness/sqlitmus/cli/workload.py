@@ -44,7 +44,8 @@ def workload(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="The workload's TOML file; `init FILE` writes one to begin with.",
+            help="The workload's TOML file. `init FILE` writes one to begin with; `verify FILE` "
+            "compares answers and measures nothing.",
         ),
     ],
     database: Annotated[
@@ -76,6 +77,7 @@ def workload(
     from sqlitmus.analysis.looks import settled
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.cli.report import render_into
+    from sqlitmus.cli.verify import compare
     from sqlitmus.compare.resolve import resolve
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
@@ -85,13 +87,26 @@ def workload(
     if file[0] == "init":
         _begin(file[1:], database, progress)
         return
-    if len(file) != 1 or database:
-        raise UsageError("expected one FILE, or: init FILE --database DATABASE")
+    only_verify = file[0] == "verify"
+    names = file[1:] if only_verify else file
+    if len(names) != 1 or database:
+        raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
     check_label(label)
-    path, catalog, tools = paths.given(file[0]), definitions.load(), paths.tools()
+    path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
     ready = prepared.read(path, catalog, progress.insist)
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
+    if only_verify:
+        try:
+            ended_as = compare(
+                *(ready.catalog, tools, ready.suite, None, runners, filters),
+                size="m",
+                timeout=timeout,
+                keep_jobs=show_values,
+            )
+        finally:
+            fixture.forget_snapshots()
+        raise typer.Exit(ended_as)
     options = session.Options(
         suite=ready.suite,
         mode=mode,
@@ -107,7 +122,7 @@ def workload(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=f"./just workload {shlex.quote(file[0])}",
+        rerun=f"./just workload {shlex.quote(names[0])}",
         workload=ready.planned,
         show_values=show_values,
     )

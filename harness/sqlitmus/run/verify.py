@@ -99,6 +99,25 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     return answers
 
 
+def verify_at_once(context: Context, cases: list[Case], cells: Cells, answers: Answers) -> None:
+    """Run the cells with right answers that have several workers or processes once as they are
+    measured: verification proper has one connection. Those that go wrong get records that say so.
+    """
+    for case in cases:
+        if case.workers == 1 and not case.processes:
+            continue
+        for name in answers.fit(cells)[case.id]:
+            if context.stop.requested:
+                return
+            if name == context.oracle.spec.name:
+                continue
+            context.progress.step(f"verify {case.id}  {name}  with {case.workers} workers")
+            answer = answers.expected[case.id, case.operations]
+            attempt = context.invocations.attempt(case, context.installed[name], "measure", answer)
+            if attempt.outcome != "ok":
+                answers.went_wrong(case, name, attempt, f"with {case.workers} workers")
+
+
 def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answers) -> None:
     """Say so in the records of `case` if runners agree with each other against the oracle."""
     answer = answers.expected.get((case.id, case.operations))

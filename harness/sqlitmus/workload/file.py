@@ -16,7 +16,7 @@ from sqlitmus.vocabulary.suggest import unknown
 
 PROFILE = "normalised"
 
-Scalar = int | float | str
+Scalar = int | float | str | bytes | None  # TOML has neither of the latter, a trace has both
 Drawn = str | list[Parameter] | list[Scalar] | list[list[Scalar]]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
@@ -77,30 +77,54 @@ class Limits(Model):
 
 
 class Workload(Model):
-    """A database, what is asked of it, and with how many workers at once."""
+    """A database, what queries or a trace ask of it, and with how many workers at once."""
 
     database: str
     profile: str = PROFILE
     workers: int = Field(default=1, ge=1, le=64)
     seed: int = 1
     limits: Limits = Limits()
-    query: Annotated[dict[Name, Query], Field(min_length=1)]
+    trace: str | None = None
+    query: dict[Name, Query] = {}
+
+    @model_validator(mode="after")
+    def _asks(self) -> Self:
+        if bool(self.query) == bool(self.trace):
+            raise ValueError("a workload has queries, or a trace in their place")
+        return self
 
 
 class Source:
-    """A workload's file: it tells on which line something is wrong."""
+    """A workload's file: it tells on which line something is wrong.
 
-    def __init__(self, file: Path, text: str, workload: Workload) -> None:
+    `traced` has file and line of each statement of a query that comes from a trace.
+    """
+
+    def __init__(
+        self, file: Path, text: str, workload: Workload, traced: dict[str, list[str]] | None = None
+    ) -> None:
         self.file, self.workload = file, workload
-        self._lines = Lines(text)
+        self._text, self._lines, self._traced = text, Lines(text), traced or {}
 
     @property
     def database(self) -> Path:
         """The path of the database, which the file gives relative to itself."""
-        return paths.given(str(self.file.parent / Path(self.workload.database).expanduser()))
+        return self.beside(self.workload.database)
+
+    def beside(self, path: str) -> Path:
+        """A path that the file gives relative to itself."""
+        return paths.given(str(self.file.parent / Path(path).expanduser()))
+
+    def with_queries(self, queries: dict[str, Query], traced: dict[str, list[str]]) -> "Source":
+        """The same with the queries of a trace, which stand where `traced` says."""
+        workload = self.workload.model_copy(update={"query": queries})
+        return Source(self.file, self._text, workload, traced)
 
     def wrong(self, at: Place, problem: str) -> UsageError:
         """An error at `at`."""
+        if at[:1] == ("query",) and (lines := self._traced.get(str(at[1]))):
+            number = next((part for part in at if isinstance(part, int)), 0)
+            return UsageError(f"{lines[number]}: {problem}")
         return UsageError(f"{self.file}:{self._lines.of(at)}: {place('', at)}: {problem}")
 
     @staticmethod
@@ -131,7 +155,7 @@ def read(file: Path, catalog: Catalog) -> Source:
             f"{file}:{lines.of(at)}: {place('', at)}: {_words(each)}": None
             for each in error.errors()
             if (at := tuple(part for part in each["loc"] if part not in _BRANCHES))
-        } or {f"{file}: {each['msg']}": None for each in error.errors()}
+        } or {f"{file}: {_words(each)}": None for each in error.errors()}
         raise UsageError("\n".join(problems)) from error
     source = Source(file, text, workload)
     if workload.profile not in catalog.profiles:
@@ -140,10 +164,11 @@ def read(file: Path, catalog: Catalog) -> Source:
     return source
 
 
-_BRANCHES = {"str", "list[Parameter]", "list[union[int,float,str]]", "[key]"} | {
-    "list[list[union[int,float,str]]]",
+_BRANCHES = {"str", "list[Parameter]", "list[nullable[union[int,float,str,bytes]]]", "[key]"} | {
+    "list[list[nullable[union[int,float,str,bytes]]]]",
     "int",
     "float",
+    "bytes",
 }
 
 

@@ -14,6 +14,7 @@ from sqlitmus.workload import scenarios
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import Workload
 from sqlitmus.workload.file import read as read_file
+from sqlitmus.workload.trace import with_queries
 
 
 def _shares(workload: Workload) -> dict[str, float]:
@@ -38,7 +39,7 @@ def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: No
 
     Raises UsageError with file and line for what cannot be measured.
     """
-    source = read_file(file, catalog)
+    source = with_queries(read_file(file, catalog), say)
     copy = snapshot(source.database, fixture.snapshots(), say)
     workload = source.workload
     planned = PlannedWorkload(

@@ -70,6 +70,52 @@ def test_values_of_the_database_stay_where_they_are(service: Clone) -> None:
     assert MARKER.encode() in everything(service.latest().path)
 
 
+def test_verify_runs_what_is_measured_with_its_workers_and_measures_nothing(
+    service: Clone,
+) -> None:
+    service.runner("a")
+    service.runner("b", "fails-after=0")
+    service.runner("lies", "wrong-checksum")
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "verify", "my.toml", "-f", "mix")
+    assert done.code == 5, done.err
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert lines[0].startswith("ok mix/a")
+    assert lines[1].startswith("ok mix/b")
+    assert lines[3].startswith("ok mix@workers=2/a")
+    assert lines[4].startswith("failed mix@workers=2/b: with 2 workers: ")
+    assert lines[5].startswith("wrong mix@workers=2/lies: checksum: ")
+    assert not (service.root / "results").exists()
+    assert (service.root / "app.db").read_bytes() == before
+    toolchain = service.root / "toolchain"
+    assert not [f for f in toolchain.rglob("*.job.json") if MARKER.encode() in f.read_bytes()]
+
+
+def test_a_trace_becomes_a_recommendation_without_its_values(service: Clone) -> None:
+    service.runner("a")
+    get = "SELECT id, title FROM document WHERE owner = ? LIMIT 1"
+    lines = [
+        *({"sql": get, "parameters": [f"owner-{n}"]} for n in (3, 4, 3)),
+        {"sql": "BEGIN"},
+        {"sql": "INSERT INTO event(document, at) VALUES (?, ?)", "parameters": [1, 2]},
+        {"sql": "COMMIT"},
+    ]
+    service.write("app.jsonl", "\n".join(map(json.dumps, lines)))
+    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
+    assert done.code == 0, done.err
+    mix = "(75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
+    assert f"For this workload {mix}: " in " ".join(done.out.split())
+    assert MARKER.encode() not in everything(service.latest().path)
+
+
+def test_a_bad_line_of_a_trace_ends_it_before_anything_runs(service: Clone) -> None:
+    service.write("app.jsonl", '{"sql": "SELECT 1"}\n{"sql": 1}\n')
+    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    done = service.sqlitmus("workload", "my.toml")
+    assert (done.code, "CLONE/app.jsonl:2: sql: " in done.err) == (2, True), done.err
+
+
 def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
     service.runner("a")
     done = service.sqlitmus("workload", "init", "new.toml", "--database", "app.db")
@@ -86,7 +132,9 @@ def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
     ("arguments", "message"),
     [
         (("init", "x.toml"), "init takes a file and a database: init my.toml --database app.db"),
-        (("my.toml", "other.toml"), "expected one FILE, or: init FILE --database DATABASE"),
+        (("my.toml", "other.toml"), "expected one FILE, verify FILE, or init FILE --database"),
+        (("verify",), "expected one FILE, verify FILE, or init FILE --database DATABASE"),
+        (("verify", "absent.toml"), "CLONE/absent.toml: cannot be read as a workload: No such"),
         (("absent.toml",), "CLONE/absent.toml: cannot be read as a workload: No such file"),
     ],
 )

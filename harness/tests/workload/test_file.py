@@ -44,8 +44,10 @@ parameters = [{ type = "text", generator = "uuid" }]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "my.toml:1: query: is missing; add it"),
-        ("[query]\n", "my.toml:2: query: "),
+        ("", "my.toml: a workload has queries, or a trace in their place"),
+        ('trace = "a"\n[query.a]\nsql = "SELECT 1"\n', "my.toml: a workload has queries, or a "),
+        ("workers = 4\n[query.a]\n", "my.toml:3: query.a: a query has either sql or statements"),
+        ("[query]\n", "my.toml: a workload has queries, or a trace in their place"),
         ('[query.a]\nsql = ""\n', "my.toml:2: query.a: a query has either sql or statements"),
         (
             '[query.a]\nsql = "SELECT 1"\nweight = 0\n',
