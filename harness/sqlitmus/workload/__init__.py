@@ -6,5 +6,5 @@ statement reads and writes · `pools` draws parameters, from lists, generators o
 database · `writes` says how written tables are reset and read back · `scenarios` puts it together ·
 `prepared` is what a session needs of it · `template` writes a file to begin with.
 
-Imports: vocabulary, catalog.
+Imports: vocabulary, machine, catalog.
 """

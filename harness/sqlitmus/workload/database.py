@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlitmus.machine.facts import network
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -48,6 +49,16 @@ def snapshot(source: Path, folder: Path, say: Callable[[str], None] = lambda _: 
     Raises UsageError when it is no database that can be read, NotFit when the copy does not fit.
     """
     size = _size(source)
+    if remote := network(source.absolute().parent):
+        say(
+            f"{source}: it lies on a network file system ({remote}), where other computers' locks "
+            f"may not be seen: nobody should write to it while it is copied to {folder}"
+        )
+    if remote := network(folder):
+        say(
+            f"{folder}: it lies on a network file system ({remote}), which is then measured, too; "
+            "choose a folder of this machine with SQLITMUS_TOOLCHAIN"
+        )
     free = shutil.disk_usage(folder).free
     if ROOM * size > free:
         raise NotFit(

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sqlitmus.catalog.definitions import Catalog, Parameter, place
+from sqlitmus.catalog.definitions import Catalog, Parameter, Profile, place
+from sqlitmus.catalog.plan import Durability
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
@@ -70,10 +71,14 @@ class Query(Model):
 
 
 class Limits(Model):
-    """What a runner must not exceed to be recommended: memory of a process, start to first row."""
+    """What a runner must keep to to be recommended: memory of a process, start to first row, p99 of
+    a round of the mix, and what a commit outlives: a power cut if it is `full`, a crash of the
+    process only if it is `normal`."""
 
     memory_mib: float | None = Field(default=None, gt=0)
     start_ms: float | None = Field(default=None, gt=0)
+    p99_ms: float | None = Field(default=None, gt=0)
+    durability: Durability | None = None
 
 
 class Workload(Model):
@@ -84,6 +89,7 @@ class Workload(Model):
     workers: int = Field(default=1, ge=1, le=64)
     seed: int = 1
     limits: Limits = Limits()
+    rates: list[Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]] = []
     trace: str | None = None
     query: dict[Name, Query] = {}
 
@@ -161,7 +167,28 @@ def read(file: Path, catalog: Catalog) -> Source:
     if workload.profile not in catalog.profiles:
         words = unknown("profile", workload.profile, catalog.profiles)
         raise source.wrong(("profile",), words)
+    limit = workload.limits.durability
+    if limit and (weak := _weaker(catalog.profiles[workload.profile], limit)):
+        raise source.wrong(
+            ("limits", "durability"),
+            f"it is {limit}, and profile {workload.profile} sets {weak}, which no runner can then "
+            "be; choose another profile, such as durable, or take the limit out",
+        )
     return source
+
+
+_TOO_WEAK: dict[Durability, dict[str, tuple[str, ...]]] = {
+    "normal": {"synchronous": ("off", "0"), "journal_mode": ("off", "memory")},
+    "full": {"synchronous": ("off", "0", "normal", "1"), "journal_mode": ("off", "memory")},
+}
+
+
+def _weaker(profile: Profile, limit: Durability) -> str | None:
+    """The pragma of `profile` that makes less durable than `limit`, if there is one."""
+    for name, value in profile.pragmas:
+        if str(value).lower() in _TOO_WEAK[limit].get(name, ()):
+            return f"{name} {value}"
+    return None
 
 
 _BRANCHES = {"str", "list[Parameter]", "list[nullable[union[int,float,str,bytes]]]", "[key]"} | {

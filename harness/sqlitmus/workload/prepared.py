@@ -10,7 +10,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, PlannedWorkload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload import scenarios
+from sqlitmus.workload import latencies, scenarios
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import Workload
 from sqlitmus.workload.file import read as read_file
@@ -57,6 +57,10 @@ def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: No
         workers=workload.workers,
         memory_mib=workload.limits.memory_mib,
         start_ms=workload.limits.start_ms,
+        p99_ms=workload.limits.p99_ms,
+        durability=workload.limits.durability,
+        paced=latencies.paced(workload),
+        round=sum(scenarios.shares([query.weight for query in workload.query.values()])),
     )
     try:
         whole = scenarios.catalogue(source, copy, catalog)

@@ -16,6 +16,8 @@ workers = 4              # connections at once, one thread each
 [limits]                 # who exceeds one is not recommended; take out what does not matter
 # memory_mib = 200        # of the process
 # start_ms = 500         # from its start to the first answer
+# p99_ms = 20            # of a round of the mix: all queries, each as often as its weight says
+# durability = "full"    # commits outlive a power cut; needs a profile such as durable
 
 # A query: its SQL with ? for each value, and how often it comes (weight, relative to the others).
 # operation is get (first row), all (a list), iterate (row by row) or run (writes).

@@ -116,6 +116,23 @@ def test_a_copy_that_does_not_fit_is_not_begun(
         snapshot(database, copies)
 
 
+def test_a_network_file_system_is_told(
+    database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    snapshot(database, copies, heard.append)
+    assert heard == []
+    kinds = {database.parent: "nfs4 on box:/home"}
+    monkeypatch.setattr(own, "network", kinds.get)
+    snapshot(database, copies, heard.append)
+    (words,) = heard
+    assert words.startswith(f"{database}: it lies on a network file system (nfs4 on box:/home)")
+    kinds[copies] = kinds.pop(database.parent).replace("nfs4", "cifs")
+    snapshot(database, copies, heard.append)
+    assert heard[-1].startswith(f"{copies}: it lies on a network file system (cifs on box:/home)")
+    assert len(heard) == 2
+
+
 def test_a_large_one_is_told_before(
     tmp_path: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
