@@ -123,6 +123,7 @@ class PlannedWorkload(Model):
 
     `paced` are the scenarios whose rounds are timed one by one, with the queries a second at which
     they are planned, None for one after the other; `round` is the number of queries in a round.
+    A `sample` is the number of rows of each table that were taken, or a share below 1.
     """
 
     file: str
@@ -143,6 +144,7 @@ class PlannedWorkload(Model):
     durability: Durability | None = None
     paced: dict[str, float | None] = {}
     round: int = 1
+    sample: float | None = None
 
 
 class Plan(Model):

@@ -52,6 +52,14 @@ def workload(
         Path | None,
         typer.Option(parser=paths.given, metavar="FILE", help="With init: your database."),
     ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Take about so many rows of each table, or a share such as 1%, with those that "
+            "their foreign keys lead to; for a database that is too large to be copied.",
+        ),
+    ] = None,
     mode: Mode = None,
     scheme_: SchemeName = None,
     filters: Filters = None,
@@ -82,10 +90,11 @@ def workload(
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.workload import prepared
+    from sqlitmus.workload.sample import parsed
 
     progress = Progress(quiet=quiet)
     if file[0] == "init":
-        _begin(file[1:], database, progress)
+        _begin(file[1:], database, progress, parsed(sample) if sample else None)
         return
     only_verify = file[0] == "verify"
     names = file[1:] if only_verify else file
@@ -93,7 +102,7 @@ def workload(
         raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
     check_label(label)
     path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
-    ready = prepared.read(path, catalog, progress.insist)
+    ready = prepared.read(path, catalog, progress.insist, parsed(sample) if sample else None)
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
     if only_verify:
@@ -122,7 +131,9 @@ def workload(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=f"./just workload {shlex.quote(names[0])}",
+        rerun=shlex.join(
+            ["./just", "workload", names[0], *(["--sample", sample] if sample else [])]
+        ),
         workload=ready.planned,
         show_values=show_values,
     )
@@ -143,7 +154,9 @@ def workload(
     raise typer.Exit(ended.exit)
 
 
-def _begin(names: list[str], database: Path | None, progress: "Progress") -> None:
+def _begin(
+    names: list[str], database: Path | None, progress: "Progress", amount: float | None
+) -> None:
     """Write the file of a new workload."""
     from sqlitmus.catalog import fixture
     from sqlitmus.workload.database import snapshot
@@ -154,9 +167,9 @@ def _begin(names: list[str], database: Path | None, progress: "Progress") -> Non
     target = paths.given(names[0])
     if target.exists():
         raise UsageError(f"{target} is there already; choose another name, or remove it")
-    copy = snapshot(database, fixture.snapshots(), progress.insist)
+    copy = snapshot(database, fixture.snapshots(), progress.insist, amount)
     try:
-        save(template(copy.file, str(database), names[0]), target)
+        save(template(copy.file, str(database), names[0], copy.about.name), target)
     finally:
         fixture.forget_snapshots()
     tell(f"{target}: correct the queries and their weights, then: ./just workload {names[0]}")

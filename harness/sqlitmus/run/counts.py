@@ -37,8 +37,8 @@ class Observed(Model):
     """The pilot's observation of a cell, from processes that warmed up for `window_ms`.
 
     `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
-    operation at the last level (None for a cold cell), and `stalled_ns` the mean over all later
-    iterations where stalls make that much longer, None elsewhere. `pace` is the machine's then.
+    operation at the last level (None for a cold cell), and `stalled_ns` the mean over iterations
+    after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
     three processes. `peak_bytes` is the most memory that one took, None where it is unknown.
     """
@@ -71,7 +71,7 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
     within, between = allocation.components(last)
     steady = warmup.classify(series).overall
     median = float(np.median(last))
-    mean = float(np.mean([ns for times in series for ns in times[len(times) // 2 :]]))
+    mean = float(np.mean([ns for times in series for ns in times[1:] or times]))
     return Observed(
         seconds=float(np.median(overheads)),
         processes=count,

@@ -45,7 +45,7 @@ _WRITE = """
 """
 
 
-def template(copy: Path, database: str, file: str) -> str:
+def template(copy: Path, database: str, file: str, title: str) -> str:
     """The text of a workload's file `file` on `database`, of which `copy` is a copy."""
     with closing(sqlite3.connect(copy)) as connection:
         query = (
@@ -55,7 +55,10 @@ def template(copy: Path, database: str, file: str) -> str:
         names = [str(name) for (name,) in connection.execute(query)]
         tables = {name: _columns(connection, name) for name in names}
         rows = {name: _rows(connection, name) for name in names}
-    lines = [_HEAD.format(file=file, database=database), _TABLES.format(name=Path(database).name)]
+    lines = [
+        _HEAD.format(file=file, database=database),
+        _TABLES.format(name=title),
+    ]
     for name, columns in tables.items():
         written = ", ".join(f"{column} {kind}".strip() for column, kind, _ in columns)
         lines.append(f"#   {name} ({rows[name]} rows): {written}\n")

@@ -116,6 +116,49 @@ def test_a_bad_line_of_a_trace_ends_it_before_anything_runs(service: Clone) -> N
     assert (done.code, "CLONE/app.jsonl:2: sql: " in done.err) == (2, True), done.err
 
 
+RATES = """
+rates = [400]
+limits.p99_ms = {most}
+"""
+
+
+@pytest.mark.parametrize(("most", "front"), [("0.001", []), ("60_000", ["a"])])
+def test_a_p99_at_a_rate_is_told_and_holds_runners_to_a_limit(
+    service: Clone, most: str, front: list[str]
+) -> None:
+    service.runner("a")
+    text = FILE.replace("[query.one]", f"{RATES.format(most=most)}[query.one]", 1)
+    service.write("my.toml", text)
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1", "-f", "mix", "-f", "at-400")
+    assert done.code == 0, done.err
+    done = service.sqlitmus("report", "--format", "json")
+    (said,) = [s for s in json.loads(done.out)["headline"] if s["kind"] == "recommendation"]
+    assert said["front"] == front
+    (latency,) = said["latencies"]
+    assert (latency["case"], latency["rate"], latency["queries"]) == ("at-400", 400, 4)
+    assert latency["p99"]["a"]["value"] > 0
+    words = "a is left out: its p99 of a round at 400 queries a second is "
+    text = " ".join(service.sqlitmus("report", "--format", "text").out.split())
+    assert (words in text) == (not front)
+
+
+def test_a_sample_is_measured_and_its_run_says_so(service: Clone) -> None:
+    service.runner("a")
+    (service.root / "app.db").unlink()
+    make(service.root / "app.db", rows=5000)
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1", "--sample", "100", "-f", "one")
+    assert done.code == 0, done.err
+    plan = service.latest().plan()
+    assert plan.workload
+    assert plan.workload.sample == 100
+    assert plan.workload.database.startswith("app.db (a sample of ")
+    assert plan.rerun == "./just workload my.toml --sample 100"
+    assert (service.root / "app.db").read_bytes() == before
+    done = service.sqlitmus("workload", "my.toml", "--sample", "some")
+    assert (done.code, "--sample 'some': expected rows" in done.err) == (2, True)
+
+
 def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
     service.runner("a")
     done = service.sqlitmus("workload", "init", "new.toml", "--database", "app.db")
