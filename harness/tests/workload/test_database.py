@@ -113,7 +113,7 @@ def test_a_copy_that_does_not_fit_is_not_begun(
 ) -> None:
     monkeypatch.setattr(own, "ROOM", 2**40)
     with pytest.raises(
-        NotFit, match="copies have to fit on the disk, .* take fewer rows with --sample"
+        NotFit, match=r"copies have to fit on the disk, .* take fewer rows with --sample"
     ):
         snapshot(database, copies)
 
