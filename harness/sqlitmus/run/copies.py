@@ -98,7 +98,7 @@ def _differing(file: Path, origin: Path | None) -> Iterator[tuple[int, bytes]]:
             if length != as_built or mine != whole:
                 for at in range(0, length, BLOCK):
                     block = bytes(mine[at : min(at + BLOCK, length)])
-                    if block != whole[at : min(at + BLOCK, as_built)]:
+                    if block != bytes(whole[at : min(at + BLOCK, as_built)]):
                         yield start + at // BLOCK, block
             start += length // BLOCK
 

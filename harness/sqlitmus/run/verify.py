@@ -163,11 +163,15 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
     attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
+    reason = attempt.reason
+    if attempt.outcome == "wrong" and _of_a_user(context, case):
+        types = context.invocations.types(case, context.installed[name], context.oracle)
+        reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
         case=case.id,
         runner=name,
         outcome=attempt.outcome,
-        reason=attempt.reason,
+        reason=reason,
         log=attempt.log,
         command=rerun(case, name),
     )
@@ -185,6 +189,11 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
         "engine": result.effective.engine,
     }
     return record.model_copy(update=fields)
+
+
+def _of_a_user(context: Context, case: Case) -> bool:
+    """Whether a case asks a user's own database, whose values are not shown."""
+    return bool(case.fixture and context.catalog.fixtures[case.fixture].content)
 
 
 def _with_syncs(context: Context, case: Case, record: Verified, answers: Answers) -> Verified:

@@ -77,7 +77,7 @@ _OPEN_LOOP = (
 def at_rate(rounds: float, workers: int, most: int | None) -> Counts:
     """Counts for so many `rounds` a second; `most` bounds those of an iteration."""
     each = max(round(rounds * ITERATION_S / workers), 1) * workers
-    operations = min([each, MOST, *([most] if most else [])])
+    operations = min(each, most or MOST, MOST)
     return Counts(
         operations,
         max(ceil(WARMUP_S * rounds / operations), 1),

@@ -68,10 +68,10 @@ def take(
     target.execute("BEGIN")
     tables = list(_created(target, kinds))
     rng = random.Random(0)
+    target.create_function(_CHOSEN, 1, lambda share: rng.random() < share)
     for table in tables:
         share = _share(table.rows, amount)
-        target.create_function(_CHOSEN, 0, lambda share=share: rng.random() < share)
-        _copy(target, table, "" if share == 1 else f"WHERE {_CHOSEN}()")
+        _copy(target, table, "" if share == 1 else f"WHERE {_CHOSEN}({share!r})")
     lost = [name for name, kind in kinds.items() if kind == "virtual"]
     lost += _others(target, "index")
     _follow_keys(target, {table.name: table for table in tables})

@@ -7,6 +7,7 @@ import pytest
 
 from sqlitmus.analysis import analyse, from_records
 from sqlitmus.analysis.data import RunData
+from sqlitmus.render.document.model import Table
 from sqlitmus.render.document.recommendation import section, sentences
 from sqlitmus.results.recommendation import Recommendation
 from tests.analysis.runs import Json, case, change, checks, noisy, plan, samples, written
@@ -77,7 +78,8 @@ def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
     assert advice(run({"node": 12, "bun": 3}, p99_ms=20)).beyond == []
     said = advice(run({"node": 12, "bun": 3}))
     assert said.beyond == []
-    ((table,),) = [each.blocks for each in section(said)]
+    (table,) = [block for each in section(said) for block in each.blocks]
+    assert isinstance(table, Table)
     assert [column.title for column in table.columns][
         -1
     ] == "p99 of a round at 2,000 queries a second"

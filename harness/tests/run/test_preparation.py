@@ -85,4 +85,4 @@ def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_sa
         for seat, files in targets.items():
             files.add(preparation.job(case, runner, "measure", seat=seat).target)
     assert [len(files) for files in targets.values()] == [1, 1, 1]
-    assert len(set().union(*targets.values())) == 3
+    assert len({file for files in targets.values() for file in files}) == 3

@@ -113,7 +113,8 @@ def test_a_long_trace_gives_rows_from_all_of_it(traced: Traced) -> None:
     (get,) = queries(traced(*(at(GET, number) for number in range(many))))[
         "select-document"
     ].parts()
-    ids = [row[0] for row in get.parameters if isinstance(row, list)]
+    bound = [row[0] for row in get.parameters if isinstance(row, list)]
+    ids = [value for value in bound if isinstance(value, int)]
     assert len(ids) == LONGEST
     assert ids == sorted(ids)
     assert ids[0] == 0
