@@ -38,11 +38,11 @@ class TimedFiles(Files):
         super().__init__()
         self.looks: list[tuple[float, bool]] = []
 
-    def held(self, file: Path, queries: Sequence[Readback]) -> Held:
+    def held(self, file: Path, queries: Sequence[Readback], origin: Path | None = None) -> Held:
         """See Files."""
         begin, opened = time.perf_counter_ns(), self.opened
         try:
-            return super().held(file, queries)
+            return super().held(file, queries, origin)
         finally:
             spent = (time.perf_counter_ns() - begin) / 1e6
             self.looks.append((spent, self.opened > opened))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from bootstrap import recipes
 from sqlitmus import cli
 from sqlitmus.catalog import claimfiles, definitions
 from sqlitmus.vocabulary import paths
+from sqlitmus.workload.file import read
+from sqlitmus.workload.trace import with_queries
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 # The commands of recipes with another name than the command that they start.
@@ -148,6 +151,17 @@ def test_the_workload_that_is_shown_is_the_example() -> None:
     text = (paths.ROOT / "docs/your-workload.md").read_text("utf-8")
     example = (paths.ROOT / "docs/workload/app.toml").read_text("utf-8")
     assert f"```toml\n{example}```" in text
+
+
+def test_the_trace_that_is_shown_is_one(tmp_path: Path) -> None:
+    text = (paths.ROOT / "docs/your-workload.md").read_text("utf-8")
+    trace = paths.ROOT / "docs/workload/app.jsonl"
+    assert f"```json\n{trace.read_text('utf-8')}```" in text
+    toml = text.partition("```\n\n```toml\ndatabase")[2].partition("```")[0]
+    shutil.copy(trace, tmp_path)
+    (tmp_path / "my.toml").write_text(f"database{toml}", "utf-8")
+    source = with_queries(read(tmp_path / "my.toml", definitions.load()), print)
+    assert list(source.workload.query) == ["select-document", "in-transaction-insert-visit"]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -10,6 +10,7 @@ from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
 from sqlitmus.analysis.headline import canary_summary, headline
+from sqlitmus.analysis.limits import beyond, latencies
 from sqlitmus.analysis.method import method
 from sqlitmus.analysis.noise import (
     findable,
@@ -109,8 +110,11 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     statements = claims_headline(published)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
+    timed = latencies(run, cases)
     advice = recommend(
-        plan, cases, pairs, times[:, :-1], question, grades.guard if grades else None
+        *(plan, cases, pairs, times[:, :-1], question, grades.guard if grades else None),
+        timed=timed,
+        further=beyond(run, timed),
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]

@@ -14,6 +14,7 @@ from sqlitmus.results.recommendation import (
     Change,
     Composed,
     Database,
+    Latency,
     Recommendation,
     Standby,
 )
@@ -36,12 +37,15 @@ def recommend(
     times: Array,
     question: Question,
     guard: Array | None = None,
+    timed: Sequence[Latency] = (),
+    further: Sequence[Beyond] = (),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
     mix as one process does it with all workers. That, each query alone and the start are one family
-    of comparisons, whose intervals hold together (`stats.groups.together`).
+    of comparisons, whose intervals hold together (`stats.groups.together`). `further` are those
+    beyond limits on what was `timed`, and on durability.
     """
     workload = plan.workload
     if workload is None or not cases:
@@ -57,6 +61,7 @@ def recommend(
     beyond = [
         over for each in beside for over in _beyond(each, workload.memory_mib, workload.start_ms)
     ]
+    beyond += [over for over in further if over.runner in answered]
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
@@ -99,6 +104,7 @@ def recommend(
         composed=list(_composed(plan, cases, times, workload.shares)),
         beside=beside,
         blocks=int(family.blocks),
+        latencies=list(timed),
     )
 
 

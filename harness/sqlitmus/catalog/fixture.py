@@ -56,8 +56,7 @@ def ensure(
         build(fixture, size, journal_mode, partial, encoding)
         if fixture.files:
             _files(partial, fixture.files, beside(path))
-        for suffix in seal.BESIDE:  # a log of the former file would be taken for one of the new
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        remove_logs(path)  # one of the former file would be taken for one of the new
         # Sealed before it has its name, so that no other process finds it without a seal; and
         # again after, because a new name is a new state.
         seal.put(path, of=partial)
@@ -199,9 +198,14 @@ def fresh_copy(source: Path, target: Path) -> None:
     Raises NotFit when the copy cannot be written.
     """
     try:
-        for suffix in ("-wal", "-shm", "-journal"):
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
+        remove_logs(target)
         # Bytes, not a clone, whose pages the first write to each would copy, on the clock.
         shutil.copyfile(source, target)
     except OSError as error:
         raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error
+
+
+def remove_logs(file: Path) -> None:
+    """Remove what a writer left beside `file`. Raises OSError."""
+    for suffix in seal.BESIDE:
+        file.with_name(file.name + suffix).unlink(missing_ok=True)

@@ -4,6 +4,7 @@ A case is a scenario with every axis fixed; a cell is a case × a runner.
 """
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,6 +14,7 @@ from sqlitmus.vocabulary.contract import Description, Model
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme, Steadiness
 
 Cells = dict[str, list[str]]  # case id → names of runners
+Durability = Literal["full", "normal"]
 
 
 SCHEMA = 2
@@ -118,6 +120,10 @@ class Shard(Model):
 class PlannedWorkload(Model):
     """A user's workload: its file, what its database is, each query's share of the mix, which of
     them write, and the limits that a recommended runner keeps to, None for none.
+
+    `paced` are the scenarios whose rounds are timed one by one, with the queries a second at which
+    they are planned, None for one after the other; `round` is the number of queries in a round.
+    A `sample` is the number of rows of each table that were taken, or a share below 1.
     """
 
     file: str
@@ -134,6 +140,11 @@ class PlannedWorkload(Model):
     workers: int
     memory_mib: float | None = None
     start_ms: float | None = None
+    p99_ms: float | None = None
+    durability: Durability | None = None
+    paced: dict[str, float | None] = {}
+    round: int = 1
+    sample: float | None = None
 
 
 class Plan(Model):

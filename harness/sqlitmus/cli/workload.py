@@ -44,12 +44,21 @@ def workload(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="The workload's TOML file; `init FILE` writes one to begin with.",
+            help="The workload's TOML file. `init FILE` writes one to begin with; `verify FILE` "
+            "compares answers and measures nothing.",
         ),
     ],
     database: Annotated[
         Path | None,
         typer.Option(parser=paths.given, metavar="FILE", help="With init: your database."),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Take about so many rows of each table, or a share such as 1%, with those that "
+            "their foreign keys lead to; for a database that is too large to be copied.",
+        ),
     ] = None,
     mode: Mode = None,
     scheme_: SchemeName = None,
@@ -76,22 +85,37 @@ def workload(
     from sqlitmus.analysis.looks import settled
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.cli.report import render_into
+    from sqlitmus.cli.verify import compare
     from sqlitmus.compare.resolve import resolve
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.workload import prepared
+    from sqlitmus.workload.sample import parsed
 
     progress = Progress(quiet=quiet)
     if file[0] == "init":
-        _begin(file[1:], database, progress)
+        _begin(file[1:], database, progress, parsed(sample) if sample else None)
         return
-    if len(file) != 1 or database:
-        raise UsageError("expected one FILE, or: init FILE --database DATABASE")
+    only_verify = file[0] == "verify"
+    names = file[1:] if only_verify else file
+    if len(names) != 1 or database:
+        raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
     check_label(label)
-    path, catalog, tools = paths.given(file[0]), definitions.load(), paths.tools()
-    ready = prepared.read(path, catalog, progress.insist)
+    path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
+    ready = prepared.read(path, catalog, progress.insist, parsed(sample) if sample else None)
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
+    if only_verify:
+        try:
+            ended_as = compare(
+                *(ready.catalog, tools, ready.suite, None, runners, filters),
+                size="m",
+                timeout=timeout,
+                keep_jobs=show_values,
+            )
+        finally:
+            fixture.forget_snapshots()
+        raise typer.Exit(ended_as)
     options = session.Options(
         suite=ready.suite,
         mode=mode,
@@ -107,7 +131,9 @@ def workload(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        rerun=f"./just workload {shlex.quote(file[0])}",
+        rerun=shlex.join(
+            ["./just", "workload", names[0], *(["--sample", sample] if sample else [])]
+        ),
         workload=ready.planned,
         show_values=show_values,
     )
@@ -128,7 +154,9 @@ def workload(
     raise typer.Exit(ended.exit)
 
 
-def _begin(names: list[str], database: Path | None, progress: "Progress") -> None:
+def _begin(
+    names: list[str], database: Path | None, progress: "Progress", amount: float | None
+) -> None:
     """Write the file of a new workload."""
     from sqlitmus.catalog import fixture
     from sqlitmus.workload.database import snapshot
@@ -139,9 +167,9 @@ def _begin(names: list[str], database: Path | None, progress: "Progress") -> Non
     target = paths.given(names[0])
     if target.exists():
         raise UsageError(f"{target} is there already; choose another name, or remove it")
-    copy = snapshot(database, fixture.snapshots(), progress.insist)
+    copy = snapshot(database, fixture.snapshots(), progress.insist, amount)
     try:
-        save(template(copy.file, str(database), names[0]), target)
+        save(template(copy.file, str(database), names[0], copy.about.name), target)
     finally:
         fixture.forget_snapshots()
     tell(f"{target}: correct the queries and their weights, then: ./just workload {names[0]}")

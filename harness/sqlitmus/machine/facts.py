@@ -89,6 +89,15 @@ def file_system(folder: Path) -> str:
     return UNKNOWN
 
 
+NETWORKS = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs")
+
+
+def network(folder: Path) -> str | None:
+    """The type and the device of the network file system that holds `folder`; None for another."""
+    name = file_system(folder)
+    return name if name.startswith(NETWORKS) else None
+
+
 def load() -> str:
     """The load average of the last minute."""
     now = system.safely(lambda: os.getloadavg()[0])

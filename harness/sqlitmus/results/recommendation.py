@@ -6,17 +6,31 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Limit = Literal["memory", "start-up"]
+Limit = Literal["memory", "start-up", "p99", "durability"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns."""
+    """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns; None where it was
+    not measured, or is the word that `shown` has. `case` is where, if there are several."""
 
     runner: str
     limit: Limit
-    value: float
-    most: float
+    value: float | None
+    most: float | None
+    shown: str = ""
+    case: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The p99 of rounds of `queries` queries in ns, by runner, median of the blocks' processes;
+    None for one without an answer. `rate` is in queries a second, None for one after the other."""
+
+    case: str
+    rate: float | None
+    queries: int
+    p99: dict[str, Interval | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +111,5 @@ class Recommendation:
     composed: list[Composed]
     beside: list[Beside]
     blocks: int
+    latencies: list[Latency] = field(default_factory=list[Latency])
     kind: Literal["recommendation"] = field(default="recommendation")

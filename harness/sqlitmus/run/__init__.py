@@ -2,9 +2,10 @@
 
 `session` runs it, top to bottom · `context` holds what its steps share · `verify` checks answers
 before anything is timed · `pilot`, `counts`, `freeze` make the plan · `schedule` orders the cells
-and `blocks` measures them · `invocations` runs one cell once: `preparation` makes its job,
-`hyperfine` starts it, `judging` decides by `judge` (the oracle's answer), `belonging` and
-`plausible` (whose result, and whether it can be), `proof` (what the database holds) · `freshness`,
+and `blocks` measures them · `invocations` runs one cell once: `preparation` makes its job, `copies`
+its database, `hyperfine` starts it, `judging` decides by `judge` (the oracle's answer), `belonging`
+and `plausible` (whose result, and whether it can be), `proof` (what the database holds) ·
+`difference` tells the types of another answer · `freshness`,
 `syncs`, `fixtures`, `oracle` prove what a runner says of itself by other means · `store` is the run
 directory · `memory` remembers earlier runs · `processes/` starts several processes at once,
 `relay/` lets those of a case take turns, `sets` judges them · `selftest/` measures equal processes.

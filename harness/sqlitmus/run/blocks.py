@@ -256,9 +256,13 @@ class Measuring:
         )
 
     def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
-        """Only claims show it; another run would pay for a line per invocation that none reads."""
+        """Only claims show it, and a workload's latencies; another run would pay for a line per
+        invocation that none reads."""
         result = attempt.invocation.result
-        if self._plan.kind == "claims" and attempt.outcome == "ok" and result:
+        if not (result and attempt.outcome == "ok"):
+            return
+        recorded = self._plan.workload and any(worker.latencies for worker in result.workers)
+        if self._plan.kind == "claims" or recorded:
             self._directory.add_detail(detail(slot.position, take, result, attempt.launch))
 
 

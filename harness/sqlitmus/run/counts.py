@@ -17,6 +17,7 @@ from sqlitmus.vocabulary.terms import Steadiness
 
 LAP_OF_FASTEST = 8  # iterations: the median of fewer does not withstand an interruption
 TIMED = 5  # iterations of a pilot process that are surely warmed up
+HEAVY = 3  # times the median: a mean beyond it is that of stalls, such as waiting for a lock
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 HARNESS_S = 0.3  # an invocation that was never tried
 
@@ -36,7 +37,8 @@ class Observed(Model):
     """The pilot's observation of a cell, from processes that warmed up for `window_ms`.
 
     `seconds` is the duration of an invocation without its iterations; `operation_ns` that of an
-    operation at the last level (None for a cold cell). `pace` is the machine's at that time.
+    operation at the last level (None for a cold cell), and `stalled_ns` the mean over iterations
+    after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
     three processes. `peak_bytes` is the most memory that one took, None where it is unknown.
     """
@@ -46,6 +48,7 @@ class Observed(Model):
     window_ms: int
     pace: Pace | None = None
     operation_ns: float | None = None
+    stalled_ns: float | None = None
     grain_ns: int = 1
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
@@ -67,11 +70,14 @@ def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Ob
     last = np.array([times[-TIMED:] for times in series], dtype=np.float64)
     within, between = allocation.components(last)
     steady = warmup.classify(series).overall
+    median = float(np.median(last))
+    mean = float(np.mean([ns for times in series for ns in times[1:] or times]))
     return Observed(
         seconds=float(np.median(overheads)),
         processes=count,
         window_ms=window_ms,
-        operation_ns=float(np.median(last)) / case.operations,
+        operation_ns=median / case.operations,
+        stalled_ns=mean / case.operations if mean > HEAVY * median else None,
         grain_ns=gcd(*chain.from_iterable(series)),
         steadiness=steady.kind,
         steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
@@ -204,7 +210,8 @@ def _piloted(
 
 
 def _iteration_ns(observation: Observed, operations: int) -> float:
-    return (observation.operation_ns or 0.0) * operations
+    """How long an iteration lasts on average, by which so many fill a time."""
+    return (observation.stalled_ns or observation.operation_ns or 0.0) * operations
 
 
 def _in_turns(extent: _Extent, turning: Turning, iteration_ns: float | None) -> _Extent:

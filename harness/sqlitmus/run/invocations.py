@@ -13,7 +13,8 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
-from sqlitmus.run import hyperfine, judge, resultfile
+from sqlitmus.run import difference, hyperfine, judge, resultfile
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.judging import Judging
@@ -22,7 +23,7 @@ from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract import Job, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
@@ -89,8 +90,9 @@ class Invocations:
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
-        self._preparation = Preparation(catalog, self.fixtures, size, scratch)
-        self.judging = Judging(catalog, self.fixtures)
+        copies = Copies()
+        self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
+        self.judging = Judging(catalog, self.fixtures, copies)
 
     def keep_logs(self, folder: Path) -> None:
         """Move the logs to `folder`, and write later ones there."""
@@ -122,6 +124,32 @@ class Invocations:
         With `digest`, one more iteration after the measured ones has every value in its digest.
         """
         return self._perform(case, runner, mode, answer, counter=counter, digest=digest)
+
+    def types(self, case: Case, runner: Installed, oracle: Installed) -> str | None:
+        """How the types of the values in the wrong answer of a cell differ from the oracle's."""
+        self._scratch.mkdir(parents=True, exist_ok=True)  # a runner may have removed it
+        ready = self._preparation.job(case, runner, "verify")
+        job = Job.model_validate_json(ready.file.read_bytes())
+
+        def of(who: Installed) -> Callable[[Job], Result | None]:
+            return lambda question: self._answer(question, who)
+
+        return difference.of_types(job, of(runner), of(oracle))
+
+    def _answer(self, job: Job, runner: Installed) -> Result | None:
+        """The answer to a job that is no cell's, None for none."""
+        file, output = (self._scratch / f"question.{name}" for name in ("job.json", "result.json"))
+        changed = job.model_copy(update={"output": str(output)})
+        file.write_bytes(changed.text().encode())
+        command = [*runner.command, "--job", str(file)]
+        log = file.with_suffix(".log")
+        environment = marked(runner.environment)
+        invocation = hyperfine.invoke(
+            self.executor, command, environment, output, log, self._timeout_s
+        )
+        self.end_leftovers()
+        result = invocation.result
+        return result if result and result.status == "ok" else None
 
     def begin(
         self,

@@ -1,5 +1,6 @@
 """Judges results by the oracle's answers: equal work before any time is kept. Pure."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -75,6 +76,9 @@ def answer_of(result: Result) -> OracleAnswer:
     )
 
 
+# What the oracle's SQLite has, or it would not have answered: modules, extensions, what it is built
+# with.
+_LACKS = re.compile(r"no such (function|module|collation sequence): (\w+)")
 COMPARED = ("operations", "rows", "affected", "checksum", "readback", "digest")
 
 
@@ -91,6 +95,9 @@ def judge(
         return "unsupported", result.reason
     if result.status == "failed":
         assert result.error is not None
+        if lacks := _LACKS.search(result.error.message):
+            version = result.sqlite_version or "of an unknown version"
+            return "unsupported", f"its SQLite {version} has no {lacks[1]} {lacks[2]}"
         code = result.error.sqlite_code
         code_text = f" (SQLite code {code})" if code is not None else ""
         sql = f" in: {result.error.sql}" if result.error.sql else ""

@@ -10,6 +10,7 @@ from sqlitmus.machine.limits import limits
 from sqlitmus.run import judge, plausible, proof
 from sqlitmus.run.belonging import stranger
 from sqlitmus.run.bounds.terms import Arrangement
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.hyperfine import Invocation
 from sqlitmus.run.judge import Mode, OracleAnswer
@@ -34,11 +35,11 @@ class Judgement:
 class Judging:
     """Judges the invocations of one session."""
 
-    def __init__(self, catalog: Catalog, fixtures: Fixtures) -> None:
+    def __init__(self, catalog: Catalog, fixtures: Fixtures, copies: Copies) -> None:
         self._catalog = catalog
         self._fixtures = fixtures
         self._limits = limits()
-        self.files = proof.Files()
+        self.files = proof.Files(copies)
 
     def of(
         self,
@@ -90,7 +91,7 @@ class Judging:
         """Whether the file holds what the runner says that it wrote, and what it holds."""
         assert ready.target is not None
         try:
-            held = self.files.held(ready.target, ready.readback)
+            held = self.files.held(ready.target, ready.readback, ready.source)
         except proof.Unproven as error:
             return Judgement(error.outcome, str(error))
         short = judge.is_short(result, ready.required)

@@ -8,6 +8,7 @@ from sqlitmus.catalog.cases import as_answered
 from sqlitmus.catalog.definitions import Catalog, Scenario
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, Requirements
 from sqlitmus.vocabulary.contract import Job, Readback
@@ -41,12 +42,16 @@ class PreparedJob:
 class Preparation:
     """Job files in `scratch`, each written once, and the database that a job finds."""
 
-    def __init__(self, catalog: Catalog, fixtures: Fixtures, size: str, scratch: Path) -> None:
+    def __init__(
+        self, catalog: Catalog, fixtures: Fixtures, copies: Copies, size: str, scratch: Path
+    ) -> None:
         self._catalog = catalog
         self._fixtures = fixtures
+        self._copies = copies
         self._size = size
         self._scratch = scratch
         self._ready: dict[tuple[object, ...], PreparedJob] = {}
+        self._seats: list[str | None] = []
 
     def job(
         self,
@@ -71,8 +76,8 @@ class Preparation:
             case = as_answered(case, spec)
         source = self._fixtures.of(case)
         name = f"{len(self._ready):05d}"
-        copied = spec.writes and not spec.memory
-        target = self._scratch / f"{name}.db" if copied else source
+        copy = self._copy_of(source, seat) if source and spec.writes and not spec.memory else None
+        target = copy or source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
         try:
@@ -101,7 +106,6 @@ class Preparation:
             file.write_bytes(job.text().encode())
         except OSError as error:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
-        copy = target if copied else None
         requirements = Requirements(
             job.mode,
             job.measure.iterations,
@@ -120,7 +124,14 @@ class Preparation:
         if ready.source and not self._fixtures.whole(ready.source):
             self._fixtures.of(case)
         if ready.source and ready.target:
-            fixture.fresh_copy(ready.source, ready.target)
+            self._copies.supply(ready.source, ready.target)
+
+    def _copy_of(self, source: Path, seat: str | None) -> Path:
+        """Where a process at `seat` finds a copy of `source`; those that are alive at once have one
+        each, and all later ones there the same again."""
+        if seat not in self._seats:
+            self._seats.append(seat)
+        return self._scratch / f"{self._seats.index(seat):02d}-{source.name}"
 
 
 def _left_open(spec: Scenario, job: Job) -> frozenset[str]:

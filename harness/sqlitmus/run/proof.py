@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlitmus.run.checksum import TERMS
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.judge import OracleAnswer, brief
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
 from sqlitmus.vocabulary.terms import Outcome
@@ -28,8 +29,6 @@ _WORDS: dict[type, str] = {
     type(None): "NULL",
 }
 _BESIDE = ("-wal", "-journal")
-# the change counter, and with which version of SQLite which change was written
-_WITHOUT_MEANING = ((24, 28), (92, 100))
 _ROWS_AT_ONCE = 1000
 _PLAIN = 2  # marshal's version in which equal values have equal bytes, however they came about
 # primary codes of what befalls a reader, whatever the file holds
@@ -67,14 +66,18 @@ class Files:
     for value, like those of another file: most files of a case differ only in their pages.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, copies: Copies | None = None) -> None:
+        self._copies = copies or Copies()
         self._of_images: dict[tuple[str, bytes], Held] = {}
         self._of_rows: dict[tuple[str, bytes], Held] = {}
         self.opened = 0
 
-    def held(self, file: Path, queries: Sequence[Readback]) -> Held:
-        """What `queries` find in `file`; raises Unproven, also when the file is damaged."""
-        image, asks = _image(file), repr(queries)
+    def held(self, file: Path, queries: Sequence[Readback], origin: Path | None = None) -> Held:
+        """What `queries` find in `file`, which was a copy of the fixture `origin`.
+
+        Raises Unproven, also when the file is damaged.
+        """
+        image, asks = self._image(file, origin), repr(queries)
         if image and (same := self._of_images.get((asks, image))):
             return same
         self.opened += 1
@@ -85,6 +88,24 @@ class Files:
         if image:
             self._of_images[asks, image] = self._of_rows[at]
         return self._of_rows[at]
+
+    def _image(self, file: Path, origin: Path | None) -> bytes | None:
+        """A hash of all that `file` holds; None when a log or a journal beside it holds more.
+
+        Raises Unproven when it is not there, or no file: what it leads to may be in memory.
+        """
+        try:
+            if not stat.S_ISREG(file.lstat().st_mode):
+                raise Unproven("wrong", "after the process ended, its database is no file any more")
+            if any(os.path.lexists(f"{file}{suffix}") for suffix in _BESIDE):
+                return None
+            return self._copies.difference(file, origin).image
+        except FileNotFoundError as error:
+            raise Unproven("wrong", "its database is gone after the process ended") from error
+        except OSError as error:
+            raise Unproven(
+                "failed", f"its database cannot be read after the process ended: {error.strerror}"
+            ) from error
 
 
 def problem(
@@ -128,32 +149,6 @@ def fold(queries: Iterable[tuple[Sequence[Column], Iterable[Sequence[object]]]])
                 h = (h * 31 + TERMS[kind](value)) & 0xFFFFFFFF
         sha.update(b"\n")
     return Held(Proof(rows=total, checksum=h), sha.hexdigest())
-
-
-def _image(file: Path) -> bytes | None:
-    """A hash of all that `file` holds; None when a log or a journal beside it holds more.
-
-    Raises Unproven when it is not there, or no file: what it leads to may be in memory.
-    """
-    try:
-        if not stat.S_ISREG(file.lstat().st_mode):
-            raise Unproven("wrong", "after the process ended, its database is no file any more")
-        if any(os.path.lexists(f"{file}{suffix}") for suffix in _BESIDE):
-            return None
-        content = memoryview(file.read_bytes())
-    except FileNotFoundError as error:
-        raise Unproven("wrong", "its database is gone after the process ended") from error
-    except OSError as error:
-        raise Unproven(
-            "failed", f"its database cannot be read after the process ended: {error.strerror}"
-        ) from error
-    sha = hashlib.sha256()
-    start = 0
-    for begin, end in _WITHOUT_MEANING:
-        sha.update(content[start:begin])
-        start = end
-    sha.update(content[start:])
-    return sha.digest()
 
 
 @contextmanager

@@ -99,6 +99,25 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     return answers
 
 
+def verify_at_once(context: Context, cases: list[Case], cells: Cells, answers: Answers) -> None:
+    """Run the cells with right answers that have several workers or processes once as they are
+    measured: verification proper has one connection. Those that go wrong get records that say so.
+    """
+    for case in cases:
+        if case.workers == 1 and not case.processes:
+            continue
+        for name in answers.fit(cells)[case.id]:
+            if context.stop.requested:
+                return
+            if name == context.oracle.spec.name:
+                continue
+            context.progress.step(f"verify {case.id}  {name}  with {case.workers} workers")
+            answer = answers.expected[case.id, case.operations]
+            attempt = context.invocations.attempt(case, context.installed[name], "measure", answer)
+            if attempt.outcome != "ok":
+                answers.went_wrong(case, name, attempt, f"with {case.workers} workers")
+
+
 def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answers) -> None:
     """Say so in the records of `case` if runners agree with each other against the oracle."""
     answer = answers.expected.get((case.id, case.operations))
@@ -144,11 +163,15 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
     attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
+    reason = attempt.reason
+    if attempt.outcome == "wrong" and _of_a_user(context, case):
+        types = context.invocations.types(case, context.installed[name], context.oracle)
+        reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
         case=case.id,
         runner=name,
         outcome=attempt.outcome,
-        reason=attempt.reason,
+        reason=reason,
         log=attempt.log,
         command=rerun(case, name),
     )
@@ -166,6 +189,11 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
         "engine": result.effective.engine,
     }
     return record.model_copy(update=fields)
+
+
+def _of_a_user(context: Context, case: Case) -> bool:
+    """Whether a case asks a user's own database, whose values are not shown."""
+    return bool(case.fixture and context.catalog.fixtures[case.fixture].content)
 
 
 def _with_syncs(context: Context, case: Case, record: Verified, answers: Answers) -> Verified:

@@ -9,8 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlitmus.machine.facts import network
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.workload import sample
 
 PATIENCE_S = 5.0
 TRIES = 5
@@ -41,27 +43,42 @@ class Snapshot(NamedTuple):
     about: About
 
 
-def snapshot(source: Path, folder: Path, say: Callable[[str], None] = lambda _: None) -> Snapshot:
-    """A consistent copy of `source` in `folder`, by SQLite's backup API, checked as a whole.
+def snapshot(
+    source: Path,
+    folder: Path,
+    say: Callable[[str], None] = lambda _: None,
+    amount: float | None = None,
+) -> Snapshot:
+    """A consistent copy of `source` in `folder`, by SQLite's backup API, checked as a whole; or one
+    of so many rows of each table, or of such a share of them, see `sample`.
 
     The original is opened for reading only; without a log beside it not even a lock is taken.
     Raises UsageError when it is no database that can be read, NotFit when the copy does not fit.
     """
     size = _size(source)
-    free = shutil.disk_usage(folder).free
-    if ROOM * size > free:
-        raise NotFit(
-            f"{source}: it has {size / 2**20:,.0f} MB, and {ROOM} copies of it have to fit on the "
-            f"disk, which has {free / 2**20:,.0f} MB free; free some, or choose another folder "
-            "with SQLITMUS_TOOLCHAIN"
+    if remote := network(source.absolute().parent):
+        say(
+            f"{source}: it lies on a network file system ({remote}), where other computers' locks "
+            f"may not be seen: nobody should write to it while it is copied to {folder}"
         )
+    if remote := network(folder):
+        say(
+            f"{folder}: it lies on a network file system ({remote}), which is then measured, too; "
+            "choose a folder of this machine with SQLITMUS_TOOLCHAIN"
+        )
+    if amount is None:
+        _check_room(source, size, folder)
     if size > _LARGE:
-        say(f"{source}: {size / 2**30:.1f} GB are copied and checked, which takes minutes")
+        shorter = "" if amount else "; --sample 100000 takes so many rows of each table"
+        what = "read" if amount else "copied and checked"
+        say(f"{source}: {size / 2**30:.1f} GB are {what}, which takes minutes{shorter}")
     partial = folder / f"{os.getpid()}.part"
     partial.unlink(missing_ok=True)
     try:
-        journal_mode = _copy(source, partial)
-        about = _about(source.name, partial, journal_mode)
+        journal_mode, rows = _copy(source, partial, amount, say)
+        about = _about(f"{source.name}{rows}", partial, journal_mode)
+        if amount:
+            _check_room(source, about.bytes, folder)
         file = folder / f"{about.content}.db"
         partial.replace(file)
     except OSError as error:
@@ -69,6 +86,16 @@ def snapshot(source: Path, folder: Path, say: Callable[[str], None] = lambda _: 
     finally:
         partial.unlink(missing_ok=True)
     return Snapshot(file, about)
+
+
+def _check_room(source: Path, size: int, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if ROOM * size > free:
+        raise NotFit(
+            f"{source}: {size / 2**20:,.0f} MB are copied, and {ROOM} copies have to fit on the "
+            f"disk, which has {free / 2**20:,.0f} MB free; free some, choose another folder with "
+            "SQLITMUS_TOOLCHAIN, or take fewer rows with --sample"
+        )
 
 
 def _size(source: Path) -> int:
@@ -87,8 +114,11 @@ def _size(source: Path) -> int:
     return size
 
 
-def _copy(source: Path, target: Path) -> str:
-    """Back `source` up to `target`; its journal mode."""
+def _copy(
+    source: Path, target: Path, amount: float | None, say: Callable[[str], None]
+) -> tuple[str, str]:
+    """Back `source` up to `target`, or a part of it; its journal mode, and what part in words."""
+    rows = ""
     for _ in range(TRIES):
         quiet = not any(os.path.lexists(f"{source}{suffix}") for suffix in _LOGS)
         before = _state(source)
@@ -97,12 +127,17 @@ def _copy(source: Path, target: Path) -> str:
             # Nothing lies in a log: then a reader without locks leaves no file beside it either.
             with (
                 _reading(source, immutable=quiet) as original,
-                closing(sqlite3.connect(target, isolation_level=None)) as copy,
+                closing(sqlite3.connect(_uri(target), isolation_level=None, uri=True)) as copy,
             ):
                 # A lock that others hold is waited for here; `backup` would wait for ever.
                 original.execute("BEGIN")
                 original.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-                original.backup(copy)
+                if amount is None:
+                    original.backup(copy)
+                else:
+                    whole = _uri(source, "mode=ro&immutable=1" if quiet else "mode=ro")
+                    held, total = sample.take(original, copy, whole, amount, say)
+                    rows = f" (a sample of {held:,} of {total:,} rows)"
                 copy.execute("PRAGMA journal_mode = DELETE")
                 finding = str(copy.execute("PRAGMA integrity_check(1)").fetchone()[0])
         except sqlite3.Error as error:
@@ -118,7 +153,7 @@ def _copy(source: Path, target: Path) -> str:
             )
         with source.open("rb") as file:
             versions = file.read(20)[18:20]
-        return "wal" if versions == b"\2\2" else "delete"
+        return "wal" if versions == b"\2\2" else "delete", rows
     raise UsageError(
         f"{source}: another process changed it during each of {TRIES} copies; stop that, or give "
         "the path of a backup"
@@ -127,9 +162,13 @@ def _copy(source: Path, target: Path) -> str:
 
 @contextmanager
 def _reading(source: Path, *, immutable: bool) -> Generator[sqlite3.Connection]:
-    uri = f"{source.absolute().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
+    uri = _uri(source, "mode=ro&immutable=1" if immutable else "mode=ro")
     with closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE_S)) as connection:
         yield connection
+
+
+def _uri(file: Path, query: str = "") -> str:
+    return f"{file.absolute().as_uri()}?{query}"
 
 
 def _state(file: Path) -> tuple[int, int, int]:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sqlitmus.catalog.definitions import Catalog, Parameter, place
+from sqlitmus.catalog.definitions import Catalog, Parameter, Profile, place
+from sqlitmus.catalog.plan import Durability
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
@@ -16,7 +17,7 @@ from sqlitmus.vocabulary.suggest import unknown
 
 PROFILE = "normalised"
 
-Scalar = int | float | str
+Scalar = int | float | str | bytes | None  # TOML has neither of the latter, a trace has both
 Drawn = str | list[Parameter] | list[Scalar] | list[list[Scalar]]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
@@ -70,37 +71,66 @@ class Query(Model):
 
 
 class Limits(Model):
-    """What a runner must not exceed to be recommended: memory of a process, start to first row."""
+    """What a runner must keep to to be recommended: memory of a process, start to first row, p99 of
+    a round of the mix, and what a commit outlives: a power cut if it is `full`, a crash of the
+    process only if it is `normal`."""
 
     memory_mib: float | None = Field(default=None, gt=0)
     start_ms: float | None = Field(default=None, gt=0)
+    p99_ms: float | None = Field(default=None, gt=0)
+    durability: Durability | None = None
 
 
 class Workload(Model):
-    """A database, what is asked of it, and with how many workers at once."""
+    """A database, what queries or a trace ask of it, and with how many workers at once."""
 
     database: str
     profile: str = PROFILE
     workers: int = Field(default=1, ge=1, le=64)
     seed: int = 1
     limits: Limits = Limits()
-    query: Annotated[dict[Name, Query], Field(min_length=1)]
+    rates: list[Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]] = []
+    trace: str | None = None
+    query: dict[Name, Query] = {}
+
+    @model_validator(mode="after")
+    def _asks(self) -> Self:
+        if bool(self.query) == bool(self.trace):
+            raise ValueError("a workload has queries, or a trace in their place")
+        return self
 
 
 class Source:
-    """A workload's file: it tells on which line something is wrong."""
+    """A workload's file: it tells on which line something is wrong.
 
-    def __init__(self, file: Path, text: str, workload: Workload) -> None:
+    `traced` has file and line of each statement of a query that comes from a trace.
+    """
+
+    def __init__(
+        self, file: Path, text: str, workload: Workload, traced: dict[str, list[str]] | None = None
+    ) -> None:
         self.file, self.workload = file, workload
-        self._lines = Lines(text)
+        self._text, self._lines, self._traced = text, Lines(text), traced or {}
 
     @property
     def database(self) -> Path:
         """The path of the database, which the file gives relative to itself."""
-        return paths.given(str(self.file.parent / Path(self.workload.database).expanduser()))
+        return self.beside(self.workload.database)
+
+    def beside(self, path: str) -> Path:
+        """A path that the file gives relative to itself."""
+        return paths.given(str(self.file.parent / Path(path).expanduser()))
+
+    def with_queries(self, queries: dict[str, Query], traced: dict[str, list[str]]) -> "Source":
+        """The same with the queries of a trace, which stand where `traced` says."""
+        workload = self.workload.model_copy(update={"query": queries})
+        return Source(self.file, self._text, workload, traced)
 
     def wrong(self, at: Place, problem: str) -> UsageError:
         """An error at `at`."""
+        if at[:1] == ("query",) and (lines := self._traced.get(str(at[1]))):
+            number = next((part for part in at if isinstance(part, int)), 0)
+            return UsageError(f"{lines[number]}: {problem}")
         return UsageError(f"{self.file}:{self._lines.of(at)}: {place('', at)}: {problem}")
 
     @staticmethod
@@ -131,19 +161,41 @@ def read(file: Path, catalog: Catalog) -> Source:
             f"{file}:{lines.of(at)}: {place('', at)}: {_words(each)}": None
             for each in error.errors()
             if (at := tuple(part for part in each["loc"] if part not in _BRANCHES))
-        } or {f"{file}: {each['msg']}": None for each in error.errors()}
+        } or {f"{file}: {_words(each)}": None for each in error.errors()}
         raise UsageError("\n".join(problems)) from error
     source = Source(file, text, workload)
     if workload.profile not in catalog.profiles:
         words = unknown("profile", workload.profile, catalog.profiles)
         raise source.wrong(("profile",), words)
+    limit = workload.limits.durability
+    if limit and (weak := _weaker(catalog.profiles[workload.profile], limit)):
+        raise source.wrong(
+            ("limits", "durability"),
+            f"it is {limit}, and profile {workload.profile} sets {weak}, which no runner can then "
+            "be; choose another profile, such as durable, or take the limit out",
+        )
     return source
 
 
-_BRANCHES = {"str", "list[Parameter]", "list[union[int,float,str]]", "[key]"} | {
-    "list[list[union[int,float,str]]]",
+_TOO_WEAK: dict[Durability, dict[str, tuple[str, ...]]] = {
+    "normal": {"synchronous": ("off", "0"), "journal_mode": ("off", "memory")},
+    "full": {"synchronous": ("off", "0", "normal", "1"), "journal_mode": ("off", "memory")},
+}
+
+
+def _weaker(profile: Profile, limit: Durability) -> str | None:
+    """The pragma of `profile` that makes less durable than `limit`, if there is one."""
+    for name, value in profile.pragmas:
+        if str(value).lower() in _TOO_WEAK[limit].get(name, ()):
+            return f"{name} {value}"
+    return None
+
+
+_BRANCHES = {"str", "list[Parameter]", "list[nullable[union[int,float,str,bytes]]]", "[key]"} | {
+    "list[list[nullable[union[int,float,str,bytes]]]]",
     "int",
     "float",
+    "bytes",
 }
 
 

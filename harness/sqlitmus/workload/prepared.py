@@ -10,10 +10,11 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, PlannedWorkload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload import scenarios
+from sqlitmus.workload import latencies, scenarios
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import Workload
 from sqlitmus.workload.file import read as read_file
+from sqlitmus.workload.trace import with_queries
 
 
 def _shares(workload: Workload) -> dict[str, float]:
@@ -33,13 +34,18 @@ class Ready:
     suite: str = scenarios.SUITE
 
 
-def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: None) -> Ready:
-    """The workload in `file`, with a new copy of its database.
+def read(
+    file: Path,
+    catalog: Catalog,
+    say: Callable[[str], None] = lambda _: None,
+    sample: float | None = None,
+) -> Ready:
+    """The workload in `file`, with a new copy of its database, or of a `sample` of that.
 
     Raises UsageError with file and line for what cannot be measured.
     """
-    source = read_file(file, catalog)
-    copy = snapshot(source.database, fixture.snapshots(), say)
+    source = with_queries(read_file(file, catalog), say)
+    copy = snapshot(source.database, fixture.snapshots(), say, sample)
     workload = source.workload
     planned = PlannedWorkload(
         file=str(file.relative_to(paths.ROOT) if file.is_relative_to(paths.ROOT) else file),
@@ -56,6 +62,11 @@ def read(file: Path, catalog: Catalog, say: Callable[[str], None] = lambda _: No
         workers=workload.workers,
         memory_mib=workload.limits.memory_mib,
         start_ms=workload.limits.start_ms,
+        p99_ms=workload.limits.p99_ms,
+        durability=workload.limits.durability,
+        sample=sample,
+        paced=latencies.paced(workload),
+        round=sum(scenarios.shares([query.weight for query in workload.query.values()])),
     )
     try:
         whole = scenarios.catalogue(source, copy, catalog)
@@ -80,7 +91,7 @@ def again(
     if plan.workload is None:
         yield catalog
         return
-    ready = read(paths.ROOT / plan.workload.file, catalog, say)
+    ready = read(paths.ROOT / plan.workload.file, catalog, say, plan.workload.sample)
     try:
         yield ready.catalog
     finally:

@@ -17,7 +17,7 @@ from sqlitmus.catalog.definitions import (
     Suite,
 )
 from sqlitmus.vocabulary.contract import Operation, Parameters
-from sqlitmus.workload import pools, statements, writes
+from sqlitmus.workload import latencies, pools, statements, writes
 from sqlitmus.workload.database import Snapshot
 from sqlitmus.workload.file import Query, Source, Statement
 from sqlitmus.workload.pools import NoPool
@@ -27,6 +27,7 @@ SUITE = "workload"
 MIX = "mix"
 START = "start"
 INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
+QUERIES = 256  # of an iteration, too
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
@@ -55,8 +56,10 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     scenarios = {part.name: _alone(part, workload.profile) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
     scenarios |= {START: _start(first, workload.profile)}
+    mix = _mix(parts, workload.profile, workload.workers)
     if len(parts) > 1:
-        scenarios[MIX] = _mix(parts, workload.profile, workload.workers)
+        scenarios[MIX] = mix
+    scenarios |= latencies.scenarios(source, mix)
     fixture = Fixture(
         title=copy.about.name,
         sizes=dict.fromkeys("sml", 1),
@@ -86,7 +89,7 @@ def _parts(source: Source, file: Path) -> list[Part]:
     parts: list[Part] = []
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
         for name, query in source.workload.query.items():
-            if name in (MIX, START):
+            if name in (MIX, START, *latencies.paced(source.workload)):
                 words = f"{name} is the name of a case that is made by itself; choose another"
                 problems.append(str(source.wrong(("query", name), words)))
                 continue
@@ -218,7 +221,9 @@ def _mix(parts: Sequence[Part], profile: str, workers: int) -> Scenario:
         parts=parts,
         steps=[step for part, count in pairs for step in _repeated(part, count)],
         transaction="none",
-        operations=_operations(sum(part.instructions * count for part, count in pairs)),
+        operations=_operations(
+            sum(part.instructions * count for part, count in pairs), sum(counts)
+        ),
         most=max(min(most), 1) if most else None,
         axes={"profile": [profile], "workers": list(dict.fromkeys(["1", str(workers)]))},
         per_operation=sum(counts),
@@ -292,9 +297,10 @@ def _scenario(
     )
 
 
-def _operations(instructions: float) -> int:
-    """Operations of an iteration in verify mode; the pilot finds those that are timed."""
-    return int(min(max(INSTRUCTIONS // max(instructions, 1), 1), 256))
+def _operations(instructions: float, queries: int = 1) -> int:
+    """Operations of so many queries that an iteration has in verify mode and in the pilot, which
+    finds those that are timed: where workers wait for each other's locks, many take seconds."""
+    return int(max(min(INSTRUCTIONS // max(instructions, 1), QUERIES // queries), 1))
 
 
 def shares(weights: Sequence[float]) -> list[int]:

@@ -16,6 +16,8 @@ workers = 4              # connections at once, one thread each
 [limits]                 # who exceeds one is not recommended; take out what does not matter
 # memory_mib = 200        # of the process
 # start_ms = 500         # from its start to the first answer
+# p99_ms = 20            # of a round of the mix: all queries, each as often as its weight says
+# durability = "full"    # commits outlive a power cut; needs a profile such as durable
 
 # A query: its SQL with ? for each value, and how often it comes (weight, relative to the others).
 # operation is get (first row), all (a list), iterate (row by row) or run (writes).
@@ -43,7 +45,7 @@ _WRITE = """
 """
 
 
-def template(copy: Path, database: str, file: str) -> str:
+def template(copy: Path, database: str, file: str, title: str) -> str:
     """The text of a workload's file `file` on `database`, of which `copy` is a copy."""
     with closing(sqlite3.connect(copy)) as connection:
         query = (
@@ -53,7 +55,10 @@ def template(copy: Path, database: str, file: str) -> str:
         names = [str(name) for (name,) in connection.execute(query)]
         tables = {name: _columns(connection, name) for name in names}
         rows = {name: _rows(connection, name) for name in names}
-    lines = [_HEAD.format(file=file, database=database), _TABLES.format(name=Path(database).name)]
+    lines = [
+        _HEAD.format(file=file, database=database),
+        _TABLES.format(name=title),
+    ]
     for name, columns in tables.items():
         written = ", ".join(f"{column} {kind}".strip() for column, kind, _ in columns)
         lines.append(f"#   {name} ({rows[name]} rows): {written}\n")

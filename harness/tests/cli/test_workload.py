@@ -70,6 +70,97 @@ def test_values_of_the_database_stay_where_they_are(service: Clone) -> None:
     assert MARKER.encode() in everything(service.latest().path)
 
 
+def test_verify_runs_what_is_measured_with_its_workers_and_measures_nothing(
+    service: Clone,
+) -> None:
+    service.runner("a")
+    service.runner("b", "fails-after=0")
+    service.runner("lies", "wrong-checksum")
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "verify", "my.toml", "-f", "mix", "-f", "one/lies")
+    assert done.code == 5, done.err
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert lines[0].startswith("wrong one/lies: checksum: ")
+    assert lines[0].endswith("; all columns have values of the oracle's types")
+    assert lines[1].startswith("ok mix/a")
+    assert lines[2].startswith("ok mix/b")
+    assert lines[4].startswith("ok mix@workers=2/a")
+    assert lines[5].startswith("failed mix@workers=2/b: with 2 workers: ")
+    assert lines[6].startswith("wrong mix@workers=2/lies: checksum: ")
+    assert not (service.root / "results").exists()
+    assert (service.root / "app.db").read_bytes() == before
+    toolchain = service.root / "toolchain"
+    assert not [f for f in toolchain.rglob("*.job.json") if MARKER.encode() in f.read_bytes()]
+
+
+def test_a_trace_becomes_a_recommendation_without_its_values(service: Clone) -> None:
+    service.runner("a")
+    get = "SELECT id, title FROM document WHERE owner = ? LIMIT 1"
+    lines = [
+        *({"sql": get, "parameters": [f"owner-{n}"]} for n in (3, 4, 3)),
+        {"sql": "BEGIN"},
+        {"sql": "INSERT INTO event(document, at) VALUES (?, ?)", "parameters": [1, 2]},
+        {"sql": "COMMIT"},
+    ]
+    service.write("app.jsonl", "\n".join(map(json.dumps, lines)))
+    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
+    assert done.code == 0, done.err
+    mix = "(75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
+    assert f"For this workload {mix}: " in " ".join(done.out.split())
+    assert MARKER.encode() not in everything(service.latest().path)
+
+
+def test_a_bad_line_of_a_trace_ends_it_before_anything_runs(service: Clone) -> None:
+    service.write("app.jsonl", '{"sql": "SELECT 1"}\n{"sql": 1}\n')
+    service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
+    done = service.sqlitmus("workload", "my.toml")
+    assert (done.code, "CLONE/app.jsonl:2: sql: " in done.err) == (2, True), done.err
+
+
+RATES = """
+rates = [400]
+limits.p99_ms = {most}
+"""
+
+
+@pytest.mark.parametrize(("most", "front"), [("0.001", []), ("60_000", ["a"])])
+def test_a_p99_at_a_rate_is_told_and_holds_runners_to_a_limit(
+    service: Clone, most: str, front: list[str]
+) -> None:
+    service.runner("a")
+    text = FILE.replace("[query.one]", f"{RATES.format(most=most)}[query.one]", 1)
+    service.write("my.toml", text)
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1", "-f", "mix", "-f", "at-400")
+    assert done.code == 0, done.err
+    done = service.sqlitmus("report", "--format", "json")
+    (said,) = [s for s in json.loads(done.out)["headline"] if s["kind"] == "recommendation"]
+    assert said["front"] == front
+    (latency,) = said["latencies"]
+    assert (latency["case"], latency["rate"], latency["queries"]) == ("at-400", 400, 4)
+    assert latency["p99"]["a"]["value"] > 0
+    words = "a is left out: its p99 of a round at 400 queries a second is "
+    text = " ".join(service.sqlitmus("report", "--format", "text").out.split())
+    assert (words in text) == (not front)
+
+
+def test_a_sample_is_measured_and_its_run_says_so(service: Clone) -> None:
+    service.runner("a")
+    (service.root / "app.db").unlink()
+    make(service.root / "app.db", rows=5000)
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "my.toml", "--blocks", "1", "--sample", "100", "-f", "one")
+    assert done.code == 0, done.err
+    plan = service.latest().plan()
+    assert plan.workload
+    assert plan.workload.sample == 100
+    assert plan.workload.database.startswith("app.db (a sample of ")
+    assert plan.rerun == "./just workload my.toml --sample 100"
+    assert (service.root / "app.db").read_bytes() == before
+    done = service.sqlitmus("workload", "my.toml", "--sample", "some")
+    assert (done.code, "--sample 'some': expected rows" in done.err) == (2, True)
+
+
 def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
     service.runner("a")
     done = service.sqlitmus("workload", "init", "new.toml", "--database", "app.db")
@@ -86,7 +177,9 @@ def test_init_writes_a_file_that_can_be_measured(service: Clone) -> None:
     ("arguments", "message"),
     [
         (("init", "x.toml"), "init takes a file and a database: init my.toml --database app.db"),
-        (("my.toml", "other.toml"), "expected one FILE, or: init FILE --database DATABASE"),
+        (("my.toml", "other.toml"), "expected one FILE, verify FILE, or init FILE --database"),
+        (("verify",), "expected one FILE, verify FILE, or init FILE --database DATABASE"),
+        (("verify", "absent.toml"), "CLONE/absent.toml: cannot be read as a workload: No such"),
         (("absent.toml",), "CLONE/absent.toml: cannot be read as a workload: No such file"),
     ],
 )

@@ -119,6 +119,22 @@ def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> N
     assert 0 < found.within < 0.01
 
 
+def test_counts_of_a_cell_that_stalls_follow_from_its_mean() -> None:
+    calm, stall = 1_000_000, 100_000_000
+    series = [calm, calm, calm, stall] * 10
+    stalls = observe([PilotProcess(9.0, [*series, *[calm] * 5])], case(), 300)
+    assert stalls.operation_ns == calm / 4
+    assert stalls.stalled_ns is not None
+    assert stalls.stalled_ns > 20 * calm / 4
+    smooth = observe([PilotProcess(0.5, [calm] * 45)], case(), 300)
+    assert smooth.stalled_ns is None
+    turning = Turning(8, 15, 5)
+    both = allocate(case(), {"a": stalls, "b": smooth}, MODE, {}, 4, turning)
+    assert both["a"].warmup_iterations <= 5
+    assert both["a"].iterations == 8 * 2
+    assert both["b"].warmup_iterations == 100
+
+
 def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
     series = noisy(20e6, 10, 1) + noisy(4e6, 40, 2)
     found = observe([PilotProcess(1.0, series)], case(), 300)

@@ -75,6 +75,26 @@ def test_another_answer_is_wrong(changes: dict[str, Any], reason: str) -> None:
     assert judge(result(**changes), WANT, VERIFY) == ("wrong", reason)
 
 
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("no such function: jsonb", "function jsonb"),
+        ("SQLite Error 1: 'no such module: fts5'.", "module fts5"),
+        ("no such collation sequence: icu (at line 1)", "collation sequence icu"),
+    ],
+)
+def test_what_its_sqlite_lacks_is_unsupported_by_its_name(message: str, lacks: str) -> None:
+    failed = result(status="failed", error={"message": message}, sqlite_version="3.35.5")
+    reason = f"its SQLite 3.35.5 has no {lacks}"
+    assert judge(failed, WANT, VERIFY) == ("unsupported", reason)
+    assert judge(failed, WANT, MEASURE) == ("unsupported", reason)
+
+
+def test_a_table_that_is_not_there_has_failed() -> None:
+    failed = result(status="failed", error={"message": "no such table: t", "sqlite_code": 1})
+    assert judge(failed, WANT, VERIFY) == ("failed", "no such table: t (SQLite code 1)")
+
+
 def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
     assert judge(result(status="unsupported", reason="no such shape"), WANT, VERIFY) == (
         "unsupported",

@@ -10,6 +10,7 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.preparation import Preparation
 
@@ -27,7 +28,7 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
     case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
     fixtures = Fixtures(KNOWN, "s", lambda _: None)
-    ready = Preparation(KNOWN, fixtures, "s", tmp_path).job(case, PYTHON, "verify")
+    ready = Preparation(KNOWN, fixtures, Copies(), "s", tmp_path).job(case, PYTHON, "verify")
     assert (ready.source is None) == KNOWN.scenarios[case.scenario].memory
     assert (ready.target is not None) == copied
 
@@ -51,7 +52,7 @@ def test_what_is_written_into_memory_leaves_no_file_to_look_into(
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
     spec, axes = cases.parse_case(name, KNOWN)
     case = cases.make_case(spec, axes, KNOWN, KNOWN.modes["quick"])
-    ready = Preparation(KNOWN, fixture, "s", tmp_path).job(case, runner, "measure")
+    ready = Preparation(KNOWN, fixture, Copies(), "s", tmp_path).job(case, runner, "measure")
     assert (ready.target is not None) == leaves
     assert ready.readback, "the runner reads back in either case"
 
@@ -62,7 +63,7 @@ def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_pa
     case = cases.make_case(
         *cases.parse_case("json@store=jsonb", KNOWN), KNOWN, KNOWN.modes["quick"]
     )
-    preparation = Preparation(KNOWN, fixture, "s", tmp_path)
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
     texts = {
         plain: preparation.job(case, runner, "verify", plain=plain).file.read_text("utf-8")
         for plain in (False, True)
@@ -70,3 +71,18 @@ def test_the_oracle_is_asked_for_the_same_rows_in_a_storage_that_it_knows(tmp_pa
     assert "jsonb(json_object(" in texts[False]
     assert "jsonb(json_object(" not in texts[True]
     assert "json(json_object(" in texts[True]
+
+
+def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_same(
+    tmp_path: Path,
+) -> None:
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    targets: dict[str | None, set[Path | None]] = {None: set(), "node": set(), "canary": set()}
+    for text in ("insert-autocommit", "update-pk"):
+        case = cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
+        for seat, files in targets.items():
+            files.add(preparation.job(case, runner, "measure", seat=seat).target)
+    assert [len(files) for files in targets.values()] == [1, 1, 1]
+    assert len({file for files in targets.values() for file in files}) == 3

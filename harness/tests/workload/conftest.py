@@ -64,11 +64,14 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture
 def catalog() -> Catalog:
-    profile = Profile(title="", summary="", pragmas=[("journal_mode", "WAL")])
+    weak, strong = (
+        Profile(title="", summary="", pragmas=[("journal_mode", "WAL"), ("synchronous", level)])
+        for level in ("NORMAL", "FULL")
+    )
     empty: dict[str, Fixture] = {}
     return definitions.Catalog(
         scenarios={},
-        profiles={"normalised": profile, "durable": profile},
+        profiles={"normalised": weak, "durable": strong},
         suites={},
         modes={},
         fixtures=empty,

@@ -112,8 +112,27 @@ def test_a_copy_that_does_not_fit_is_not_begun(
     database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own, "ROOM", 2**40)
-    with pytest.raises(NotFit, match="copies of it have to fit on the disk"):
+    with pytest.raises(
+        NotFit, match=r"copies have to fit on the disk, .* take fewer rows with --sample"
+    ):
         snapshot(database, copies)
+
+
+def test_a_network_file_system_is_told(
+    database: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    snapshot(database, copies, heard.append)
+    assert heard == []
+    kinds = {database.parent: "nfs4 on box:/home"}
+    monkeypatch.setattr(own, "network", kinds.get)
+    snapshot(database, copies, heard.append)
+    (words,) = heard
+    assert words.startswith(f"{database}: it lies on a network file system (nfs4 on box:/home)")
+    kinds[copies] = kinds.pop(database.parent).replace("nfs4", "cifs")
+    snapshot(database, copies, heard.append)
+    assert heard[-1].startswith(f"{copies}: it lies on a network file system (cifs on box:/home)")
+    assert len(heard) == 2
 
 
 def test_a_large_one_is_told_before(
@@ -123,4 +142,7 @@ def test_a_large_one_is_told_before(
     heard: list[str] = []
     snapshot(make(tmp_path / "large.db"), copies, heard.append)
     assert heard
-    assert heard[0].endswith("are copied and checked, which takes minutes")
+    assert heard[0].endswith(
+        "GB are copied and checked, which takes minutes; --sample 100000 takes so many rows of "
+        "each table"
+    )

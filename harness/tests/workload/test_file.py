@@ -41,11 +41,20 @@ parameters = [{ type = "text", generator = "uuid" }]
     assert source.database == source.file.parent / "app.db"
 
 
+def test_a_limit_that_the_profile_keeps_is_taken(write: Write, catalog: Catalog) -> None:
+    text = '[limits]\ndurability = "{}"\n[query.a]\nsql = "SELECT 1"\n'
+    for durability, profile in (("normal", "normalised"), ("full", "durable")):
+        file = write(f'profile = "{profile}"\n{text.format(durability)}')
+        assert read(file, catalog).workload.limits.durability == durability
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "my.toml:1: query: is missing; add it"),
-        ("[query]\n", "my.toml:2: query: "),
+        ("", "my.toml: a workload has queries, or a trace in their place"),
+        ('trace = "a"\n[query.a]\nsql = "SELECT 1"\n', "my.toml: a workload has queries, or a "),
+        ("workers = 4\n[query.a]\n", "my.toml:3: query.a: a query has either sql or statements"),
+        ("[query]\n", "my.toml: a workload has queries, or a trace in their place"),
         ('[query.a]\nsql = ""\n', "my.toml:2: query.a: a query has either sql or statements"),
         (
             '[query.a]\nsql = "SELECT 1"\nweight = 0\n',
@@ -66,6 +75,18 @@ parameters = [{ type = "text", generator = "uuid" }]
         (
             'profile = "normalized"\n[query.a]\nsql = "SELECT 1"\n',
             "my.toml:2: profile: there is no profile 'normalized'; did you mean normalised?",
+        ),
+        (
+            'rates = [0]\n[query.a]\nsql = "SELECT 1"\n',
+            "my.toml:2: rates[0]: Input should be greater than 0",
+        ),
+        (
+            '[limits]\ndurability = "full"\n[query.a]\nsql = "SELECT 1"\n',
+            "it is full, and profile normalised sets synchronous NORMAL, which no runner can then",
+        ),
+        (
+            '[limits]\ndurability = "some"\n[query.a]\nsql = "SELECT 1"\n',
+            "my.toml:3: limits.durability: Input should be 'full' or 'normal'",
         ),
         ("query = ", "my.toml: cannot be read as a workload: "),
     ],

@@ -14,7 +14,7 @@ def test_what_init_writes_can_be_measured(tmp_path: Path, database: Path, catalo
     folder = tmp_path / "copies"
     folder.mkdir()
     copy = snapshot(database, folder)
-    text = template(copy.file, "app.db", "my.toml")
+    text = template(copy.file, "app.db", "my.toml", copy.about.name)
     assert "#   document (100 rows): id INTEGER, owner TEXT, title TEXT" in text
     file = tmp_path / "my.toml"
     file.write_text(text, "utf-8")
@@ -25,7 +25,7 @@ def test_what_init_writes_can_be_measured(tmp_path: Path, database: Path, catalo
 def test_what_it_leaves_out_is_a_query_too(tmp_path: Path, database: Path) -> None:
     folder = tmp_path / "copies"
     folder.mkdir()
-    text = template(snapshot(database, folder).file, "app.db", "my.toml")
+    text = template(snapshot(database, folder).file, "app.db", "my.toml", "app.db")
     whole = text.replace("# [query.add]", "[query.add]").replace("\n# ", "\n")
     begin = whole.index("[query.add]")
     assert tomllib.loads(whole[begin:])["query"]["add"]["transaction"] == "immediate"

@@ -6,11 +6,17 @@ from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.order import ratio
-from sqlitmus.results.recommendation import Beyond, Change, Recommendation, Standby
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.recommendation import Beyond, Change, Latency, Recommendation, Standby
 from sqlitmus.vocabulary.nouns import counted, listed
 
 _AGREE = 0.10
-_LIMITS = {"memory": "memory", "start-up": "time from start to first answer"}
+_LIMITS = {
+    "memory": "memory",
+    "start-up": "time from start to first answer",
+    "p99": "p99 of a round",
+    "durability": "durability",
+}
 
 
 def sentences(advice: Recommendation) -> list[str]:
@@ -43,13 +49,21 @@ def _decision(advice: Recommendation) -> Iterator[str]:
 
 
 def _left_out(advice: Recommendation) -> Iterator[str]:
+    timed = {latency.case: latency for latency in advice.latencies}
     for over in advice.beyond:
-        yield f"{over.runner} is left out: its {_LIMITS[over.limit]} is {_amount(over)}."
+        at = _at(timed[over.case]) if over.case in timed else ""
+        yield f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
     if advice.absent:
         yield f"{listed(advice.absent)} did not answer the whole mix."
 
 
+def _at(latency: Latency) -> str:
+    return "" if latency.rate is None else f" at {latency.rate:,g} queries a second"
+
+
 def _amount(over: Beyond) -> str:
+    if over.value is None or over.most is None:
+        return over.shown or "not known, because it gave no right answer there"
     write = fmt.size if over.limit == "memory" else fmt.duration
     return f"{write(over.value)}, the limit {write(over.most)}"
 
@@ -83,6 +97,7 @@ def section(advice: Recommendation | None) -> list[Section]:
         Column("memory", "peak memory"),
         Column("start", "start to first answer"),
         Column("parts", "mix over its parts", wide=True),
+        *(Column(each.case, f"p99 of a round{_at(each)}") for each in advice.latencies),
     ]
     composed = {each.runner: each.ratio for each in advice.composed}
     others = {other.runner: other for other in advice.others}
@@ -101,6 +116,7 @@ def section(advice: Recommendation | None) -> list[Section]:
                     Cell(fmt.size(each.memory)),
                     Cell(fmt.duration(each.start)),
                     Cell(*parts),
+                    *(_p99(each.p99.get(name)) for each in advice.latencies),
                 ],
                 key=name,
             )
@@ -117,6 +133,10 @@ def _over(advice: Recommendation, other: Standby | None, name: str) -> Cell:
     return Cell("not told apart" if name in advice.front else "beyond a limit", emphasis="aside")
 
 
+def _p99(p99: Interval | None) -> Cell:
+    return Cell(*fmt.time(p99)) if p99 else Cell("–")
+
+
 def _lead(advice: Recommendation) -> Iterator[str]:
     yield (
         f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
@@ -128,6 +148,17 @@ def _lead(advice: Recommendation) -> Iterator[str]:
         f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
         f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
     )
+    for latency in advice.latencies[:1]:
+        yield (
+            f"A round of the mix is {counted(latency.queries, 'query', 'queries')}, one after the "
+            "other: where 99 % of the rounds take no longer than the p99, so do 99 % of the "
+            "queries at least. It is the median of the processes', one a block, with its interval."
+        )
+        if latency.rate is not None:
+            yield (
+                "At a rate, rounds start at planned times, and latency counts from these: a runner "
+                "that does not keep up has ever later rounds."
+            )
     apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
     if not advice.composed:
         return

@@ -1,0 +1,138 @@
+"""A workload's limits on p99 and durability: who is left out, and with which words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from sqlitmus.analysis import analyse, from_records
+from sqlitmus.analysis.data import RunData
+from sqlitmus.render.document.model import Table
+from sqlitmus.render.document.recommendation import section, sentences
+from sqlitmus.results.recommendation import Recommendation
+from tests.analysis.runs import Json, case, change, checks, noisy, plan, samples, written
+
+NAMES = ("node", "bun")
+WORKLOAD: Json = {
+    "file": "my.toml",
+    "database": "app.db",
+    "bytes": 1,
+    "page_size": 4096,
+    "encoding": "UTF-8",
+    "journal_mode": "wal",
+    "user_version": 0,
+    "tables": 1,
+    "schema_hash": "0",
+    "shares": {"read": 0.9, "write": 0.1},
+    "writing": ["write"],
+    "workers": 1,
+}
+
+
+def latency(position: int, p99_ns: float) -> Json:
+    figures = {"mean": p99_ns, "p50": p99_ns, "p99": p99_ns, "p999": p99_ns, "max": p99_ns}
+    told = {**figures, "buckets": [[900, 100]]}
+    return {"position": position, "loop_ns": 1.0, "operations": 10, "latencies": told}
+
+
+def run(
+    recorded: Mapping[str, float] | None = None, verify: list[Json] | None = None, **limits: Any
+) -> RunData:
+    """A run whose rounds at 2,000 queries a second have these p99, of runners that recorded any."""
+    cases = [
+        *(case(name, group="queries") for name in ("read", "write")),
+        case("mix", group="mix", axes={"workers": "1"}),
+        *([case("at-2000", group="latency")] if recorded is not None else []),
+    ]
+    paced = {"at-2000": 2000.0} if recorded is not None else {}
+    of = plan(NAMES, cases=cases, workload={**WORKLOAD, "paced": paced, "round": 10, **limits})
+    lines = samples(of, noisy())
+    details = [
+        latency(line["position"], 1e6 * recorded[line["runner"]])
+        for line in lines
+        if recorded and line.get("case") == "at-2000" and line["runner"] in recorded
+    ]
+    verified = checks(of) if verify is None else verify
+    return from_records(of, verified, written(lines), {"cores": "4"}, details=details)
+
+
+def advice(run: RunData) -> Recommendation:
+    (found_advice,) = [s for s in analyse(run).headline if isinstance(s, Recommendation)]
+    return found_advice
+
+
+def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
+    said = advice(run({"node": 12, "bun": 3}, p99_ms=5))
+    assert said.front == ["bun"]
+    text = " ".join(sentences(said))
+    assert (
+        "node is left out: its p99 of a round at 2,000 queries a second is 12.0\u202fms, the limit "
+        "5.00\u202fms." in text
+    )
+    (p99,) = said.latencies
+    assert p99.p99["bun"] is not None
+    assert p99.p99["bun"].value == 3e6
+
+
+def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
+    assert advice(run({"node": 12, "bun": 3}, p99_ms=20)).beyond == []
+    said = advice(run({"node": 12, "bun": 3}))
+    assert said.beyond == []
+    (table,) = [block for each in section(said) for block in each.blocks]
+    assert isinstance(table, Table)
+    assert [column.title for column in table.columns][
+        -1
+    ] == "p99 of a round at 2,000 queries a second"
+
+
+def test_who_has_no_p99_where_one_is_asked_for_is_left_out() -> None:
+    said = advice(run({"bun": 3}, p99_ms=5))
+    assert said.front == ["bun"]
+    assert (
+        "node is left out: its p99 of a round at 2,000 queries a second is not known, because it "
+        "gave no right answer there." in " ".join(sentences(said))
+    )
+
+
+def written_checks(**pragmas: Json) -> list[Json]:
+    """Verifications in which `write` and the mix read back what they wrote."""
+    verify = checks(plan(NAMES, cases=[case(name) for name in ("read", "write", "mix")]))
+    proof = {"rows": 1, "checksum": 1}
+    for name, of in pragmas.items():
+        for where in ("write", "mix"):
+            verify = change(verify, {"readback": proof, **of}, runner=name, case=where)
+    return verify
+
+
+SYNCS: Json = {"transactions": 10, "fdatasync": 0, "bytes": 41_000}
+
+
+@pytest.mark.parametrize(
+    ("limit", "node", "words"),
+    [
+        ("full", {"pragmas": {"synchronous": 1}}, "synchronous normal, the limit full"),
+        ("normal", {"pragmas": {"synchronous": 0}}, "synchronous off, the limit normal"),
+        ("normal", {"pragmas": {"synchronous": 1}}, None),
+        ("full", {"pragmas": {"synchronous": 3}}, None),
+        (
+            "full",
+            {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 0}},
+            "no sync a transaction, the limit full",
+        ),
+        ("full", {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 10}}, None),
+    ],
+)
+def test_a_limit_on_durability(limit: str, node: Json, words: str | None) -> None:
+    bun = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 10}}
+    said = advice(run(verify=written_checks(node=node, bun=bun), durability=limit))
+    told_words = [over.shown for over in said.beyond]
+    assert told_words == ([words] if words else [])
+    if words:
+        assert said.front == ["bun"]
+        assert f"node is left out: its durability is {words}." in " ".join(sentences(said))
+
+
+def test_what_nobody_syncs_needs_no_sync() -> None:
+    """Such as an update that finds no row."""
+    idle = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 0}}
+    assert advice(run(verify=written_checks(node=idle, bun=idle), durability="full")).beyond == []
