@@ -43,10 +43,14 @@ def _decision(advice: Recommendation) -> Iterator[str]:
 
 
 def _left_out(advice: Recommendation) -> Iterator[str]:
-    for over in advice.beyond:
-        yield f"{over.runner} is left out: its {_LIMITS[over.limit]} is {_amount(over)}."
+    yield from map(left_out, advice.beyond)
     if advice.absent:
         yield f"{listed(advice.absent)} did not answer the whole mix."
+
+
+def left_out(over: Beyond) -> str:
+    """Who exceeds which limit, and by what."""
+    return f"{over.runner} is left out: its {_LIMITS[over.limit]} is {_amount(over)}."
 
 
 def _amount(over: Beyond) -> str:
