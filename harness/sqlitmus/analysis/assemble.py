@@ -30,7 +30,7 @@ from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.work import alike
-from sqlitmus.catalog.presets import chosen
+from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.report import (
     VERSION,
@@ -59,7 +59,6 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     run cannot have.
     """
     plan = run.plan
-    decidable = _decidable(plan, weights)
     shown = _reference(plan, reference)
     names = [runner.name for runner in plan.runners]
     question = Question.of(plan)
@@ -119,8 +118,9 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
-    presets = chosen(weights, run.presets) if decidable else {}
-    weighed = choices(presets, runners, cases, pairs, ok, times[:, :-1], question, twin)
+    weighed = choices(
+        _presets(run, weights), runners, cases, pairs, ok, times[:, :-1], question, twin
+    )
     statements = [*filter(None, weighed[:1]), *statements]
     return Report(
         version=VERSION,
@@ -159,13 +159,15 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     )
 
 
-def _decidable(plan: Plan, weights: str | None) -> bool:
-    """Whether presets decide the run; raises UsageError for `weights` where they do not."""
-    decidable = plan.kind == "suite" and plan.workload is None
-    if weights is not None and not decidable:
+def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
+    """The presets that decide the run, `weights` first; UsageError for these where none do."""
+    plan = run.plan
+    if plan.kind == "suite" and plan.workload is None:
+        return chosen(weights, run.presets)
+    if weights is not None:
         what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")
-    return decidable
+    return {}
 
 
 def _title(plan: Plan, base: str) -> str:

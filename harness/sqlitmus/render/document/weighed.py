@@ -37,8 +37,9 @@ def sentences(choice: Choice, old: list[OldEngine]) -> list[str]:
 
 
 def mixed(shares: dict[str, float]) -> str:
-    """`60 % reads and 40 % lists`."""
-    return listed([f"{_whole(share)} {group}" for group, share in shares.items()])
+    """`60 % reads and 40 % lists`, the largest first."""
+    ordered = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    return listed([f"{_whole(share)} {group}" for group, share in ordered])
 
 
 def decision(choice: Choice) -> str:
