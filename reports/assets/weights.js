@@ -35,7 +35,7 @@ export function decide(of, shares, data, out = []) {
   const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
   const fit = names.map((_, r) => r).filter((r) => !gone.has(r));
   const value = (r) => used.reduce((sum, g) => sum + shares[g] * of.groups[g][3][r], 0);
-  const slower = (r, other) => side(data, table(r, other)) === "s";
+  const slower = (r, other) => sideOf(data, table(r, other)) === "s";
   const enough = of.blocks >= of.least;
   const many = fit.length > 1 && enough;
   const front = (many ? fit.filter((r) => !fit.some((other) => slower(r, other))) : []).sort(
@@ -65,7 +65,7 @@ function compared(of, shares, data) {
     }));
     const row = sessions.length > 1 ? combined(sessions) : sessions[0];
     if (!Number.isFinite(row.mean) || (sessions.length === 1 && row.count < 2)) continue;
-    const one = judged(row, guard, of, data);
+    const one = verdictOf(row, guard, of, data);
     if (used.length === 1 && of.groups[used[0]][1] === 1)
       one.verdict = both(data, one.verdict, single[used[0]]);
     rows.set(`${i},${j}`, one);
@@ -107,7 +107,7 @@ function guarded(of, shares) {
   return count >= of.least && Math.abs(mean) > half ? Math.abs(mean) + half : 0;
 }
 
-function judged({ mean, error, freedom, count }, guard, of, data) {
+function verdictOf({ mean, error, freedom, count }, guard, of, data) {
   if (count < of.least || !Number.isFinite(error))
     return { mean, low: Number.NaN, high: Number.NaN, verdict: "t" };
   const half = error * studentT(of.level, freedom, of.z);
@@ -128,7 +128,7 @@ function both(data, group, single) {
   return group === "F" || group === "S" ? single : group;
 }
 
-function side(data, row) {
+function sideOf(data, row) {
   return row && data.verdicts[row.verdict][2];
 }
 
@@ -140,7 +140,7 @@ function told(of, shares, data, table, front, fit) {
       shares.map((_, h) => (h === g ? 1 : 0)),
       data,
     );
-    const faster = (a, b) => side(data, alone(a, b)) === "f";
+    const faster = (a, b) => sideOf(data, alone(a, b)) === "f";
     if (front.length > 1) {
       const ahead = front.filter((a) => front.every((b) => a === b || faster(a, b)));
       return ahead.map((a) => [group, a, null, null]);
@@ -166,12 +166,12 @@ function crossing(total, part, share) {
 }
 
 /** A row as a ratio with its bounds. */
-export function triple({ mean, low, high }) {
+export function bounded({ mean, low, high }) {
   return [mean, low, high].map((x) => (Number.isFinite(x) ? Math.exp(x) : null));
 }
 
 function said(row) {
-  const [text, bounds] = ratio(triple(row));
+  const [text, bounds] = ratio(bounded(row));
   return `${text} ${bounds || "(no interval)"}`;
 }
 
@@ -179,7 +179,7 @@ function said(row) {
 export function sentences(of, found, data) {
   const { names, table, front, others, absent, changes, shares } = found;
   const base = names[front[0]];
-  const apart = others.filter((r) => /[fs]/.test(side(data, table(r, front[0]))));
+  const apart = others.filter((r) => /[fs]/.test(sideOf(data, table(r, front[0]))));
   const rest = others.filter((r) => !apart.includes(r)).map((r) => names[r]);
   const weights = shares
     .flatMap((w, g) => (w > 0 ? [[w, of.groups[g][0]]] : []))

@@ -41,7 +41,7 @@ def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str
         "given[1].map((weights) => { const [data, of] = [given[0], given[0].weighing];"
         " const made = decide(of, sharesOf(of, weights), data);"
         " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
-        " [made.names[r], triple(made.table(r, made.front[0]))])}; })"
+        " [made.names[r], bounded(made.table(r, made.front[0]))])}; })"
     )
     modules = "format student weights"
     return cast("list[dict[str, Any]]", run(modules, code, [data, asked]))
@@ -101,6 +101,17 @@ def test_quantiles_are_alike() -> None:
     found = run("student", "given.map(([level, f, z]) => studentT(level, f, z))", given)
     expected = np.concatenate([student_t(level, freedoms) for level in levels_])
     assert found == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_weights_are_kept_in_the_address_and_others_are_named() -> None:
+    of = CASES[0][0]
+    shown = page(of, *of.decided())
+    shown["weighing"]["presets"] = [{"name": "reading", "weights": {"reads": 1.0}}]
+    code = "given[1].map((text) => weightsOf(given[0].weighing, text))"
+    asked = ["", "reading", "reads:30~writes:70", "raeds:1", "reads:0", "reads:1e3", "reads", "x"]
+    found = run("format student weights svg decide", code, [shown, asked])
+    first = {"reads": 1.0}
+    assert found == [first, first, {"reads": 30, "writes": 70}, None, None, None, None, None]
 
 
 def test_no_weight_at_all_is_no_decision() -> None:
