@@ -2,6 +2,7 @@
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { drawPlots, light, paintCase } from "./cases.js";
+import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { paint, sentence, sort } from "./matrix.js";
 import { defaults, read, write } from "./state.js";
@@ -17,6 +18,7 @@ const values = (id) => [...($(id)?.querySelectorAll("button") ?? [])].map((one) 
 const choices = {
   ref: [...($("ref")?.options ?? [])].map((one) => one.value),
   case: data.cases.map((item) => item.id),
+  weights: (text) => weightsOf(data.weighing, text) != null,
   sort: ["case", ...names],
   group: values("chips-group"),
   profile: values("chips-profile"),
@@ -47,6 +49,7 @@ function render() {
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     explain();
   }
+  paintDecision(data, state.weights, keyOf);
   if (grid) sort(grid, data, state);
   selected = select(data, state);
   show(selected);
@@ -251,6 +254,7 @@ function wireKeys() {
 }
 
 wireControls();
+wireDecision(data, change);
 if (grid) wireGrid();
 wireLinks();
 stayInFrame();

@@ -20,6 +20,7 @@ export function defaults(data) {
     q: "",
     sort: "",
     case: "",
+    weights: "",
     decided: false,
     group: [],
     profile: [],
@@ -41,6 +42,7 @@ export function read(hash, data, choices) {
     else if (
       (key === "ref" && choices.ref.includes(value)) ||
       (key === "case" && choices.case.includes(value)) ||
+      (key === "weights" && choices.weights(value)) ||
       (key === "sort" && choices.sort.includes(value.replace(/^-/, ""))) ||
       TEXTS[key]?.includes(value)
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.cells import build_cells
+from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
@@ -30,6 +31,7 @@ from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.work import alike
+from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.report import (
     VERSION,
@@ -49,11 +51,13 @@ from sqlitmus.vocabulary.terms import Grade, RunKind
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
-def analyse(run: RunData, reference: str | None = None) -> Report:
+def analyse(run: RunData, reference: str | None = None, weights: str | None = None) -> Report:
     """Everything the report shows, from the samples of `run`.
 
     `reference` is the runner that the report shows the others against at first; None takes the
-    plan's. Raises UsageError if it is no runner of the run that took part.
+    plan's. `weights` names the preset that stands in front, or is weights of groups such as
+    `reads=3,writes=1`. Raises UsageError for a runner that took no part, and for weights that the
+    run cannot have.
     """
     plan = run.plan
     shown = _reference(plan, reference)
@@ -66,7 +70,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     canaries: list[Comparison | None] = [None] * len(plan.cases)
     grades = None
     guards: dict[str, float] = {}
-    twins = plan.twins()
+    twin, twins = None, plan.twins()
     if twins is not None:
         twin = compare_canary(times, twins, question)
         grades = noise(twin, typical_errors(times, names, question))
@@ -118,6 +122,10 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
+    weighed = choices(
+        _presets(run, weights), runners, cases, pairs, ok, times[:, :-1], question, twin
+    )
+    statements = [*filter(None, weighed[:1]), *statements]
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -151,7 +159,19 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         method=method(plan),
         rerun=plan.rerun,
         claims=published,
+        weighing=weighed[1],
     )
+
+
+def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
+    """The presets that decide the run, `weights` first; UsageError for these where none do."""
+    plan = run.plan
+    if plan.kind == "suite" and plan.workload is None:
+        return chosen(weights, run.presets)
+    if weights is not None:
+        what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
+        raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")
+    return {}
 
 
 def _title(plan: Plan, base: str) -> str:

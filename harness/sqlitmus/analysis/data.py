@@ -6,7 +6,7 @@ a bad sample never does: it marks its cell instead, so that one cell cannot hide
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -18,6 +18,7 @@ from sqlitmus.analysis.selftest import Tested, of_run
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import PlannedWorkload, Shard
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.report import SelfTest
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
@@ -193,7 +194,8 @@ class Gated(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunData:
-    """A run directory in memory. `checks` is keyed by (case id, runner name)."""
+    """A run directory in memory. `checks` is keyed by (case id, runner name); `presets` are by what
+    weights it is decided."""
 
     plan: Plan
     checks: dict[tuple[str, str], Check]
@@ -204,6 +206,7 @@ class RunData:
     truncated: bool = False
     details: Details | None = None
     gate: Sequence[str] = ()
+    presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
 
 
 def from_records(

@@ -1,10 +1,12 @@
 """A run directory → `RunData`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from sqlitmus.analysis.data import RunData, from_records
+from sqlitmus.catalog import presets
 from sqlitmus.machine import plainfiles
 from sqlitmus.run import folder
 from sqlitmus.run.records import RunDataError, cut_off, document, lines, optional
@@ -15,7 +17,7 @@ def load(directory: Path) -> RunData:
 
     A last line without a line end was cut off by a kill: it is left out and noted. Any other line
     that is not JSON raises RunDataError, as does a missing plan; UsageError is raised for what is
-    no regular file, or too large.
+    no regular file, or too large, and for faults in the presets of the catalogue.
     """
     folder.check(directory)
     samples, details = directory / "samples.jsonl", directory / "details.jsonl"
@@ -23,7 +25,7 @@ def load(directory: Path) -> RunData:
         plan = document(directory / "plan.json")
     except FileNotFoundError as error:
         raise RunDataError(f"{error.filename}: cannot be read: {error.strerror}") from error
-    return from_records(
+    run = from_records(
         plan,
         _records(directory / "verify.jsonl"),
         _records(samples, numbers=False),
@@ -35,6 +37,7 @@ def load(directory: Path) -> RunData:
         gate=optional(directory / "gate.json") or None,
         looks=_records(directory / "looks.jsonl"),
     )
+    return replace(run, presets=presets.load())
 
 
 def _records(file: Path, *, numbers: bool = True) -> Iterator[object]:

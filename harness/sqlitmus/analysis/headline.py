@@ -17,10 +17,9 @@ from sqlitmus.results.notices import CanarySummary
 from sqlitmus.results.report import Case, Comparison, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary.terms import CONTROLS
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
-# Scenarios bound by SQLite itself: there to check the method, not to choose a runtime by.
-_CONTROLS = "controls"
 _ALPHA = 0.05
 _SUSPICIOUS = 0.01
 
@@ -38,7 +37,7 @@ def headline(
     if blocks < MIN_BLOCKS:
         statements.append(FewBlocks(blocks, MIN_BLOCKS))
     for group in dict.fromkeys(case.group for case in cases):
-        if group != _CONTROLS and blocks >= MIN_BLOCKS:
+        if group != CONTROLS and blocks >= MIN_BLOCKS:
             mine = [s for s in standings if s.group == group]
             order = leads(group, runners, mine, reference, margin)
             statements += [order] if order else []

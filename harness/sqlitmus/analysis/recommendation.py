@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from sqlitmus.analysis.ahead import alike, front_of
 from sqlitmus.analysis.data import Plan
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
 from sqlitmus.results.estimate import Interval
@@ -27,7 +28,6 @@ MIX = "mix"
 START = "start-up"
 _MB = 2**20
 _FASTER = [verdict for verdict in Verdict if verdict.side == "faster"]
-_SLOWER = [verdict for verdict in Verdict if verdict.side == "slower"]
 
 
 def recommend(
@@ -67,17 +67,11 @@ def recommend(
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
     family = _Family.of(pairs, numbers, fit, question, guard)
     table = family.table(places[decisive.id])
-    front = [
-        name
-        for name in fit
-        if not any(table[name, other].verdict in _SLOWER for other in fit if (name, other) in table)
-    ]
+    front = front_of(table, fit, lambda name: _value(decisive, name))
     lead = min(front or fit, key=lambda name: _value(decisive, name), default=None)
-    front.sort(key=lambda name: _value(decisive, name))
     others = [
         table[name, lead] for name in fit if lead and name not in front and (name, lead) in table
     ]
-    tied = [(a, b) for a in front for b in front if a != b]
     changes: list[Change] = []
     if len(front) == 1:
         medians = np.array(
@@ -95,8 +89,7 @@ def recommend(
         shares=dict(workload.shares),
         workers=workload.workers,
         front=front,
-        alike=bool(tied)
-        and all(p in table and table[p].verdict is Verdict.EQUIVALENT for p in tied),
+        alike=alike(table, front),
         others=sorted(others, key=lambda other: other.ratio.value),
         beyond=beyond,
         absent=[name for name in choices if name not in answered and _present(plan, name)],

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
+from sqlitmus.catalog import presets
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import Role, Scheme
+from sqlitmus.vocabulary.terms import CONTROLS, Role, Scheme
 
 M = TypeVar("M", bound=Model)
 
@@ -380,7 +381,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
-        if file.name not in ("profiles.toml", "suites.toml", "modes.toml"):
+        if file.name not in ("profiles.toml", "suites.toml", "modes.toml", "presets.toml"):
             for name, value in _toml(file).items():
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
@@ -398,6 +399,8 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
             starters[runner.name] = runner
             folders[runner.name] = file.parent
     _cross_check(by_name, profiles, suites, modes, sets, scenarios)
+    if (weights := scenarios / "presets.toml").exists():
+        presets.read(weights, groups(by_name.values()))
     return Catalog(
         scenarios=by_name,
         profiles=profiles,
@@ -407,6 +410,11 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
         runners=starters,
         folders=folders,
     )
+
+
+def groups(scenarios: Iterable[Scenario]) -> list[str]:
+    """The groups of `scenarios` that may have a weight in a decision."""
+    return [each for each in dict.fromkeys(s.group for s in scenarios) if each != CONTROLS]
 
 
 def _inherited(file: Path) -> Path:

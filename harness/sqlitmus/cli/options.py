@@ -60,6 +60,13 @@ Format = Annotated[
     typer.Option("--format", help="What stdout gets: text, md, html, json, node or node-csv."),
 ]
 Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRESET",
+        help="Decide by this preset first, or by weights of groups such as reads=3,writes=1.",
+    ),
+]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from sqlitmus.cli.options import Weights
 from sqlitmus.cli.output import check_format, save, warn, write
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -43,6 +44,7 @@ def report(
     machine: Annotated[
         str | None, typer.Option(help="Of a merged run: this machine's own report.")
     ] = None,
+    weights: Weights = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
     from sqlitmus.machine import plainfiles
@@ -53,6 +55,8 @@ def report(
     check_format(format_)
     directory = run or store.latest(paths.RESULTS)
     if is_merged(directory):
+        if weights is not None:
+            raise UsageError(f"--weights {weights!r}: {directory} is a merged run; name one run")
         page = directory / _page(machine)
         plainfiles.size(page)  # refused before anything is read
         text = _merged(directory, machine, format_, reference)
@@ -61,7 +65,7 @@ def report(
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
         page = directory / _page(None)
-        text = text_of(_analysed(directory, reference), format_)
+        text = text_of(_analysed(directory, reference, weights), format_)
     if output is None and format_ == "html":
         save(text, page)
         warn(f"{page}")
@@ -77,10 +81,14 @@ def _page(machine: str | None) -> str:
     return f"{name}.html"
 
 
-def _analysed(directory: Path, reference: str | None) -> "Report":
+def _analysed(directory: Path, reference: str | None, weights: str | None = None) -> "Report":
     from sqlitmus.analysis import analyse, load
+    from sqlitmus.catalog import presets
 
-    return analyse(load(directory), reference)
+    run = load(directory)
+    if weights is not None:
+        presets.chosen(weights, run.presets, {case.group for case in run.plan.cases})
+    return analyse(run, reference, weights)
 
 
 def _merged(directory: Path, machine: str | None, format_: str, reference: str | None) -> str:
@@ -181,9 +189,9 @@ def save_reports(report: "Report", directory: Path) -> None:
     save(text_of(report, "html"), directory / "report.html")
 
 
-def render_into(directory: Path, progress: "Progress") -> None:
+def render_into(directory: Path, progress: "Progress", weights: str | None = None) -> None:
     """Write both into the run directory and print the terminal summary."""
-    report = _analysed(directory, None)
+    report = _analysed(directory, None, weights)
     save_reports(report, directory)
     sys.stdout.write(text_of(report, "text"))
     progress.say(f"report: {directory / 'report.html'}")

@@ -24,13 +24,14 @@ from sqlitmus.cli.options import (
     TimeBudget,
     Timeout,
     Wait,
+    Weights,
     check_label,
     scheme,
     seconds,
 )
 from sqlitmus.cli.output import interrupted, reporting
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit
+from sqlitmus.vocabulary.errors import Exit, UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -73,6 +74,7 @@ def run(
         str,
         typer.Option(help="Name of this machine in merged reports, such as linux-x64."),
     ] = "",
+    weights: Weights = None,
     fresh: Fresh = False,
     wait: Wait = False,
     resume: Annotated[
@@ -84,7 +86,7 @@ def run(
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.looks import settled
-    from sqlitmus.catalog import definitions, shards
+    from sqlitmus.catalog import definitions, presets, shards
     from sqlitmus.cli import builds
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
@@ -121,7 +123,10 @@ def run(
     check_label(label)
     check_label(machine, "--machine")
     catalog, tools = definitions.load(), paths.tools()
+    presets.chosen(weights, presets.load(), definitions.groups(catalog.scenarios.values()))
     planned = RunDirectory.open(resume).plan() if resume else None
+    if weights and planned and (planned.kind != "suite" or planned.workload):
+        raise UsageError(f"--weights {weights!r}: only the run of a suite has them")
     if resume and planned and planned.kind == "compare":
         done = comparison.resume(resume, options, catalog, tools, progress, force=force)
         finish(done, progress)
@@ -145,5 +150,5 @@ def run(
         interrupted(ended.directory, progress)
     elif ended.directory:
         with reporting(ended.directory):
-            render_into(ended.directory, progress)
+            render_into(ended.directory, progress, weights)
     raise typer.Exit(ended.exit)

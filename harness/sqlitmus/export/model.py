@@ -106,11 +106,28 @@ class Machine(Model):
     facts: dict[str, str]
 
 
+class Recommendation(Model):
+    """The decision on a run of a suite by a preset, or on a workload, whose `preset` is None.
+
+    `weights` are the groups' shares, or the queries'. Of those who keep to the limits, nobody is
+    shown to be faster than `front`: it holds who takes the least time, or who are not told apart;
+    nobody where nobody is ranked. `text` is what the report says.
+    """
+
+    machine: str
+    run: str
+    preset: str | None
+    weights: dict[str, float]
+    front: list[str]
+    text: Text
+
+
 class Export(Model):
     """Machines in the order of the report, and all rows: by machine, then case, then runner.
 
-    `claims` are the rows of published claims, whose cells are among the rows. `sqlitmus` is the
-    version that exports.
+    `claims` are the rows of published claims, whose cells are among the rows. `recommendations` are
+    those of each machine, the one that stands first in its report first. `sqlitmus` is the version
+    that exports.
     """
 
     schema_version: Literal[1]
@@ -118,6 +135,7 @@ class Export(Model):
     machines: list[Machine]
     rows: list[SerializeAsAny[Row]]
     claims: list[ClaimRow] = []
+    recommendations: list[Recommendation] = []
 
 
 def row_model() -> type[Row]:

@@ -4,8 +4,18 @@ from collections.abc import Iterator, Sequence
 
 from sqlitmus import __version__
 from sqlitmus.export import claimed
-from sqlitmus.export.model import Export, Machine, Row, export_model, row_model
+from sqlitmus.export.model import (
+    Export,
+    Machine,
+    Recommendation,
+    Row,
+    export_model,
+    row_model,
+)
+from sqlitmus.render.document import recommendation, weighed
+from sqlitmus.results.recommendation import Recommendation as Decided
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
+from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary import figures
 
 VERSION = 1
@@ -20,6 +30,7 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
         machines=[machine(name, report) for name, report in reports],
         rows=[row for name, report in reports for row in rows(name, report)],
         claims=[row for name, report in reports for row in claimed.rows(name, report)],
+        recommendations=[row for name, report in reports for row in recommended(name, report)],
     )
 
 
@@ -43,6 +54,30 @@ def machine(name: str, report: Report) -> Machine:
         grade=report.noise.grade,
         facts=report.machine,
     )
+
+
+def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
+    """A row per decision of a report."""
+    for statement in report.headline:
+        if isinstance(statement, Weighed):
+            for choice in statement.choices:
+                yield Recommendation(
+                    machine=machine,
+                    run=report.run,
+                    preset=choice.preset,
+                    weights=choice.shares,
+                    front=choice.front,
+                    text=" ".join(weighed.sentences(choice, statement.old)),
+                )
+        elif isinstance(statement, Decided):
+            yield Recommendation(
+                machine=machine,
+                run=report.run,
+                preset=None,
+                weights=statement.shares,
+                front=statement.front,
+                text=" ".join(recommendation.sentences(statement)),
+            )
 
 
 def rows(machine: str, report: Report) -> Iterator[Row]:

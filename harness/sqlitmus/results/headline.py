@@ -7,6 +7,7 @@ from pydantic import Field
 
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.terms import HoldsWord
 from sqlitmus.vocabulary.verdicts import Side, Verdict
@@ -154,6 +155,7 @@ Statement = Annotated[
     | Agreed
     | Contradicted
     | Recorded
-    | Recommendation,
+    | Recommendation
+    | Weighed,
     Field(discriminator="kind"),
 ]

@@ -74,6 +74,17 @@ def together(
         ends = logs.interval(1 - alpha * each / max(int(testable.sum()), 1))
         rows = testable & (shares == each)
         low[rows], high[rows] = (end[rows] for end in ends)
+    return _told(low, high, margin, guard, testable)
+
+
+def at_level(logs: TrimmedMeans, margin: float, guard: Array | float, level: float) -> Together:
+    """The same where each interval has the coverage `level`, whatever family that comes from."""
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    low, high = (np.where(testable, end, np.nan) for end in logs.interval(level))
+    return _told(low, high, margin, guard, testable)
+
+
+def _told(low: Array, high: Array, margin: float, guard: Array | float, testable: Rows) -> Together:
     near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
     differs, limit = (near > guard) & (near > 0), np.log1p(margin)
     within = (np.fmax(-low, high) < limit) & (np.asarray(guard) == 0)

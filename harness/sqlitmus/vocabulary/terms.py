@@ -4,6 +4,8 @@ from typing import Literal
 
 RunKind = Literal["suite", "compare", "claims"]
 Role = Literal["runner", "floor", "oracle", "variant"]
+# The group of scenarios bound by SQLite itself: there to check the method, not to choose by.
+CONTROLS = "controls"
 CaseMetric = Literal["cold", "steady"]
 # What became of an invocation; a cell may also be missing, because its runner is not installed.
 Outcome = Literal["ok", "unsupported", "wrong", "failed"]

@@ -48,3 +48,32 @@ def test_modes_profiles_and_suites_are_inherited(bare: Clone) -> None:
 def test_an_inherited_suite_has_the_scenarios_that_are_there(bare: Clone) -> None:
     done = bare.sqlitmus("verify", "--suite", "smoke", "--size", "s")
     assert done.out.splitlines() == ["ok           mine/a", "ok           mine/python"]
+
+
+PRESET = '[mine]\ntitle = "mine"\nsummary = "all of it"\nweights = { %s = 1 }\n'
+
+
+def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
+    bare.runner("b")
+    bare.write("scenarios/presets.toml", PRESET % "mine")
+    done = bare.sqlitmus("run", *CASE, "--mode", "smoke")
+    assert done.code == 0, done.err
+    assert "For mine (a geometric mean of 100 % mine): nobody is ranked; the run has 1" in done.out
+
+
+def test_a_preset_of_a_group_that_is_not_there_is_refused(bare: Clone) -> None:
+    bare.write("scenarios/presets.toml", PRESET % "yours")
+    done = bare.sqlitmus("run", *CASE, "--mode", "smoke")
+    assert done.code == 2
+    assert "presets.toml:4: mine.weights.yours: there is no group 'yours'" in done.err
+
+
+def test_weights_on_the_command_line_stand_in_front(bare: Clone) -> None:
+    bare.runner("b")
+    done = bare.sqlitmus("run", *CASE, "--mode", "smoke", "--weights", "mine=2")
+    assert done.code == 0, done.err
+    assert "For your weights (a geometric mean of 100 % mine): nobody is ranked" in done.out
+    done = bare.sqlitmus("report", "--format", "md", "--out", "-")
+    assert "this run has no cases of reads, lists and writes, so nobody is ranked." in done.out
+    done = bare.sqlitmus("report", "--weights", "yours=1")
+    assert (done.code, "there is no group 'yours'" in done.err) == (2, True)

@@ -50,11 +50,15 @@ def _decision(advice: Recommendation) -> Iterator[str]:
 
 def _left_out(advice: Recommendation) -> Iterator[str]:
     timed = {latency.case: latency for latency in advice.latencies}
-    for over in advice.beyond:
-        at = _at(timed[over.case]) if over.case in timed else ""
-        yield f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
+    yield from (left_out(over, timed.get(over.case)) for over in advice.beyond)
     if advice.absent:
         yield f"{listed(advice.absent)} did not answer the whole mix."
+
+
+def left_out(over: Beyond, timed: Latency | None = None) -> str:
+    """Who exceeds which limit, and by what."""
+    at = _at(timed) if timed else ""
+    return f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
 
 
 def _at(latency: Latency) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import recommendation
+from sqlitmus.render.document import recommendation, weighed
 from sqlitmus.render.document.order import capital, leads, ratio
 from sqlitmus.results.headline import (
     Agreed,
@@ -21,6 +21,7 @@ from sqlitmus.results.headline import (
 )
 from sqlitmus.results.notices import CanarySummary, Noise, Notice, NoticeKind
 from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import by_value, counted, listed, some
 from sqlitmus.vocabulary.terms import Grade, HoldsWord
@@ -49,7 +50,7 @@ def ended(text: str) -> str:
     return text.rstrip(".") + "."
 
 
-def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per kind
+def statement(said: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
     """One sentence of a headline."""
     match said:
         case Broken():
@@ -85,6 +86,8 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
             return said.text
         case Recommendation():
             return " ".join(recommendation.sentences(said))
+        case Weighed():
+            return weighed.text(said)
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:

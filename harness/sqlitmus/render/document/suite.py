@@ -1,11 +1,16 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
-from sqlitmus.render.document import cells, parts, recommendation, symbols
+from typing import TypeVar
+
+from sqlitmus.render.document import cells, parts, recommendation, symbols, weighed
 from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
 from sqlitmus.render.document.naming import heads
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Report
+from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.nouns import counted
+
+Said = TypeVar("Said", Recommendation, Weighed)
 
 
 def build(report: Report) -> Document:
@@ -14,13 +19,18 @@ def build(report: Report) -> Document:
     return parts.document(
         report,
         [("", size), ("reference", report.reference)],
-        [*recommendation.section(_advice(report)), *_summary(report), matrix(report)],
+        [
+            *recommendation.section(_said(report, Recommendation)),
+            *_summary(report),
+            matrix(report),
+            *weighed.section(_said(report, Weighed)),
+        ],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )
 
 
-def _advice(report: Report) -> Recommendation | None:
-    return next((each for each in report.headline if isinstance(each, Recommendation)), None)
+def _said(report: Report, kind: type[Said]) -> Said | None:
+    return next((each for each in report.headline if isinstance(each, kind)), None)
 
 
 def _summary(report: Report) -> list[Section]:

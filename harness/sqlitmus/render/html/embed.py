@@ -15,6 +15,7 @@ from typing import Any
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.sections import COUNTS
+from sqlitmus.render.html.weights import weighing_data
 from sqlitmus.results.report import Case, Cell, Comparisons, Interval, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -64,6 +65,7 @@ def page_data(report: Report) -> dict[str, Any]:
         "counts": COUNTS,
         "standings": standings(report, index),
         "cases": [case_data(case, index) for case in report.cases],
+        "weighing": weighing_data(report, index),
     }
 
 

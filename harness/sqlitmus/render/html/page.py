@@ -20,6 +20,7 @@ from sqlitmus.render.html import (
     sections,
     threads,
     view,
+    weights,
 )
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
@@ -53,6 +54,7 @@ def render(report: Report) -> str:
             groups=view.group_views(report),
             profiles=sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
             summary=sections.summary(report),
+            deciding=weights.deciding(report),
             noise=noise.noise(report),
             correction=words.correction(report),
             together=words.TOGETHER,

@@ -1,0 +1,228 @@
+"""The decision by each preset: who keeps to its limits, who is ahead, and what would change it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlitmus.analysis.ahead import Table, alike, front_of
+from sqlitmus.analysis.pairs import Pairs, Question
+from sqlitmus.analysis.standings import common_set
+from sqlitmus.analysis.weighing import Groups, beside, decide, grouped, packed
+from sqlitmus.catalog.presets import OWN, Preset
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.recommendation import Beside, Beyond, Change
+from sqlitmus.results.report import Case, Runner
+from sqlitmus.results.weighed import Choice, OldEngine, Weighed, Weighing
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.vocabulary.terms import CONTROLS
+
+START = "start-up"
+_MB = 2**20
+# Minor versions of SQLite; some three come out in a year.
+_YEARS_OLDER = 9
+
+
+def choices(
+    presets: Mapping[str, Preset],
+    runners: Sequence[Runner],
+    cases: Sequence[Case],
+    pairs: Pairs,
+    ok: NDArray[np.bool_],
+    times: Array,
+    question: Question,
+    canary: Pairs | None,
+) -> tuple[Weighed | None, Weighing | None]:
+    """The decisions by `presets`, and what other weights' are made of; None for both where no two
+    runners to choose from were measured, and without presets.
+
+    `ok` is cases x runners, `times` is cases x runners x blocks.
+    """
+    of = np.array([case.group for case in cases])
+    commons = {g: common_set(ok, of == g) for g in dict.fromkeys(of.tolist()) if g != CONTROLS}
+    measured = {group: common for group, common in commons.items() if common.taken.any()}
+    names = [r.name for r in runners if r.role == "runner" and r.missing is None]
+    if len(names) < 2 or not measured or not presets:
+        return None, None
+    groups = grouped(pairs, measured, names, times, question, canary)
+    usable = {n: p for n, p in presets.items() if set(p.weights) <= set(measured)}
+    unit = np.eye(len(groups.order))
+    weights = [groups.shares(p.shares) for n, p in usable.items() if n != OWN]
+    # what would change a decision is read off the groups, so they are of the family
+    decided = decide(groups, [*weights, *unit])
+    start = [_start(cases, name) for name in names]
+    tables = dict(zip([n for n in usable if n != OWN], decided.tables, strict=False))
+    means = dict(zip([n for n in usable if n != OWN], decided.means, strict=False))
+    parts = packed(groups, decided, cases, start)
+    if OWN in usable:
+        mine = decide(groups, [groups.shares(usable[OWN].shares)], decided.level)
+        tables[OWN], means[OWN] = mine.tables[0], mine.means[0]
+    alone = decided.tables[len(weights) :], decided.means[len(weights) :]
+    made: list[Choice] = []
+    for name, preset in presets.items():
+        lacking = [group for group in preset.weights if group not in measured]
+        choice = Choice(name, preset.title, preset.summary, preset.shares, lacking,
+                        blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
+        if not lacking:
+            choice = _decided(
+                choice, preset, groups, tables[name], means[name], alone, cases, start
+            )
+        made.append(choice)
+    return Weighed(made, list(old_engines([r for r in runners if r.name in names]))), parts
+
+
+def _decided(
+    choice: Choice,
+    preset: Preset,
+    groups: Groups,
+    table: Table,
+    mean: Array,
+    alone: tuple[Sequence[Table], Array],
+    cases: Sequence[Case],
+    start: Sequence[float | None],
+) -> Choice:
+    used = [place for place, group in enumerate(groups.order) if group in preset.weights]
+    absent = {
+        name: [groups.order[place] for place in used if not groups.members[place, number]]
+        for number, name in enumerate(groups.names)
+        if not groups.members[used, number].all()
+    }
+    answered = [name for name in groups.names if name not in absent]
+    parts = [(preset.shares[groups.order[p]], [cases[n] for n in groups.taken[p]]) for p in used]
+    costs = [_beside(name, parts, start[groups.names.index(name)]) for name in answered]
+    beyond = [over for cost in costs for over in _beyond(cost, preset)]
+    out = {over.runner for over in beyond}
+    fit = [name for name in answered if name not in out]
+    values = {c.runner: c.time.value if c.time else float("inf") for c in costs}
+    front = front_of(table, fit, values.__getitem__)
+    others = [table[n, front[0]] for n in fit if n not in front and (n, front[0]) in table]
+    if choice.blocks < MIN_BLOCKS or len(fit) < 2:
+        return replace(choice, front=front if len(fit) < 2 else [], beyond=beyond, absent=absent,
+                       beside=costs)  # fmt: skip
+    if len(front) == 1:
+        changes = list(_changes(groups, preset, mean, alone, front[0], fit))
+    else:
+        changes = list(_telling(groups, alone[0], front))
+    return replace(
+        choice,
+        front=front,
+        alike=alike(table, front),
+        others=sorted(others, key=lambda other: other.ratio.value),
+        beyond=beyond,
+        absent=absent,
+        changes=changes,
+        beside=costs,
+    )
+
+
+def _changes(
+    groups: Groups,
+    preset: Preset,
+    mean: Array,
+    alone: tuple[Sequence[Table], Array],
+    lead: str,
+    fit: Sequence[str],
+) -> Iterator[Change]:
+    """For each group that others are shown to be ahead in: who needs the least weight of it."""
+    for place, group in enumerate(groups.order):
+        share, table = preset.shares.get(group, 0.0), alone[0][place]
+        nearest: Change | None = None
+        for k, pair in enumerate(groups.pairs):
+            if lead not in pair or not set(pair) <= set(fit):
+                continue
+            (other,) = set(pair) - {lead}
+            if (other, lead) not in table or table[other, lead].verdict.side != "faster":
+                continue
+            sign = 1 if pair[0] == other else -1
+            at = crossing(sign * float(mean[k]), sign * float(alone[1][place, k]), share)
+            if at and (nearest is None or at < (nearest.share or 1)):
+                nearest = Change(group, other, table[other, lead].ratio, at)
+        if nearest:
+            yield nearest
+
+
+def _telling(groups: Groups, alone: Sequence[Table], front: Sequence[str]) -> Iterator[Change]:
+    """Each group by which one of `front` is shown to be ahead of all others in front."""
+    for group, table in zip(groups.order, alone, strict=True):
+        for name in front:
+            over = [table.get((name, other)) for other in front if other != name]
+            if all(each and each.verdict.side == "faster" for each in over):
+                nearest = max((each.ratio for each in over if each), key=lambda ratio: ratio.value)
+                yield Change(group, name, nearest)
+
+
+def crossing(whole: float, part: float, share: float) -> float | None:
+    """The share of a group at which two runners come out equal, the other groups keeping their
+    proportions; None where that is not above its present `share`.
+
+    `whole` is the log ratio by the present shares, `part` that of the group alone.
+    """
+    if share >= 1:
+        return None
+    rest = (whole - share * part) / (1 - share)
+    at = rest / (rest - part) if rest > part else float("nan")
+    return at if share < at < 1 else None
+
+
+def _beside(
+    name: str, parts: Sequence[tuple[float, Sequence[Case]]], start: float | None
+) -> Beside:
+    """What a runner costs by the shares of groups: weighted geometric means, the most memory."""
+    each = [(share, *beside(cases, name)) for share, cases in parts]
+    time, cpu = (
+        exp(sum(share * value for share, value in logs if value is not None))
+        if all(value is not None for _, value in logs)
+        else None
+        for logs in ([(s, t) for s, t, _, _ in each], [(s, c) for s, _, c, _ in each])
+    )
+    memory = [value for *_, value in each if value is not None]
+    return Beside(
+        name,
+        None if time is None else Interval(time, None, None),
+        cpu,
+        max(memory, default=None),
+        start,
+    )
+
+
+def _beyond(cost: Beside, preset: Preset) -> Iterator[Beyond]:
+    if preset.memory_mib and cost.memory and cost.memory > preset.memory_mib * _MB:
+        yield Beyond(cost.runner, "memory", cost.memory, preset.memory_mib * _MB)
+    if preset.start_ms and cost.start and cost.start > preset.start_ms * 1e6:
+        yield Beyond(cost.runner, "start-up", cost.start, preset.start_ms * 1e6)
+
+
+def _start(cases: Sequence[Case], name: str) -> float | None:
+    """A runner's longest time from start to first answer."""
+    times = [
+        cell.time.value
+        for case in cases
+        if case.group == START
+        for cell in case.cells
+        if cell.runner == name and cell.time
+    ]
+    return max(times, default=None)
+
+
+def old_engines(runners: Sequence[Runner]) -> Iterator[OldEngine]:
+    """Whose SQLite is years older than the newest among `runners`."""
+    versions = {
+        runner.name: (_minor(runner.sqlite_version), runner.sqlite_version)
+        for runner in runners
+        if runner.sqlite_version
+    }
+    if not versions:
+        return
+    newest, text = max(versions.values())
+    for name, (minor, version) in versions.items():
+        if newest - minor >= _YEARS_OLDER:
+            yield OldEngine(name, version, text)
+
+
+def _minor(version: str) -> int:
+    """3.35.5 as 35; every SQLite of the last twenty years is a 3."""
+    parts = version.split(".")
+    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0

@@ -1,0 +1,231 @@
+"""What weighted means over groups of cases are made of, for the presets and for any weights."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlitmus.analysis.ahead import Table, tabled
+from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
+from sqlitmus.analysis.standings import CommonSet
+from sqlitmus.results.report import Case
+from sqlitmus.results.weighed import GroupParts, PairParts, Weighing
+from sqlitmus.stats.distributions import normal
+from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.groups import at_level, capped
+from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts
+from sqlitmus.stats.weights import Parts, parts, weighed, weighed_guard
+from sqlitmus.vocabulary.verdicts import Verdict
+
+_NONE = Verdict.NOT_TESTABLE.code
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups that may have a weight, over all pairs of the runners to choose from.
+
+    `names` are these runners and `pairs` are (runner, reference); `of` has a row per pair and
+    session; `single` is pairs x groups, the code of the verdict on the case of a group of one; the
+    rows of `canary` are groups. `share` is that of the error which may be spent.
+    """
+
+    order: list[str]
+    names: list[str]
+    pairs: list[tuple[str, str]]
+    of: Parts
+    single: Codes
+    canary: TrimmedMeans | None
+    members: NDArray[np.bool_]
+    taken: list[list[int]]
+    share: float
+    question: Question
+
+    def shares(self, weights: Mapping[str, float]) -> Array:
+        """The share of each group in `order`."""
+        return np.array([weights.get(group, 0.0) for group in self.order])
+
+
+def grouped(
+    pairs: Pairs,
+    commons: Mapping[str, CommonSet],
+    names: Sequence[str],
+    times: Array,
+    question: Question,
+    canary: Pairs | None,
+) -> Groups:
+    """The groups `commons` for the runners `names`; `times` is cases x runners x blocks."""
+    chosen = [
+        (k, i, j)
+        for k, (i, j) in enumerate(pairs.indices)
+        if pairs.names[i] in names and pairs.names[j] in names
+    ]
+    # a cell that took no time on a coarse clock has no ratio
+    logs = np.log(np.where(times > 0, times, np.nan))
+    per_group: list[Array] = []
+    single = np.full((len(chosen), len(commons)), _NONE, dtype=np.int8)
+    codes = pairs.verdicts.code.reshape(pairs.cases, -1)
+    for place, common in enumerate(commons.values()):
+        rows = np.full((int(common.taken.sum()), len(chosen), times.shape[2]), np.nan)
+        mine = logs[common.taken]
+        for row, (k, i, j) in enumerate(chosen):
+            if common.members[i] and common.members[j]:
+                rows[:, row] = mine[:, i] - mine[:, j]
+            if len(rows) == 1:
+                single[row, place] = codes[common.taken][0, k]
+        per_group.append(rows.reshape(len(rows), len(chosen) * question.sessions, -1))
+    if canary is not None:
+        tested = ~np.isnan(canary.logs.error)
+        each = [independent(canary, common.taken & tested) for common in commons.values()]
+        of_canary = TrimmedMeans(
+            *(np.concatenate([getattr(means, column) for means in each])
+              for column in ("mean", "error", "freedom", "count"))
+        )  # fmt: skip
+    places = [pairs.names.index(name) for name in names]
+    taken = [np.flatnonzero(common.taken).tolist() for common in commons.values()]
+    early = question.shares
+    least = [float(early[rows].min()) for rows in taken if early is not None and rows]
+    return Groups(
+        list(commons),
+        list(names),
+        [(pairs.names[i], pairs.names[j]) for _, i, j in chosen],
+        parts(per_group, resolution=RESOLUTION),
+        single,
+        None if canary is None else of_canary,
+        np.array([common.members[places] for common in commons.values()], dtype=np.bool_),
+        taken,
+        min(least, default=1.0),
+        question,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """All comparisons by several weights, whose intervals hold together with one further weights'
+    each at the coverage `level`: a table for each, how far each mean lies (rows x pairs, log
+    ratios), and the most blocks of a pair."""
+
+    tables: list[Table]
+    means: Array
+    level: float
+    blocks: int
+
+
+def decide(groups: Groups, weights: Sequence[Array], level: float | None = None) -> Decided:
+    """What all pairs are to each other by each of `weights`, shares of the groups.
+
+    One family, in which a place for every pair is kept for weights of the reader's own: those are
+    asked at the `level` of the family.
+    """
+    width, question = len(groups.pairs), groups.question
+    each = [_weighed(groups, shares) for shares in weights]
+    logs = TrimmedMeans(
+        *(np.concatenate([getattr(means, column) for means in each])
+          for column in ("mean", "error", "freedom", "count"))
+    )  # fmt: skip
+    guards = [0.0 if groups.canary is None else weighed_guard(groups.canary, shares)
+              for shares in weights]  # fmt: skip
+    guard = np.repeat(guards, width)
+    testable = int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum())
+    if level is None:
+        level = 1 - question.alpha * groups.share / (testable + width)
+    family = at_level(logs, question.margin, guard, level)
+    tables: list[Table] = []
+    for place, shares in enumerate(weights):
+        rows = slice(place * width, (place + 1) * width)
+        verdicts = Verdicts(family.verdicts.code[rows])
+        (used,) = np.nonzero(shares > 0)
+        if len(used) == 1 and groups.of.cases[used[0]] == 1:
+            verdicts = capped(verdicts, Verdicts(groups.single[:, used[0]]))
+        tables.append(
+            tabled(groups.pairs, logs.mean[rows], family.low[rows], family.high[rows],
+                   verdicts.names().tolist())
+        )  # fmt: skip
+    return Decided(
+        tables,
+        logs.mean.reshape(len(weights), width),
+        level,
+        int(logs.count.max(initial=0)),
+    )
+
+
+def _weighed(groups: Groups, shares: Array) -> TrimmedMeans:
+    """A row per pair, of its sessions together."""
+    means, _ = over_sessions(weighed(groups.of, shares), groups.question.sessions)
+    return means
+
+
+def packed(
+    groups: Groups, decided: Decided, cases: Sequence[Case], start: list[float | None]
+) -> Weighing:
+    """All that other weights' figures are made of, as data."""
+    sessions, size = groups.question.sessions, len(groups.order)
+    lower = np.tril_indices(size)
+    pairs = [
+        PairParts(
+            runner,
+            reference,
+            *(
+                [_known(row) for row in column[k * sessions : (k + 1) * sessions]]
+                for column in (groups.of.mean, groups.of.square[:, *lower])
+            ),
+            *(
+                column[k * sessions : (k + 1) * sessions].tolist()
+                for column in (groups.of.left, groups.of.count)
+            ),
+            [
+                list(Verdict)[code] if many == 1 else None
+                for code, many in zip(
+                    groups.single[k].tolist(), groups.of.cases.tolist(), strict=True
+                )
+            ],
+        )
+        for k, (runner, reference) in enumerate(groups.pairs)
+    ]
+    return Weighing(
+        decided.level,
+        normal(decided.level),
+        MIN_BLOCKS,
+        groups.names,
+        [_group(groups, place, cases) for place in range(size)],
+        pairs,
+        start,
+    )
+
+
+def _group(groups: Groups, place: int, cases: Sequence[Case]) -> GroupParts:
+    canary = groups.canary
+    row = None
+    if canary is not None and not np.isnan(canary.error[place]):
+        row = (float(canary.mean[place]), float(canary.error[place]),
+               float(canary.freedom[place]), int(canary.count[place]))  # fmt: skip
+    mine = [cases[number] for number in groups.taken[place]]
+    figures = [
+        beside(mine, name) if member else (None, None, None)
+        for name, member in zip(groups.names, groups.members[place].tolist(), strict=True)
+    ]
+    return GroupParts(
+        groups.order[place], int(groups.of.cases[place]), row,
+        *([row[column] for row in figures] for column in range(3)),
+    )  # fmt: skip
+
+
+def beside(cases: Sequence[Case], name: str) -> tuple[float | None, float | None, float | None]:
+    """Mean logarithms of a runner's time and CPU time over `cases`, None where one is not known of
+    some case, and the most memory that is known."""
+    cells = [next(cell for cell in case.cells if cell.runner == name) for case in cases]
+    times = [cell.time.value if cell.time else None for cell in cells]
+    cpu = [cell.figures["cpu"].value if "cpu" in cell.figures else None for cell in cells]
+    memory = [cell.figures["peak_rss"].value for cell in cells if "peak_rss" in cell.figures]
+    return _mean_log(times), _mean_log(cpu), max(memory, default=None)
+
+
+def _mean_log(values: Sequence[float | None]) -> float | None:
+    logs = [log(value) for value in values if value]
+    return sum(logs) / len(logs) if logs and len(logs) == len(values) else None
+
+
+def _known(row: Array) -> list[float | None]:
+    return [None if isnan(value) else value for value in row.tolist()]

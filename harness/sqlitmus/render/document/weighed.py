@@ -1,0 +1,178 @@
+"""Which runner suits which use: sentences for the first screen, and a table of all uses.
+
+The page's script words other weights by the same rules; a test holds the two together.
+"""
+
+from collections.abc import Iterator
+
+from sqlitmus.render.document import cells
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.order import ratio
+from sqlitmus.render.document.recommendation import left_out
+from sqlitmus.results.recommendation import Change
+from sqlitmus.results.weighed import Choice, OldEngine, Weighed
+from sqlitmus.vocabulary.nouns import counted, listed
+
+WEIGHTS = (
+    "The figure is a geometric mean of ratios of time, in which a group counts by its weight and "
+    "its cases count alike: a weight says how much a group matters, and is no share of calls. "
+    "Choose weights by your service, not by what they lead to."
+)
+
+
+def text(weighed: Weighed) -> str:
+    """What is weighed of the preset in front."""
+    return " ".join(sentences(weighed.choices[0], weighed.old))
+
+
+def sentences(choice: Choice, old: list[OldEngine]) -> list[str]:
+    """The decision by a preset, then what the others take, who is left out, what would change it,
+    and whose SQLite is old."""
+    yielded = [decision(choice), *_others(choice), *_out(choice)]
+    if choice.others or len(choice.front) > 1:
+        yielded += [would(change, choice.front) for change in choice.changes]
+    shown = {*choice.front, *(other.runner for other in choice.others)}
+    return yielded + [aged(engine) for engine in old if engine.runner in shown]
+
+
+def mixed(shares: dict[str, float]) -> str:
+    """`60 % reads and 40 % lists`, the largest first."""
+    ordered = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    return listed([f"{_whole(share)} {group}" for group, share in ordered])
+
+
+def decision(choice: Choice) -> str:
+    """Who is ahead by a preset."""
+    return f"For {choice.title} (a geometric mean of {mixed(choice.shares)}): {_verdict(choice)}"
+
+
+def _verdict(choice: Choice) -> str:
+    if choice.lacking:
+        return f"this run has no cases of {listed(choice.lacking)}, so nobody is ranked."
+    if choice.blocks < choice.least:
+        have = counted(choice.blocks, "whole block")
+        return f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
+    return _ahead(choice)
+
+
+def _ahead(choice: Choice) -> str:
+    front = choice.front
+    if not front:
+        why = "within the limits" if choice.beyond else "of these groups"
+        return f"nobody is recommended; no runner did enough {why}."
+    if len(front) == 1:
+        if not choice.others:
+            return f"{front[0]} alone is left, and there is nobody to compare it with."
+        return f"{front[0]} takes the least time."
+    if choice.alike:
+        return f"{listed(front)} are equivalent, and nobody is shown to be faster."
+    return f"{listed(front)} are not told apart, and nobody is shown to be faster."
+
+
+def _others(choice: Choice) -> Iterator[str]:
+    apart = [other for other in choice.others if other.verdict.different]
+    rest = [other.runner for other in choice.others if not other.verdict.different]
+    if apart:
+        taken = [f"{apart[0].runner} takes {ratio(apart[0].ratio)}"]
+        taken += [f"{other.runner} {ratio(other.ratio)}" for other in apart[1:]]
+        yield f"{listed(taken)} as long as {choice.front[0]}."
+    if rest:
+        verb = "is" if len(rest) == 1 else "are"
+        yield f"{listed(rest)} {verb} slower than one of these, by how much is not resolved."
+
+
+def _out(choice: Choice) -> Iterator[str]:
+    yield from map(left_out, choice.beyond)
+    for runner, groups in choice.absent.items():
+        yield f"{runner} is left out: it did not complete the cases of {listed(groups)}."
+
+
+def would(change: Change, front: list[str]) -> str:
+    """What would change a decision; for several in front, what would tell one from the others."""
+    group, runner = change.query, change.runner
+    if change.share is None:
+        others = [name for name in front if name != runner]
+        return f"By {group} alone, {runner} is shown to be ahead of {listed(others)}."
+    return (
+        f"If {group} had more than about {_whole(change.share)} of the weight, {runner} would take "
+        f"less time than {front[0]}: by {group} alone, it takes {ratio(change.ratio)} as long."
+    )
+
+
+def aged(engine: OldEngine) -> str:
+    """Why a runner's figures are not its own alone."""
+    return (
+        f"{engine.runner} has SQLite {engine.version}, years older than {engine.newest}: what it "
+        "takes is its engine's time, too."
+    )
+
+
+def section(weighed: Weighed | None) -> list[Section]:
+    """All presets beside each other, and what the runners cost by the one in front."""
+    if weighed is None:
+        return []
+    first, *rest = weighed.choices
+    columns = [
+        Column(choice.preset, choice.preset) for choice in weighed.choices if not choice.lacking
+    ]
+    names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.beside))
+    rows = [
+        Row(Head(name), [_over(choice, name) for choice in weighed.choices if not choice.lacking],
+            key=name)
+        for name in names
+    ]  # fmt: skip
+    head = Column("runner", "runner", "id")
+    costs = Table(
+        "costs",
+        head,
+        [
+            Column("cpu", "CPU a million operations"),
+            Column("memory", "peak memory"),
+            Column("start", "start to first answer"),
+        ],
+        [
+            Row(
+                Head(each.runner),
+                [
+                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
+                    Cell("–" if each.memory is None else fmt.size(each.memory)),
+                    Cell("–" if each.start is None else fmt.duration(each.start)),
+                ],
+                key=each.runner,
+            )
+            for each in first.beside
+        ],
+        title=f"Cost by {first.preset}",
+    )
+    tables = [Table("presets", head, columns, rows, title="Time over the first, by preset")]
+    return [
+        Section(
+            "presets", "For which use", [*_lead(rest)], [*tables, *([costs] if costs.rows else [])]
+        )
+    ]
+
+
+def _lead(rest: list[Choice]) -> Iterator[str]:
+    yield WEIGHTS
+    yield (
+        "All that is told apart here is told so at once, for every preset and one further set of "
+        "weights: the chance that anything of it is false is 5 % at most."
+    )
+    yield from map(decision, rest)
+
+
+def _over(choice: Choice, name: str) -> Cell:
+    other = next((other for other in choice.others if other.runner == name), None)
+    if other:
+        return cells.compared(other.ratio, other.verdict)
+    if name in choice.front:
+        return Cell("1" if choice.front[0] == name else "not told apart", emphasis="")
+    if any(over.runner == name for over in choice.beyond):
+        return Cell("beyond a limit", emphasis="aside")
+    return cells.NONE
+
+
+def _whole(share: float) -> str:
+    """Halves go up, as in the page's script."""
+    return f"{int(100 * share + 0.5)} %"

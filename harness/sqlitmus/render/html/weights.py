@@ -1,0 +1,92 @@
+"""What the page needs to decide by other weights, and the first screen's own decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlitmus.render.document import weighed as words
+from sqlitmus.results.report import Report
+from sqlitmus.results.weighed import Choice, Weighed, Weighing
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The first screen's decision: its sentence, what follows it, and the presets to choose from by
+    name and title."""
+
+    answer: str
+    rest: list[str]
+    presets: list[tuple[str, str]]
+    groups: list[tuple[str, int]]
+
+
+def deciding(report: Report) -> Deciding | None:
+    """What stands first; None for a report without presets."""
+    weighed, weighing = decision(report), report.weighing
+    if weighed is None or weighing is None:
+        return None
+    first = weighed.choices[0]
+    answer, *rest = words.sentences(first, weighed.old)
+    return Deciding(
+        answer,
+        rest,
+        [(choice.preset, choice.title) for choice in weighed.choices],
+        [(group.name, int(100 * first.shares.get(group.name, 0) + 0.5))
+         for group in weighing.groups],
+    )  # fmt: skip
+
+
+def decision(report: Report) -> Weighed | None:
+    """The statement on presets, if there is one."""
+    return next((each for each in report.headline if isinstance(each, Weighed)), None)
+
+
+def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | None:
+    """The parts of all weighted figures, in the order that `weights.js` reads."""
+    weighed, weighing = decision(report), report.weighing
+    if weighed is None or weighing is None:
+        return None
+    return packed(weighed, weighing, index)
+
+
+def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> dict[str, Any]:
+    """The same of its two parts."""
+    places = {name: place for place, name in enumerate(weighing.runners)}
+    return {
+        "level": weighing.level,
+        "z": weighing.z,
+        "least": weighing.least,
+        "blocks": weighed.choices[0].blocks,
+        "runners": [index[name] for name in weighing.runners],
+        "groups": [
+            [g.name, g.cases, g.canary and list(map(_brief, g.canary)), list(map(_brief, g.time)),
+             list(map(_brief, g.cpu)), g.memory]
+            for g in weighing.groups
+        ],
+        "pairs": [
+            [places[pair.runner], places[pair.reference],
+             *([list(map(_brief, row)) for row in column] for column in (pair.mean, pair.square)),
+             pair.left, pair.count, [verdict and verdict.letter for verdict in pair.single]]
+            for pair in weighing.pairs
+        ],
+        "start": weighing.start,
+        "presets": [_preset(choice, weighed, weighing) for choice in weighed.choices],
+        "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
+    }  # fmt: skip
+
+
+def _preset(choice: Choice, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
+    measured = {group.name for group in weighing.groups}
+    return {
+        "name": choice.preset,
+        "summary": choice.summary,
+        "weights": choice.shares,
+        "ranked": set(choice.shares) <= measured,
+        "text": words.sentences(choice, weighed.old),
+        "out": [over.runner for over in choice.beyond],
+    }
+
+
+def _brief(value: float | None) -> float | None:
+    """Nine digits: an interval that is recomputed from them differs in none that is shown."""
+    return None if value is None else float(f"{value:.9g}")

@@ -1,0 +1,277 @@
+"""Decisions by presets on synthetic runs whose truth is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from sqlitmus.analysis.choices import choices, crossing
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
+from sqlitmus.catalog.presets import OWN, Preset
+from sqlitmus.render.document.weighed import section, sentences, text
+from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
+from sqlitmus.results.weighed import Choice, Weighed, Weighing
+from sqlitmus.stats.estimate import Array
+from tests.stats.noise import spikes
+
+GROUPS = ["start-up", "reads", "reads", "lists", "writes", "writes", "controls"]
+QUESTION = Question(margin=0.02, correction="bh")
+REPORTS = 200
+
+
+def preset(**limits: float) -> dict[str, Preset]:
+    return {
+        name: Preset(title=f"a {name} use", summary="", weights=weights, **limits)
+        for name, weights in {
+            "reading": {"reads": 60.0, "lists": 25.0, "writes": 15.0},
+            "writing": {"writes": 80.0, "reads": 20.0},
+            "starting": {"start-up": 70.0, "reads": 30.0},
+        }.items()
+    }
+
+
+@dataclass
+class Run:
+    """`levels` is cases x runners, in ns; `noise` is the standard deviation of a block's log."""
+
+    levels: Array
+    blocks: int = 10
+    noise: float = 0.01
+    tails: float = 0.0
+    seed: int = 0
+    sessions: int = 1
+    groups: Sequence[str] = field(default_factory=lambda: GROUPS)
+    memory: dict[str, float] = field(default_factory=dict[str, float])
+    sqlite: dict[str, str] = field(default_factory=dict[str, str])
+    canary: float | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return [f"r{number}" for number in range(self.levels.shape[1])]
+
+    def times(self) -> Array:
+        rng = np.random.default_rng(self.seed)
+        shape = (*self.levels.shape, self.blocks)
+        common = rng.normal(0, 0.05, (shape[0], 1, self.blocks))
+        own = rng.normal(0, self.noise, shape)
+        if self.tails:
+            own += spikes(rng, (shape[0] * shape[1], self.blocks), self.tails).reshape(shape)
+        return self.levels[:, :, None] * np.exp(common + own)
+
+    def decided(
+        self, presets: dict[str, Preset] | None = None, times: Array | None = None
+    ) -> tuple[Weighed, Weighing]:
+        times = self.times() if times is None else times
+        question = Question(0.02, "bh", self.sessions)
+        pairs = compare_all(times, self.names, question)
+        runners = [
+            Runner(n, n, n, n, "runner", sqlite_version=self.sqlite.get(n, "3.54.1"))
+            for n in self.names
+        ]
+        ok = ~np.isnan(times).all(axis=2)
+        twin: Pairs | None = None
+        if self.canary is not None:
+            own = np.random.default_rng(5).normal(0, 0.002, times[:, :1].shape)
+            both = np.concatenate([times, times[:, :1] * self.canary * np.exp(own)], axis=1)
+            twin = compare_canary(both, [0] * len(times), question)
+        said, parts = choices(
+            preset() if presets is None else presets,
+            *(runners, self.cases(times, pairs), pairs, ok, times, question, twin),
+        )
+        assert said
+        assert parts
+        return said, parts
+
+    def cases(self, times: Array, pairs: Pairs) -> list[Case]:
+        return [
+            Case(
+                id=f"case-{number}", scenario="s", title="", question="", group=group,
+                bound_by="mixed", axes={}, metric="steady", unit="row", sql=[], pragmas=[],
+                operations=1, checks="", comparisons=columns, canary=None,
+                cells=[
+                    Cell(
+                        name, "ok", time=middle(times[number, r]),
+                        figures={"cpu": Measure(5e3),
+                                 "peak_rss": Measure(self.memory.get(name, 50.0) * 2**20)},
+                    )
+                    for r, name in enumerate(self.names)
+                ],
+            )
+            for number, (group, columns) in enumerate(
+                zip(self.groups, comparisons(pairs), strict=True)
+            )
+        ]  # fmt: skip
+
+
+def middle(times: Array) -> Interval | None:
+    return None if np.isnan(times).all() else Interval(float(np.nanmedian(times)), None, None)
+
+
+def equal(runners: int) -> Array:
+    return np.full((len(GROUPS), runners), 1000.0)
+
+
+def ranks(choice: Choice, runners: int) -> bool:
+    return len(choice.front) < runners or any(o.verdict.different for o in choice.others)
+
+
+@pytest.mark.parametrize(
+    ("runners", "blocks", "tails"),
+    [(2, 10, 0.0), (2, 30, 0.1), (9, 10, 0.1), (9, 10, 0.0), (9, 30, 0.0)],
+)
+def test_equal_runners_are_not_ranked(runners: int, blocks: int, tails: float) -> None:
+    false = 0
+    for seed in range(REPORTS):
+        run = Run(equal(runners), blocks, noise=0.03, tails=tails, seed=seed)
+        said, _ = run.decided()
+        false += any(ranks(choice, runners) for choice in said.choices)
+    assert false <= 0.05 * REPORTS
+
+
+@pytest.mark.parametrize("blocks", [10, 30])
+@pytest.mark.parametrize("runners", [2, 9])
+def test_a_true_tenth_is_named(runners: int, blocks: int) -> None:
+    levels = equal(runners)
+    levels[:, 1] /= 1.1
+    said, _ = Run(levels, blocks).decided()
+    assert [choice.front for choice in said.choices] == [["r1"]] * 3
+    assert all(len(choice.others) == runners - 1 for choice in said.choices)
+    assert text(said).startswith(
+        "For a reading use (a geometric mean of 60 % reads, 25 % lists and 15 % writes): r1 takes "
+        "the least time. "
+    )
+
+
+def test_one_block_ranks_nobody() -> None:
+    levels = equal(3)
+    levels[:, 1] /= 3
+    for blocks in (1, 9):
+        said, _ = Run(levels, blocks).decided()
+        assert not any(choice.front for choice in said.choices)
+        assert f"nobody is ranked; the run has {blocks} whole block" in text(said)
+
+
+def test_a_limit_that_the_fastest_exceeds_is_in_the_sentence() -> None:
+    levels = equal(3)
+    levels[:, 1] /= 2
+    levels[:, 2] /= 1.2
+    said, _ = Run(levels, memory={"r1": 200.0}).decided(preset(memory_mib=100.0))
+    assert said.choices[0].front == ["r2"]
+    assert "r2 takes the least time." in text(said)
+    assert "r1 is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text(said)
+
+
+def test_a_start_limit_is_of_the_longest_start() -> None:
+    levels = equal(2)
+    levels[0, 0] = 2e6
+    said, _ = Run(levels).decided(preset(start_ms=1.0))
+    assert [over.limit for over in said.choices[0].beyond] == ["start-up"]
+    assert "r1 alone is left, and there is nobody to compare it with." in text(said)
+
+
+def test_a_group_that_was_not_measured_ranks_nobody() -> None:
+    levels = equal(2)[:6]
+    levels[:, 1] /= 2
+    lacking = ["start-up", "reads", "reads", "lists", "lists", "lists"]
+    said, _ = Run(levels, groups=lacking).decided()
+    reading, writing, starting = said.choices
+    assert (reading.lacking, writing.lacking, starting.lacking) == (["writes"], ["writes"], [])
+    assert not reading.front
+    assert starting.front == ["r1"]
+    assert "this run has no cases of writes, so nobody is ranked." in text(said)
+
+
+def test_who_did_not_complete_a_group_is_left_out_of_what_weighs_it() -> None:
+    run = Run(equal(3) / np.array([1, 1.5, 1]))
+    times = run.times()
+    times[3, 1] = np.nan
+    said, _ = run.decided(times=times)
+    reading, writing, _ = said.choices
+    assert reading.absent == {"r1": ["lists"]}
+    assert set(reading.front) == {"r0", "r2"}
+    assert "r1 is left out: it did not complete the cases of lists." in text(said)
+    assert writing.front == ["r1"]
+
+
+def test_the_weight_at_which_another_is_ahead_is_told() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.2
+    levels[4:6] = [[1000.0, 1500.0]]
+    said, _ = Run(levels, noise=0.002).decided()
+    (change,) = said.choices[0].changes
+    # by reads and lists r0 takes 1.2 times as long, by writes 1 / 1.5
+    assert change.share == pytest.approx(np.log(1.2) / (np.log(1.2) + np.log(1.5)), abs=0.01)
+    assert "If writes had more than about 31 % of the weight, r0 would take less time than r1" in (
+        text(said)
+    )
+
+
+def test_a_group_that_has_no_weight_may_change_it_too() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.2
+    levels[0] = [1000.0, 4000.0]
+    said, _ = Run(levels).decided()
+    assert [(c.query, c.runner) for c in said.choices[0].changes] == [("start-up", "r0")]
+
+
+def test_what_would_tell_those_in_front_apart_is_told() -> None:
+    levels = equal(2)
+    levels[0] = [1000.0, 4000.0]
+    said, _ = Run(levels).decided()
+    assert set(said.choices[0].front) == {"r0", "r1"}
+    assert "By start-up alone, r0 is shown to be ahead of r1." in text(said)
+
+
+def test_crossings_lie_above_the_present_share() -> None:
+    assert crossing(np.log(1.2), -np.log(1.2), 0.0) == pytest.approx(0.5)
+    assert crossing(0.0, -1.0, 1.0) is None
+    assert crossing(-0.1, -0.2, 0.3) is None
+
+
+def test_own_weights_are_judged_by_the_intervals_of_the_family() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.02
+    run = Run(levels, blocks=14, noise=0.01)
+    presets = preset()
+    own = presets["reading"].model_copy(update={"title": "your weights"})
+    with_own, parts = run.decided({OWN: own, **presets})
+    without, same = run.decided(presets)
+    assert (parts.level, with_own.choices[1:]) == (same.level, without.choices)
+    assert with_own.choices[0].others == without.choices[0].others
+
+
+def test_a_canary_that_differs_keeps_close_runners_untold() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.1
+    run = Run(levels, noise=0.002)
+    run.canary = 1.0
+    assert run.decided()[0].choices[0].front == ["r1"]
+    run.canary = 1.2
+    assert set(run.decided()[0].choices[0].front) == {"r0", "r1"}
+
+
+def test_an_old_engine_is_named_where_it_takes_part() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 2
+    said, _ = Run(levels, sqlite={"r0": "3.35.5"}).decided()
+    assert "r0 has SQLite 3.35.5, years older than 3.54.1" in text(said)
+    said, _ = Run(levels, sqlite={"r0": "3.50.5"}).decided()
+    assert "SQLite" not in text(said)
+
+
+def test_every_preset_stands_beside_the_one_in_front() -> None:
+    levels = equal(3)
+    levels[:, 1] /= 1.5
+    said, _ = Run(levels).decided()
+    (one,) = section(said)
+    assert [column.id for column in one.blocks[0].columns] == list(preset())  # type: ignore[union-attr]
+    assert sum("r1 takes the least time." in line for line in one.lead) == 2
+    assert sentences(said.choices[1], [])[0].startswith("For a writing use")
+
+
+def test_sessions_are_combined_and_few_of_them_tell_little() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.5
+    said, _ = Run(levels, blocks=126, sessions=9).decided()
+    assert said.choices[0].front == ["r1"]

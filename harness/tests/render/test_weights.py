@@ -1,0 +1,119 @@
+"""The page decides by other weights as Python does."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from sqlitmus.catalog.presets import OWN, Preset
+from sqlitmus.render.document.weighed import sentences
+from sqlitmus.render.html import weights
+from sqlitmus.results.weighed import Weighed, Weighing
+from sqlitmus.stats.distributions import normal, student_t
+from sqlitmus.vocabulary.verdicts import Verdict
+from tests.analysis.test_choices import GROUPS, Run, equal, preset
+from tests.render.test_script import run
+
+pytestmark = pytest.mark.usefixtures("node")
+WEIGHED = [group for group in dict.fromkeys(GROUPS) if group != "controls"]
+
+
+def levels(runners: int, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return equal(runners) * np.exp(
+        rng.normal(0, 0.1, (1, runners)) + rng.normal(0, 0.1, equal(runners).shape)
+    )
+
+
+def page(run_: Run, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
+    """The part of the page's data that the modules read."""
+    index = {name: place for place, name in enumerate(run_.names)}
+    return {
+        "margin": 0.02,
+        "runners": [[name] for name in run_.names],
+        "verdicts": {v.letter: [str(v), v.symbol, v.style, v.opposite.letter] for v in Verdict},
+        "weighing": weights.packed(weighed, weighing, index),
+    }
+
+
+def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str, Any]]:
+    code = (
+        "given[1].map((weights) => { const [data, of] = [given[0], given[0].weighing];"
+        " const made = decide(of, sharesOf(of, weights), data);"
+        " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
+        " [made.names[r], bounded(made.table(r, made.front[0]))])}; })"
+    )
+    modules = "format student weights"
+    return cast("list[dict[str, Any]]", run(modules, code, [data, asked]))
+
+
+def own(asked: dict[str, float]) -> Preset:
+    return Preset(title="your weights", summary="", weights={g: w for g, w in asked.items() if w})
+
+
+CASES = [
+    (Run(levels(2, 1), 10), "two runners"),
+    (Run(levels(9, 2), 10, noise=0.03), "nine runners"),
+    (Run(levels(9, 3), 30, noise=0.05, tails=0.1), "noise"),
+    (Run(equal(3), 12, noise=0.002), "equivalent"),
+    (Run(levels(3, 4), 12, canary=1.03), "a guard"),
+    (Run(levels(4, 5), 126, noise=0.04, sessions=9), "sessions"),
+    (Run(levels(3, 6), 9), "few blocks"),
+    (Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}), "an old engine"),
+]
+
+
+@pytest.mark.parametrize("of", [case for case, _ in CASES], ids=[name for _, name in CASES])
+def test_the_page_decides_by_other_weights_as_python_does(of: Run) -> None:
+    rng = np.random.default_rng(7)
+    asked = [dict(p.weights) for p in preset().values()]
+    asked += [
+        {g: float(w) for g, w in zip(WEIGHED, rng.integers(0, 100, 4), strict=True)}
+        for _ in range(20)
+    ]
+    asked += [{group: 1.0} for group in WEIGHED]
+    shown = page(of, *of.decided())
+    for weights_, found in zip(asked, theirs(shown, asked), strict=True):
+        ours, _ = of.decided({OWN: own(weights_), **preset()})
+        first = ours.choices[0]
+        assert found["lines"] == sentences(first, ours.old)
+        for (name, row), other in zip(found["rows"], first.others, strict=True):
+            ends = (other.ratio.value, other.ratio.low, other.ratio.high)
+            assert name == other.runner
+            assert row == pytest.approx(ends, rel=1e-6)
+
+
+def test_a_runner_that_did_not_complete_a_group_is_left_out_alike() -> None:
+    of = Run(levels(3, 8))
+    times = of.times()
+    times[3, 1] = np.nan
+    shown = page(of, *of.decided(times=times))
+    for asked in ({"lists": 1.0, "reads": 2.0}, {"reads": 1.0}):
+        (found,) = theirs(shown, [asked])
+        ours, _ = of.decided({OWN: own(asked), **preset()}, times)
+        assert found["lines"] == sentences(ours.choices[0], ours.old)
+
+
+def test_quantiles_are_alike() -> None:
+    levels_ = [0.95, 0.99, 1 - 0.05 / 300, 1 - 0.05 / 20000]
+    freedoms = [1.0, 1.7, 4.25, 7.0, 16.3, 40.0, 120.0]
+    given = [[level, f, normal(level)] for level in levels_ for f in freedoms]
+    found = run("student", "given.map(([level, f, z]) => studentT(level, f, z))", given)
+    expected = np.concatenate([student_t(level, freedoms) for level in levels_])
+    assert found == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_weights_are_kept_in_the_address_and_others_are_named() -> None:
+    of = CASES[0][0]
+    shown = page(of, *of.decided())
+    shown["weighing"]["presets"] = [{"name": "reading", "weights": {"reads": 1.0}}]
+    code = "given[1].map((text) => weightsOf(given[0].weighing, text))"
+    asked = ["", "reading", "reads:30~writes:70", "raeds:1", "reads:0", "reads:1e3", "reads", "x"]
+    found = run("format student weights svg decide", code, [shown, asked])
+    first = {"reads": 1.0}
+    assert found == [first, first, {"reads": 30, "writes": 70}, None, None, None, None, None]
+
+
+def test_no_weight_at_all_is_no_decision() -> None:
+    shown = page(CASES[0][0], *CASES[0][0].decided())
+    assert run("format student weights", "sharesOf(given, {reads: 0})", shown["weighing"]) is None

@@ -1,0 +1,180 @@
+// The first screen's decision: a preset or weights of the reader's own, who is ahead by them, and one picture of it.
+import { ratio, time } from "./format.js";
+import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
+import { bounded, decide, listed, sentences, sharesOf, whole } from "./weights.js";
+
+const OVERALL = [190, 12, 34];
+const LANE = 8;
+
+/** The weights in the address: a preset's name, or `reads:60~lists:40`; null for what is neither. */
+export function weightsOf(of, text) {
+  if (!of) return null;
+  const preset = of.presets.find(({ name }) => name === text);
+  if (preset || !text) return (preset ?? of.presets[0]).weights;
+  const parts = text.split("~").map((part) => part.split(":"));
+  const fits = ([group, weight, ...rest]) =>
+    !rest.length && of.groups.some(([name]) => name === group) && /^\d{1,3}$/.test(weight);
+  if (!parts.every(fits)) return null;
+  const weights = Object.fromEntries(parts.map(([group, weight]) => [group, Number(weight)]));
+  return sharesOf(of, weights) ? weights : null;
+}
+
+/** Wires chooser and sliders; `change` takes what belongs into the address. */
+export function wireDecision(data, change) {
+  const of = data.weighing;
+  const box = document.getElementById("decision");
+  if (!of || !box) return;
+  const sliders = [...box.querySelectorAll("input[type=range]")];
+  box.querySelector("form").hidden = false;
+  box.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+  box.querySelector("select").addEventListener("change", ({ target }) => {
+    const [first] = of.presets;
+    change({ weights: target.value === first.name ? "" : target.value });
+  });
+  for (const slider of sliders) {
+    slider.addEventListener("input", () => {
+      const parts = sliders.filter(({ value }) => value !== "0");
+      // nothing weighs anything: what was moved last keeps a little
+      if (!parts.length) slider.value = 1;
+      const kept = parts.length ? parts : [slider];
+      change({ weights: kept.map(({ name, value }) => `${name}:${value}`).join("~") }, true);
+    });
+  }
+  for (const button of box.querySelectorAll("button[data-copy]")) {
+    button.addEventListener("click", () => copyDecision(box, button));
+  }
+}
+
+/** Brings sentence, sliders and picture to `text`, the weights in the address. */
+export function paintDecision(data, text, keyOf) {
+  const of = data.weighing;
+  const box = document.getElementById("decision");
+  if (!of || !box) return;
+  const preset = of.presets.find(({ name }) => name === (text || of.presets[0].name));
+  const weights = weightsOf(of, text) ?? of.presets[0].weights;
+  const shares = sharesOf(of, weights);
+  const ranked = shares && (preset?.ranked ?? true);
+  const made = ranked ? decide(of, shares, data, preset?.out) : null;
+  const [answer, ...rest] = preset ? preset.text : sentences(of, made, data);
+  box.querySelector(".answer").textContent = answer;
+  box.querySelector(".rest").replaceChildren(...rest.map((line) => el("p", {}, line)));
+  box.querySelector("select").value = preset?.name ?? "";
+  box.querySelector(".use").textContent = preset?.summary ?? "weights of your own";
+  for (const slider of box.querySelectorAll("input[type=range]")) {
+    const share = shares?.[of.groups.findIndex(([name]) => name === slider.name)] ?? 0;
+    // a slider that is being moved keeps its place
+    slider.value = preset ? Math.round(100 * share) : (weights[slider.name] ?? 0);
+    slider.nextElementSibling.textContent = whole(share);
+  }
+  paintOverall(box.querySelector("figure"), of, made, data, keyOf);
+}
+
+function paintOverall(figure, of, made, data, keyOf) {
+  const shown = made ? [...made.front, ...made.others] : [];
+  figure.hidden = shown.length < 2;
+  if (figure.hidden) return;
+  const base = made.front[0];
+  const rows = shown.map((r) => ({ r, row: r === base ? null : made.table(r, base) }));
+  const triples = rows.map(({ row }) => (row ? bounded(row) : [1, null, null]));
+  const axis = ratioAxis(triples, data, OVERALL);
+  drawTicks(figure.querySelector(".ticks"), axis);
+  const lanes = brackets(shown, made, data);
+  figure.querySelector("tbody").replaceChildren(
+    ...rows.map(({ r, row }, line) => {
+      const [text, bounds] = row ? ratio(triples[line]) : ["1×", "the first"];
+      const code = row && data.verdicts[row.verdict][2];
+      const cost = costs(of, made, r);
+      return el(
+        "tr",
+        { class: code === "f" || code === "s" ? code : row ? "un" : "base" },
+        el("th", { scope: "row" }, keyOf(of.runners[r]), made.names[r]),
+        el("td", { class: "n" }, el("b", {}, text), " ", el("small", {}, bounds)),
+        el("td", { class: "tie" }, bracket(lanes, line), ties(lanes, line, shown, made)),
+        el(
+          "td",
+          { class: "glyph" },
+          svg(
+            "svg",
+            { class: "w", viewBox: `0 0 ${OVERALL[0]} 14`, "aria-hidden": "true" },
+            ...forestMark(triples[line], axis, data.margin),
+          ),
+        ),
+        ...cost.map((words) => el("td", { class: "n cost" }, words)),
+      );
+    }),
+  );
+}
+
+/** Runs of rows of which none is told from another, as `[first, last]`, each in a lane. */
+function brackets(shown, made, data) {
+  const apart = (a, b) => {
+    const row = made.table(shown[a], shown[b]);
+    return row && /[fs]/.test(data.verdicts[row.verdict][2]);
+  };
+  const runs = [];
+  for (let first = 0; first < shown.length; first++) {
+    let last = first;
+    const open = (next) => {
+      for (let k = first; k < next; k++) if (apart(k, next)) return false;
+      return true;
+    };
+    while (last + 1 < shown.length && open(last + 1)) last++;
+    if (last > first && !runs.some(([, end]) => end >= last)) runs.push([first, last]);
+  }
+  return runs;
+}
+
+function bracket(lanes, line) {
+  const parts = lanes.flatMap(([first, last], lane) => {
+    if (line < first || line > last) return [];
+    const x = LANE * lane + 6;
+    const top = line === first ? `M${x - 4} 12H${x}` : `M${x} 0`;
+    const end = line === last ? `V12H${x - 4}` : "V24";
+    return [svg("path", { d: `${top}${end}` })];
+  });
+  const width = LANE * lanes.length + 2;
+  const frame = { viewBox: `0 0 ${width} 24`, width, height: 24, "aria-hidden": "true" };
+  return svg("svg", { class: "bracket", preserveAspectRatio: "none", ...frame }, ...parts);
+}
+
+/** The same in words, for who does not see it. */
+function ties(lanes, line, shown, made) {
+  const with_ = new Set(
+    lanes
+      .filter(([first, last]) => line >= first && line <= last)
+      .flatMap(([first, last]) => shown.slice(first, last + 1)),
+  );
+  with_.delete(shown[line]);
+  const names = [...with_].map((r) => made.names[r]);
+  return el("span", { class: "v" }, names.length ? `not told apart from ${listed(names)}` : "");
+}
+
+/** CPU a million operations, most memory, start to first answer. */
+function costs(of, made, r) {
+  const used = made.shares.flatMap((share, g) => (share > 0 ? [g] : []));
+  const logs = used.map((g) => of.groups[g][4][r]);
+  const cpu = logs.every((log) => log != null)
+    ? Math.exp(used.reduce((sum, g, k) => sum + made.shares[g] * logs[k], 0))
+    : null;
+  const memory = Math.max(...used.map((g) => of.groups[g][5][r] ?? 0));
+  const text = (ns) => (ns == null ? "\u2013" : time([ns, null, null])[0]);
+  const mib = (memory / 2 ** 20).toPrecision(3);
+  return [text(cpu && cpu * 1e6), memory ? `${Number(mib)}\u202fMiB` : "\u2013", text(of.start[r])];
+}
+
+async function copyDecision(box, button) {
+  const said = [box.querySelector(".answer"), ...box.querySelectorAll(".rest p")];
+  const [answer, ...rest] = said.map((node) => node.textContent);
+  const text = button.dataset.copy === "md" ? [`**${answer}**`, ...rest] : [answer, ...rest];
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text.join(" "));
+    button.textContent = "copied";
+  } catch {
+    getSelection().selectAllChildren(box.querySelector(".say"));
+    button.textContent = "selected";
+  }
+  button.addEventListener("blur", () => {
+    button.textContent = label;
+  });
+}
