@@ -215,7 +215,7 @@ function verdict(of, { names, front, others, alike }) {
   if (of.blocks < of.least)
     return `nobody is ranked; the run has ${of.blocks} whole block${of.blocks === 1 ? "" : "s"}, and fewer than ${of.least} tell nothing.`;
   const all = listed(front.map((r) => names[r]));
-  if (!front.length) return "nobody is recommended; no runner did enough of these groups.";
+  if (!front.length) return "nobody is recommended; no runner completed these groups.";
   if (front.length > 1)
     return `${all} are ${alike ? "equivalent" : "not told apart"}, and nobody is shown to be faster.`;
   if (!others.length) return `${all} alone is left, and there is nobody to compare it with.`;

@@ -292,9 +292,41 @@ const merged = [
   ),
 ];
 
+const decision = [
+  steps(
+    "presets and weights decide in words that the picture bears out",
+    `const box = $("decision"), of = data.weighing;
+		if (!box) return of ? "no decision is shown" : "";
+		const answer = () => box.querySelector(".answer").textContent;
+		const all = () => [answer(), ...[...box.querySelectorAll(".rest p")].map((p) => p.textContent)].join(" ");
+		const tied = () => box.querySelector("figure tbody tr .tie .v")?.textContent;
+		const borne = () => box.querySelector("figure").hidden || answer().includes("takes the least time") === !tied();
+		const choose = (name) => { const list = box.querySelector("select"); list.value = name; list.dispatchEvent(new Event("change", { bubbles: true })); };
+		for (const { name, text } of of.presets) {
+			choose(name);
+			if (all() !== text.join(" ")) return name + ": " + all();
+			if (!borne()) return name + ": the picture says otherwise than " + answer();
+		}
+		for (const slider of box.querySelectorAll("input[type=range]")) {
+			slider.value = 90;
+			slider.dispatchEvent(new Event("input", { bubbles: true }));
+			if (!answer().startsWith("For your weights (")) return slider.name + ": " + answer();
+			if (!answer().includes(" % " + slider.name)) return slider.name + " is not in " + answer();
+			if (!borne()) return slider.name + ": the picture says otherwise than " + answer();
+			if (!location.hash.includes("weights=")) return "address: " + location.hash;
+		}
+		const last = all(), kept = location.hash;
+		$("reset").click();
+		if (all() !== of.presets[0].text.join(" ") || location.hash !== "") return "the reset leaves " + location.hash;
+		location.hash = kept;
+		if (!(await until(() => all() === last))) return "the address " + kept + " gives " + all();
+		$("reset").click();`,
+  ),
+];
+
 export const interactions = {
   merged,
-  suite: [...suite, ...both],
+  suite: [...suite, ...both, ...decision],
   compare: [...compare, ...both],
   claims: [...suite, ...both],
 };

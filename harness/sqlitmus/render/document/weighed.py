@@ -59,8 +59,8 @@ def _verdict(choice: Choice) -> str:
 def _ahead(choice: Choice) -> str:
     front = choice.front
     if not front:
-        why = "within the limits" if choice.beyond else "of these groups"
-        return f"nobody is recommended; no runner did enough {why}."
+        limits = " within the limits" if choice.beyond else ""
+        return f"nobody is recommended; no runner completed these groups{limits}."
     if len(front) == 1:
         if not choice.others:
             return f"{front[0]} alone is left, and there is nobody to compare it with."
