@@ -1,5 +1,6 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,15 @@ from sqlitmus.analysis.noise import (
 )
 from sqlitmus.analysis.notices import cores, notices, plan_note
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
-from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.pairs import (
+    CANARY,
+    TWIN,
+    Pairs,
+    Question,
+    compare_all,
+    compare_canary,
+    comparisons,
+)
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.recommendation import recommend
@@ -33,6 +42,7 @@ from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.work import alike
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
+from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import (
     VERSION,
     Case,
@@ -43,6 +53,7 @@ from sqlitmus.results.report import (
     RateTest,
     Report,
 )
+from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -93,10 +104,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     letters: list[Grade | None] = [None] * len(plan.cases)
     if grades:
         letters = [letter(name) for name in grades.names()]
-    rated: list[RateTest | None] = [None] * len(plan.cases)
-    if plan.kind == "compare" and len(names) == 2:
-        base, new = names.index(shown), 1 - names.index(shown)
-        rated = rate_tests(times[:, base], times[:, new])
+    rated = _rated(plan, names.index(shown), times)
     cases = [
         _case(case, proven(checks), row, columns, canary, grade, rate)
         for case, checks, row, columns, canary, grade, rate in zip(
@@ -114,12 +122,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     statements = claims_headline(published)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    timed = latencies(run, cases)
-    advice = recommend(
-        *(plan, cases, pairs, times[:, :-1], question, grades.guard if grades else None),
-        timed=timed,
-        further=beyond(run, timed),
-    )
+    guard = grades.guard if grades else None
+    advice = _recommended(run, cases, pairs, times[:, :-1], question, guard)
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
     weighed = choices(
@@ -160,6 +164,28 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
+    )
+
+
+def _rated(plan: Plan, base: int, times: Array) -> list[RateTest | None]:
+    """Rates of each case in a comparison of two, whose reference is the series `base`."""
+    if plan.kind != "compare" or len(plan.runners) != 2:
+        return [None] * len(plan.cases)
+    return rate_tests(times[:, base], times[:, 1 - base])
+
+
+def _recommended(
+    run: RunData,
+    cases: Sequence[Case],
+    pairs: Pairs,
+    times: Array,
+    question: Question,
+    guard: Array | None,
+) -> Recommendation | None:
+    """The recommendation of a workload within its limits; None for any other run."""
+    timed = latencies(run, cases)
+    return recommend(
+        run.plan, cases, pairs, times, question, guard, timed=timed, further=beyond(run, timed)
     )
 
 

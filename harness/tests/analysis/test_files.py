@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, load
+from sqlitmus.catalog import presets
 from tests.analysis.runs import make, write
 
 
@@ -13,7 +15,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def test_a_run_directory_is_read_as_it_was_written(directory: Path) -> None:
-    assert analyse(load(directory)) == analyse(make())
+    assert analyse(load(directory)) == analyse(replace(make(), presets=presets.load()))
 
 
 def test_a_last_line_cut_short_is_left_out_and_noted(directory: Path) -> None:
