@@ -16,7 +16,7 @@ from sqlitmus.workload import sample
 
 PATIENCE_S = 5.0
 TRIES = 5
-ROOM = 4  # copies of the database that have to fit on the disk: this one, and runners' own
+ROOM = 2  # copies that have to fit on the disk: this one, and one in a profile's journal mode
 _MAGIC = b"SQLite format 3\0"
 _LOGS = ("-wal", "-journal")
 _LARGE = 2**30
@@ -67,7 +67,7 @@ def snapshot(
             "choose a folder of this machine with SQLITMUS_TOOLCHAIN"
         )
     if amount is None:
-        _check_room(source, size, folder)
+        check_room(source, size, folder, ROOM)
     if size > _LARGE:
         shorter = "" if amount else "; --sample 100000 takes so many rows of each table"
         what = "read" if amount else "copied and checked"
@@ -78,7 +78,7 @@ def snapshot(
         journal_mode, rows = _copy(source, partial, amount, say)
         about = _about(f"{source.name}{rows}", partial, journal_mode)
         if amount:
-            _check_room(source, about.bytes, folder)
+            check_room(source, about.bytes, folder, ROOM)
         file = folder / f"{about.content}.db"
         partial.replace(file)
     except OSError as error:
@@ -88,11 +88,12 @@ def snapshot(
     return Snapshot(file, about)
 
 
-def _check_room(source: Path, size: int, folder: Path) -> None:
+def check_room(source: Path, size: int, folder: Path, copies: int) -> None:
+    """Raise NotFit if so many `copies` of a database of `size` do not fit on the disk."""
     free = shutil.disk_usage(folder).free
-    if ROOM * size > free:
+    if copies * size > free:
         raise NotFit(
-            f"{source}: {size / 2**20:,.0f} MB are copied, and {ROOM} copies have to fit on the "
+            f"{source}: {size / 2**20:,.0f} MB are copied, and {copies} copies have to fit on the "
             f"disk, which has {free / 2**20:,.0f} MB free; free some, choose another folder with "
             "SQLITMUS_TOOLCHAIN, or take fewer rows with --sample"
         )
