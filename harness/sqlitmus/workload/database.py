@@ -1,6 +1,5 @@
 """The user's database: copied as a whole, looked at, and never written."""
 
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -10,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.machine.facts import network
-from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import sample
+from sqlitmus.workload.about import About, about
 
 PATIENCE_S = 5.0
 TRIES = 5
@@ -20,20 +19,6 @@ ROOM = 2  # copies that have to fit on the disk: this one, and one in a profile'
 _MAGIC = b"SQLite format 3\0"
 _LOGS = ("-wal", "-journal")
 _LARGE = 2**30
-
-
-class About(Model):
-    """What the report tells of a database; `content` and `schema_hash` are SHA-256, shortened."""
-
-    name: str
-    bytes: int
-    page_size: int
-    encoding: str
-    journal_mode: str
-    user_version: int
-    tables: int
-    schema_hash: str
-    content: str
 
 
 class Snapshot(NamedTuple):
@@ -76,16 +61,16 @@ def snapshot(
     partial.unlink(missing_ok=True)
     try:
         journal_mode, rows = _copy(source, partial, amount, say)
-        about = _about(f"{source.name}{rows}", partial, journal_mode)
+        facts = about(f"{source.name}{rows}", partial, journal_mode)
         if amount:
-            check_room(source, about.bytes, folder, ROOM)
-        file = folder / f"{about.content}.db"
+            check_room(source, facts.bytes, folder, ROOM)
+        file = folder / f"{facts.content}.db"
         partial.replace(file)
     except OSError as error:
         raise NotFit(f"{folder}: the copy cannot be made: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return Snapshot(file, about)
+    return Snapshot(file, facts)
 
 
 def check_room(source: Path, size: int, folder: Path, copies: int) -> None:
@@ -191,33 +176,3 @@ def _words(error: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_CANTOPEN:
         return f"it cannot be opened: {error}; a log beside it may not be readable"
     return f"SQLite {sqlite3.sqlite_version} says: {error}"
-
-
-def _about(name: str, file: Path, journal_mode: str) -> About:
-    with closing(sqlite3.connect(file)) as connection:
-
-        def pragma(name: str) -> str:
-            return str(connection.execute(f"PRAGMA {name}").fetchone()[0])
-
-        rows = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
-        schema = rows.fetchall()
-        about = {
-            "page_size": int(pragma("page_size")),
-            "encoding": pragma("encoding"),
-            "user_version": int(pragma("user_version")),
-        }
-    content = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(2**20):
-            content.update(block)
-    return About.model_validate(
-        {
-            **about,
-            "name": name,
-            "bytes": file.stat().st_size,
-            "journal_mode": journal_mode,
-            "tables": sum(k == "table" and not n.startswith("sqlite_") for k, n, _ in schema),
-            "schema_hash": hashlib.sha256(repr(schema).encode()).hexdigest()[:16],
-            "content": content.hexdigest()[:16],
-        }
-    )
