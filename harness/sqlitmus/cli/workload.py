@@ -102,7 +102,11 @@ def workload(
         raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
     check_label(label)
     path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
-    ready = prepared.read(path, catalog, progress.insist, parsed(sample) if sample else None)
+    ready = prepared.read(
+        *(path, catalog, progress.insist),
+        sample=parsed(sample) if sample else None,
+        runners=len(runners or ()),
+    )
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
     if only_verify:

@@ -1,6 +1,5 @@
 """The user's database: copied as a whole, looked at, and never written."""
 
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -10,30 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlitmus.machine.facts import network
-from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import sample
+from sqlitmus.workload.about import About, about
 
 PATIENCE_S = 5.0
 TRIES = 5
-ROOM = 4  # copies of the database that have to fit on the disk: this one, and runners' own
+ROOM = 2  # copies that have to fit on the disk: this one, and one in a profile's journal mode
 _MAGIC = b"SQLite format 3\0"
 _LOGS = ("-wal", "-journal")
 _LARGE = 2**30
-
-
-class About(Model):
-    """What the report tells of a database; `content` and `schema_hash` are SHA-256, shortened."""
-
-    name: str
-    bytes: int
-    page_size: int
-    encoding: str
-    journal_mode: str
-    user_version: int
-    tables: int
-    schema_hash: str
-    content: str
 
 
 class Snapshot(NamedTuple):
@@ -67,7 +52,7 @@ def snapshot(
             "choose a folder of this machine with SQLITMUS_TOOLCHAIN"
         )
     if amount is None:
-        _check_room(source, size, folder)
+        check_room(source, size, folder, ROOM)
     if size > _LARGE:
         shorter = "" if amount else "; --sample 100000 takes so many rows of each table"
         what = "read" if amount else "copied and checked"
@@ -76,23 +61,24 @@ def snapshot(
     partial.unlink(missing_ok=True)
     try:
         journal_mode, rows = _copy(source, partial, amount, say)
-        about = _about(f"{source.name}{rows}", partial, journal_mode)
+        facts = about(f"{source.name}{rows}", partial, journal_mode)
         if amount:
-            _check_room(source, about.bytes, folder)
-        file = folder / f"{about.content}.db"
+            check_room(source, facts.bytes, folder, ROOM)
+        file = folder / f"{facts.content}.db"
         partial.replace(file)
     except OSError as error:
         raise NotFit(f"{folder}: the copy cannot be made: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return Snapshot(file, about)
+    return Snapshot(file, facts)
 
 
-def _check_room(source: Path, size: int, folder: Path) -> None:
+def check_room(source: Path, size: int, folder: Path, copies: int) -> None:
+    """Raise NotFit if so many `copies` of a database of `size` do not fit on the disk."""
     free = shutil.disk_usage(folder).free
-    if ROOM * size > free:
+    if copies * size > free:
         raise NotFit(
-            f"{source}: {size / 2**20:,.0f} MB are copied, and {ROOM} copies have to fit on the "
+            f"{source}: {size / 2**20:,.0f} MB are copied, and {copies} copies have to fit on the "
             f"disk, which has {free / 2**20:,.0f} MB free; free some, choose another folder with "
             "SQLITMUS_TOOLCHAIN, or take fewer rows with --sample"
         )
@@ -190,33 +176,3 @@ def _words(error: sqlite3.Error) -> str:
     if code == sqlite3.SQLITE_CANTOPEN:
         return f"it cannot be opened: {error}; a log beside it may not be readable"
     return f"SQLite {sqlite3.sqlite_version} says: {error}"
-
-
-def _about(name: str, file: Path, journal_mode: str) -> About:
-    with closing(sqlite3.connect(file)) as connection:
-
-        def pragma(name: str) -> str:
-            return str(connection.execute(f"PRAGMA {name}").fetchone()[0])
-
-        rows = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
-        schema = rows.fetchall()
-        about = {
-            "page_size": int(pragma("page_size")),
-            "encoding": pragma("encoding"),
-            "user_version": int(pragma("user_version")),
-        }
-    content = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(2**20):
-            content.update(block)
-    return About.model_validate(
-        {
-            **about,
-            "name": name,
-            "bytes": file.stat().st_size,
-            "journal_mode": journal_mode,
-            "tables": sum(k == "table" and not n.startswith("sqlite_") for k, n, _ in schema),
-            "schema_hash": hashlib.sha256(repr(schema).encode()).hexdigest()[:16],
-            "content": content.hexdigest()[:16],
-        }
-    )

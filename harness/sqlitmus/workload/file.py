@@ -7,13 +7,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sqlitmus.catalog.definitions import Catalog, Parameter, Profile, place
-from sqlitmus.catalog.plan import Durability
+from sqlitmus.catalog.definitions import Catalog, Parameter, place
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.workload.limits import Limits, weaker
 
 PROFILE = "normalised"
 
@@ -68,17 +68,6 @@ class Query(Model):
                 repeat=self.repeat,
             )
         ]
-
-
-class Limits(Model):
-    """What a runner must keep to to be recommended: memory of a process, start to first row, p99 of
-    a round of the mix, and what a commit outlives: a power cut if it is `full`, a crash of the
-    process only if it is `normal`."""
-
-    memory_mib: float | None = Field(default=None, gt=0)
-    start_ms: float | None = Field(default=None, gt=0)
-    p99_ms: float | None = Field(default=None, gt=0)
-    durability: Durability | None = None
 
 
 class Workload(Model):
@@ -168,27 +157,13 @@ def read(file: Path, catalog: Catalog) -> Source:
         words = unknown("profile", workload.profile, catalog.profiles)
         raise source.wrong(("profile",), words)
     limit = workload.limits.durability
-    if limit and (weak := _weaker(catalog.profiles[workload.profile], limit)):
+    if limit and (weak := weaker(catalog.profiles[workload.profile], limit)):
         raise source.wrong(
             ("limits", "durability"),
             f"it is {limit}, and profile {workload.profile} sets {weak}, which no runner can then "
             "be; choose another profile, such as durable, or take the limit out",
         )
     return source
-
-
-_TOO_WEAK: dict[Durability, dict[str, tuple[str, ...]]] = {
-    "normal": {"synchronous": ("off", "0"), "journal_mode": ("off", "memory")},
-    "full": {"synchronous": ("off", "0", "normal", "1"), "journal_mode": ("off", "memory")},
-}
-
-
-def _weaker(profile: Profile, limit: Durability) -> str | None:
-    """The pragma of `profile` that makes less durable than `limit`, if there is one."""
-    for name, value in profile.pragmas:
-        if str(value).lower() in _TOO_WEAK[limit].get(name, ()):
-            return f"{name} {value}"
-    return None
 
 
 _BRANCHES = {"str", "list[Parameter]", "list[nullable[union[int,float,str,bytes]]]", "[key]"} | {

@@ -11,7 +11,9 @@ from typing import NamedTuple
 from sqlitmus.catalog.definitions import Scenario
 from sqlitmus.workload.file import Source, Workload
 
-GROUP = "latency"
+# Their times are no latencies: those at a rate are of the schedule, where it is kept.
+KEEPING_UP = "keeping up"
+TIMED = "timed rounds"
 CLOSED = "latency"
 LEAST = 100  # rounds that a process times: a p99 needs no fewer
 LONGEST_S = 5.0
@@ -57,7 +59,7 @@ def scenarios(source: Source, mix: Scenario) -> dict[str, Scenario]:
                 **counts._asdict(),
                 "title": f"The mix {at}",
                 "question": f"How long does a round of the mix take, {at}?",
-                "group": GROUP,
+                "group": KEEPING_UP if rate else TIMED,
                 "latencies": True,
                 "rate": rounds and rounds / workers,
                 "fixed": True,

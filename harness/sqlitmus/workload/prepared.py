@@ -9,12 +9,14 @@ from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, PlannedWorkload
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import latencies, scenarios
-from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.database import check_room, snapshot
 from sqlitmus.workload.file import Workload
 from sqlitmus.workload.file import read as read_file
 from sqlitmus.workload.trace import with_queries
+
+ALONE = 3  # copies beside one for each runner: its canary's, one for processes alone, the fixture
 
 
 def _shares(workload: Workload) -> dict[str, float]:
@@ -39,10 +41,13 @@ def read(
     catalog: Catalog,
     say: Callable[[str], None] = lambda _: None,
     sample: float | None = None,
+    runners: int = 0,
 ) -> Ready:
-    """The workload in `file`, with a new copy of its database, or of a `sample` of that.
+    """The workload in `file`, with a new copy of its database, or of a `sample` of that, for so
+    many runners; 0 stands for all.
 
-    Raises UsageError with file and line for what cannot be measured.
+    Raises UsageError with file and line for what cannot be measured, and NotFit where copies for
+    all that write at once do not fit on the disk.
     """
     source = with_queries(read_file(file, catalog), say)
     copy = snapshot(source.database, fixture.snapshots(), say, sample)
@@ -70,10 +75,14 @@ def read(
     )
     try:
         whole = scenarios.catalogue(source, copy, catalog)
-    except UsageError:
+        writing = [name for name in workload.query if whole.scenarios[name].writes]
+        if writing:
+            seats = runners or sum(s.role in ("runner", "floor") for s in catalog.runners.values())
+            copies = seats + ALONE
+            check_room(source.database, copy.about.bytes, fixture.snapshots(), copies)
+    except (UsageError, NotFit):
         fixture.forget_snapshots()
         raise
-    writing = [name for name in workload.query if whole.scenarios[name].writes]
     return Ready(
         whole,
         planned.model_copy(update={"writing": writing}),
@@ -91,7 +100,9 @@ def again(
     if plan.workload is None:
         yield catalog
         return
-    ready = read(paths.ROOT / plan.workload.file, catalog, say, plan.workload.sample)
+    ready = read(
+        paths.ROOT / plan.workload.file, catalog, say, plan.workload.sample, len(plan.runners)
+    )
     try:
         yield ready.catalog
     finally:

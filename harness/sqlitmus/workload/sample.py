@@ -68,7 +68,11 @@ def take(
     target.execute("BEGIN")
     tables = list(_created(target, kinds))
     rng = random.Random(0)
-    target.create_function(_CHOSEN, 1, lambda share: rng.random() < share)
+
+    def chosen(share: float) -> bool:
+        return rng.random() < share
+
+    target.create_function(_CHOSEN, 1, chosen)
     for table in tables:
         share = _share(table.rows, amount)
         _copy(target, table, "" if share == 1 else f"WHERE {_CHOSEN}({share!r})")

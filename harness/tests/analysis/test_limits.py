@@ -42,7 +42,7 @@ def run(
     cases = [
         *(case(name, group="queries") for name in ("read", "write")),
         case("mix", group="mix", axes={"workers": "1"}),
-        *([case("at-2000", group="latency")] if recorded is not None else []),
+        *([case("at-2000", group="keeping up")] if recorded is not None else []),
     ]
     paced = {"at-2000": 2000.0} if recorded is not None else {}
     of = plan(NAMES, cases=cases, workload={**WORKLOAD, "paced": paced, "round": 10, **limits})

@@ -191,6 +191,37 @@ def test_what_makes_no_sense_is_refused(
     assert message in done.err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('sql = "SELEC id FROM document"', "my.toml:3: query.a.sql: line 1, column 1: SQLite "),
+        (
+            'operation = "get"\nsql = "DELETE FROM event"',
+            "my.toml:4: query.a.sql: operation is get, but the statement writes to event; use run",
+        ),
+        (
+            'weight = 0\nsql = "SELECT 1"',
+            "my.toml:3: query.a.weight: Input should be greater than 0",
+        ),
+        (
+            'sql = "SELECT 1 WHERE 1 = ?"\nparameters = "SELECT id FROM document WHERE id < 0"',
+            "my.toml:4: query.a.parameters: the query for parameters finds no row",
+        ),
+        ('sql = "SELECT nosuch(id) FROM document"', "says: no such function: nosuch"),
+    ],
+)
+def test_a_fault_ends_it_at_once_with_the_database_as_it_was(
+    service: Clone, text: str, message: str
+) -> None:
+    service.write("my.toml", f'database = "app.db"\n[query.a]\n{text}\n')
+    before = (service.root / "app.db").read_bytes()
+    done = service.sqlitmus("workload", "my.toml")
+    assert (done.code, message in done.err) == (2, True), done.err
+    assert (service.root / "app.db").read_bytes() == before
+    assert sorted(file.name for file in service.root.glob("app.db*")) == ["app.db"]
+    assert not [*(service.root / "toolchain" / "databases").rglob("*.db")]
+
+
 def test_an_interrupted_workload_goes_on_unless_its_database_changed(service: Clone) -> None:
     service.runner("a")
     service.runner("waits", "waits=2")
