@@ -31,6 +31,7 @@ STYLES = (
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
     "address",
+    "bar",
     "format",
     "data",
     "filter",
@@ -38,6 +39,7 @@ SCRIPTS = (
     "svg",
     "matrix",
     "summary",
+    "tally",
     "cases",
     "visible",
     "export",
