@@ -35,7 +35,7 @@ export function paintCase(details, data, state) {
     const known = ratios[runner] ?? (runner === reference ? [1, 1, 1] : null);
     glyph.querySelector("svg").replaceChildren(...forestMark(known, axis, data.margin));
     pair(against, ratios[runner] ? ratio(ratios[runner]) : ["", ""]);
-    verdict.replaceChildren(...judged(shown, state));
+    verdict.replaceChildren(...judged(shown, state, ofMedians(item, runner, reference, shown)));
     for (const [name, , quantity] of data.figures) {
       const value = item.figures[name]?.[runner];
       const timed = quantity === "ns" && value != null;
@@ -54,11 +54,15 @@ export function paintCase(details, data, state) {
 
 /** The verdict of a row: its symbol and words, what would resolve it, what the median says, and where
  * one more session would lie. */
-function judged({ cls, symbol, found }, state) {
+function judged({ cls, symbol, found }, state, medians) {
   if (!found) return [cls === "base" ? "reference" : "not compared"];
   const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
   const parts = [el("i", { "aria-hidden": "true" }, symbol), ` ${found.verdict}${needs}`];
   const shown = (triple) => ratio(state.as ? inverse(triple) : triple);
+  if (medians) {
+    const text = `these medians make ${shown([medians, null, null])[0]}`;
+    parts.push(" ", el("small", { class: "more" }, text));
+  }
   if (found.far) parts.push(" ", el("small", { class: "more" }, FAR));
   if (found.cross) {
     const text = `but the median says ${shown(found.cross).join(" ")}`;
@@ -68,6 +72,13 @@ function judged({ cls, symbol, found }, state) {
     parts.push(" ", el("small", { class: "more" }, `next session ${shown(found.next)[1]}`));
   }
   return parts;
+}
+
+/** The ratio of the two times shown, where that lies outside the ratio's interval; else null. */
+function ofMedians(item, runner, reference, { found }) {
+  const [, low, high] = found?.ratio ?? [];
+  const quotient = item.time[0][runner] / item.time[0][reference];
+  return low == null || high == null || (low <= quotient && quotient <= high) ? null : quotient;
 }
 
 /** Verdicts of figures beside the time are known against the report's own reference only. */

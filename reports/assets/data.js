@@ -36,6 +36,7 @@ export function comparison(data, item, runner, reference) {
     ratio,
     verdict,
     symbol,
+    side,
     shade: shade(data.levels, verdict, side, ratio[0]),
     decided: side !== "un",
     blocks: Array.isArray(item.blocks) ? item.blocks[pair] : item.blocks,

@@ -1,13 +1,15 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
+import { wireBar, wireSheet } from "./bar.js";
 import { drawPlots, light, paintCase } from "./cases.js";
 import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { paint, sentence, sort } from "./matrix.js";
 import { defaults, read, write } from "./state.js";
 import { paintSummary } from "./summary.js";
-import { describe, select, show } from "./visible.js";
+import { tellTallies } from "./tally.js";
+import { describe, select, show, showSummary } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
@@ -47,31 +49,17 @@ function render() {
     paint(grid, data, state);
     paintSummary(data, state, keyOf);
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
-    explain();
+    // styles choose the words that fit
+    Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });
   }
   paintDecision(data, state.weights, keyOf);
   if (grid) sort(grid, data, state);
   selected = select(data, state);
   show(selected);
+  showSummary(data, selected);
+  tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
   showControls();
-}
-
-function explain() {
-  const ref = document.createElement("b");
-  ref.className = "ref-name";
-  ref.textContent = state.ref;
-  const what = state.as ? "Rate" : "Time";
-  const sense = state.as ? "2.00× means twice its rate. More" : "0.50× means half its time. Less";
-  $("reading").replaceChildren(
-    ...(state.view
-      ? [`${what} of each runner; shade and glyph compare with `, ref, "."]
-      : [
-          `${what} relative to `,
-          ref,
-          `: ${sense} is faster. The reference's own column is absolute.`,
-        ]),
-  );
 }
 
 /** Brings an opened case up to date; `data-for` says what it was drawn for. */
@@ -136,7 +124,8 @@ function fromAddress() {
 function openAt(node) {
   const details = node.closest("details");
   if (details) details.open = true;
-  node.scrollIntoView({ block: "start" });
+  // a case is known by its title, which stands above its body
+  (details ?? node).scrollIntoView({ block: "start" });
 }
 
 function addCopyButtons(root) {
@@ -255,6 +244,8 @@ function wireKeys() {
 
 wireControls();
 wireDecision(data, change);
+wireBar(document.querySelector(".bar"));
+wireSheet($("more"));
 if (grid) wireGrid();
 wireLinks();
 stayInFrame();

@@ -107,8 +107,12 @@ export function sort(table, data, state) {
     if (!name) return Number(row.dataset.c);
     if (name === "case") return item.id;
     if (item.outcomes[runner] !== "k") return null;
-    if (state.view) return item.time[0][runner];
-    return runner === reference ? 0 : (comparison(data, item, runner, reference)?.logs[0] ?? null);
+    // what the cells show: the inverse of a time is a rate
+    const sense = state.as ? -1 : 1;
+    if (state.view) return sense * item.time[0][runner];
+    if (runner === reference) return 0;
+    const logs = comparison(data, item, runner, reference)?.logs;
+    return logs ? sense * logs[0] : null;
   };
   for (const body of table.tBodies) {
     const rows = [...body.rows].slice(1).map((row) => [key(row), row]);

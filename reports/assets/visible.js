@@ -42,7 +42,7 @@ export function show({ cases, runners, hits }) {
       cell.classList.toggle("off", !hits[index].has(Number(cell.dataset.r)));
     }
   }
-  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r]";
+  const ofRunners = "#grid :is(th, td)[data-r], .forest tr[data-r], .standing tr[data-r]";
   for (const part of document.querySelectorAll(ofRunners)) {
     part.hidden = !runners.has(Number(part.dataset.r));
   }
@@ -60,6 +60,18 @@ export function show({ cases, runners, hits }) {
   }
 }
 
+/** Hides groups of the summary that the filter leaves no case of; others say how many it leaves. */
+export function showSummary(data, { cases }) {
+  for (const card of document.querySelectorAll(".card:has(.standing)")) {
+    const { group } = card.querySelector(".standing").dataset;
+    const members = [...data.cases.keys()].filter((index) => data.cases[index].group === group);
+    const left = members.filter((index) => cases.has(index)).length;
+    card.hidden = !left;
+    const all = left === members.length;
+    card.querySelector(".left").textContent = all ? "" : `, of which the filter leaves ${left}; the figures cover all`;
+  }
+}
+
 /** The selection in words; "" when nothing is left out. */
 export function describe(data, { cases, runners, undecided, unknown }) {
   if (unknown.length) return `There is no filter key "${unknown[0]}".`;
@@ -68,6 +80,6 @@ export function describe(data, { cases, runners, undecided, unknown }) {
   const text = `${cases.size} of ${data.cases.length} cases, ${runners.size} of ${data.runners.length} runners`;
   const hidden = undecided ? `; ${undecided} with nothing decided hidden` : "";
   const others = { compare: "Geometric means cover", claims: "The claims cover" };
-  const means = others[data.kind] ?? "The summary covers";
-  return `${text}${hidden}. ${means} all.`;
+  const means = others[data.kind] ?? "Figures of the summary cover";
+  return `${text}${hidden}. ${means} all cases.`;
 }

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findChromium, launch } from "./chromium.mjs";
 import { interactions } from "./interactions.mjs";
+import { layout } from "./layout.mjs";
 
 const LOOKS = [
   { name: "light-wide", scheme: "light", width: 1400, script: true },
@@ -40,7 +41,7 @@ function report(look, problems) {
   for (const problem of problems) console.log(`     ${problem}`);
 }
 
-async function open({ scheme, width, script }) {
+async function open({ scheme, width, height = 900, script }) {
   const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
   const send = (method, params) => browser.send(method, params, sessionId);
@@ -73,7 +74,7 @@ async function open({ scheme, width, script }) {
   });
   await send("Emulation.setDeviceMetricsOverride", {
     width,
-    height: 900,
+    height,
     deviceScaleFactor: 1,
     mobile: width < 600,
   });
@@ -143,8 +144,15 @@ try {
       page.problems.push(error.message);
     }
     report(name, page.problems.slice(before));
+    await page.evaluate("document.getElementById('reset')?.click()");
   }
   await page.close();
+  for (const [name, size, check] of kind === "merged" ? [] : layout) {
+    const own = await open({ scheme: "light", ...size, script: true });
+    const problem = await check(own);
+    report(name, [...own.problems, ...(problem ? [problem] : [])]);
+    await own.close();
+  }
 } finally {
   await browser.close();
 }

@@ -1,32 +1,11 @@
 // What a reader does with the page, by kind of report, as [what, expression]; an expression answers "" or
 // what went wrong. They hold for any report with at least two timed runners; each puts the page back.
 
-function steps(what, body) {
-  return [what, `(async () => {${COMMON}${body}\nreturn "";})()`];
-}
-
-const COMMON = `
-const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
-const cellsText = () => [...document.querySelectorAll("#grid td")].map((c) => c.textContent).join("|");
-const set = (id, value, kind = "change") => { $(id).value = value; $(id).dispatchEvent(new Event(kind, { bubbles: true })); };
-const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));
-// A loaded machine may take long to deliver an event.
-const until = async (holds) => { for (let i = 0; i < 100 && !holds(); i++) await frame(); return holds(); };
-// The embedded numbers are rounded, so a repainted one may differ by one in its last place.
-const alike = (a, b) => {
-	const parts = (text) => text.split(/(\\d+(?:\\.\\d+)?)/);
-	const [one, two] = [parts(a), parts(b)];
-	return one.length === two.length && one.every((x, i) => {
-		if (i % 2 === 0) return x === two[i];
-		const places = (x.split(".")[1] ?? "").length;
-		return places === (two[i].split(".")[1] ?? "").length && Math.abs(x - two[i]) < 1.5 * 10 ** -places;
-	});
-};
-const rows = () => [...document.querySelectorAll("#grid tr[data-c]")];
-`;
+import { follow } from "./follow.mjs";
+import { steps } from "./steps.mjs";
 
 const suite = [
+  follow,
   steps(
     "repainting the default view gives the text that was rendered",
     `const before = cellsText();

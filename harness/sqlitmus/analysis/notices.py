@@ -1,6 +1,5 @@
 """What a reader should know before believing a number."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from sqlitmus.analysis import durability
@@ -15,6 +14,7 @@ from sqlitmus.run.rest import restless
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import by_value, some
+from sqlitmus.vocabulary.queryplans import modern
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -62,16 +62,11 @@ def cores(machine: dict[str, str]) -> int | None:
 def plan_note(cells: Sequence[tuple[str, list[list[str]]]]) -> str | None:
     """A note if query plans differ between `cells` (runner, plan of each step), None if not."""
     plans = {
-        runner: "; ".join(" > ".join(_modern(line) for line in step) for step in plan)
+        runner: "; ".join(" > ".join(modern(line) for line in step) for step in plan)
         for runner, plan in cells
         if plan
     }
     return f"Query plans differ. {by_value(plans)}." if len(set(plans.values())) > 1 else None
-
-
-def _modern(line: str) -> str:
-    """SQLite before 3.36 says SCAN TABLE t where later ones say SCAN t, for the same plan."""
-    return re.sub("^(SCAN|SEARCH) TABLE ", r"\1 ", line)
 
 
 def _integrity(run: RunData, complete: int) -> Iterable[Notice]:

@@ -58,6 +58,18 @@ def change(ratio: Interval, verdict: Verdict) -> Cell:
     )
 
 
+def of_medians(new: Measured | None, old: Measured | None, ratio: Interval) -> Interval | None:
+    """The ratio of the two times shown, where that lies outside the interval of `ratio`; it is an
+    estimate over blocks in which both ran, and the times are medians of each one's own."""
+    if not (new and old and new.time and old.time and old.time.value):
+        return None
+    quotient = new.time.value / old.time.value
+    low, high = ratio.low, ratio.high
+    if low is None or high is None or low <= quotient <= high:
+        return None
+    return Interval(quotient, None, None)
+
+
 def outcome(name: CellOutcome | None, reason: str = "") -> Cell:
     """A cell without a time: not planned where there is none."""
     label = OUTCOMES[name].label if name else ABSENT.label

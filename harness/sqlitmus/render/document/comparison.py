@@ -110,16 +110,23 @@ def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordere
         row = [*times, cells.NONE, Cell(reason), Cell()]
         return (rank, 0.0), None, TableRow(head, row, "bad" if broken else "na", head.link[2:])
     words = worded(comparison.verdict, report)
-    return _row(head, times, comparison, words, more_blocks(comparison))
+    medians = cells.of_medians(fresh, old, comparison.ratio)
+    note = f"these medians make {fmt.change(medians)[0]}" if medians else ""
+    return _row(head, times, comparison, words, more_blocks(comparison), note)
 
 
 def _row(
-    head: Head, figures: list[Cell], compared: Comparison | Measure, words: str, needs: str = ""
+    head: Head,
+    figures: list[Cell],
+    compared: Comparison | Measure,
+    words: str,
+    needs: str = "",
+    note: str = "",
 ) -> Ordered:
     ratio, verdict = compared.ratio, compared.verdict
     assert ratio is not None
     assert verdict is not None
-    change = cells.change(ratio, verdict)
+    change = replace(cells.change(ratio, verdict), note=note)
     row = [*figures, change, Cell(words, "", cells.mark(verdict), needs, change.style)]
     if isinstance(compared, Comparison):
         row.append(Cell(str(compared.blocks), value=compared.blocks))

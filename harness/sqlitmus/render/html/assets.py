@@ -32,6 +32,7 @@ STYLES = (
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
     "address",
+    "bar",
     "format",
     "data",
     "filter",
@@ -42,6 +43,7 @@ SCRIPTS = (
     "decide",
     "matrix",
     "summary",
+    "tally",
     "cases",
     "visible",
     "export",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlitmus.render.document import durability
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document.cells import of_medians
 from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
@@ -15,6 +16,7 @@ from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
 from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.nouns import by_value, counted
+from sqlitmus.vocabulary.queryplans import modern
 from sqlitmus.vocabulary.verdicts import Verdict
 
 UNITY = Interval(1.0, None, None)
@@ -38,7 +40,8 @@ class Entry:
     """A runner in a case, against the report's reference.
 
     `words` say the verdict, or why there is no time; `glyph` and `mark` are where its interval
-    lies in the matrix and on the axis of the case; `over` is what it takes over the floor.
+    lies in the matrix and on the axis of the case; `medians` is the ratio of the times shown where
+    that is another one; `over` is what it takes over the floor.
     """
 
     runner: int
@@ -50,6 +53,7 @@ class Entry:
     time: Pair = ("", "")
     ratio: Pair = ("", "")
     comparison: Comparison | None = None
+    medians: str = ""
     glyph: charts.Mark | None = None
     mark: charts.Mark | None = None
     figures: tuple[Judged, ...] = ()
@@ -116,6 +120,7 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
             place,
             runner.name,
             cells.get(runner.name),
+            cells.get(report.reference),
             against.get(runner.name),
             axis,
             columns,
@@ -152,6 +157,7 @@ def entry(
     place: int,
     name: str,
     cell: Cell | None,
+    base: Cell | None,
     compared: Comparison | None,
     axis: charts.RatioAxis,
     columns: Sequence[Figure],
@@ -172,6 +178,7 @@ def entry(
         return Entry(
             place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
         )
+    medians = of_medians(cell, base, compared.ratio)
     return Entry(
         place,
         name,
@@ -181,6 +188,7 @@ def entry(
         time=time,
         ratio=fmt.ratio(compared.ratio),
         comparison=compared,
+        medians=fmt.ratio(medians)[0] if medians else "",
         glyph=charts.GLYPH.mark(compared.ratio),
         mark=axis.mark(compared.ratio),
         figures=beside,
@@ -251,7 +259,8 @@ def plan_groups(cells: list[Cell]) -> list[tuple[str, list[str]]]:
     groups: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for cell in cells:
         if cell.plans:
-            groups.setdefault(tuple(tuple(plan) for plan in cell.plans), []).append(cell.runner)
+            plans = tuple(tuple(map(modern, plan)) for plan in cell.plans)
+            groups.setdefault(plans, []).append(cell.runner)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [
         (", ".join(names), [line for plan in plans for line in plan]) for plans, names in ordered

@@ -1,0 +1,26 @@
+// The bar of sections and controls: how high it is, and its sheet of further controls.
+
+/** Keeps what is scrolled to below the bar, however many rows it has. */
+export function wireBar(bar) {
+  const measure = () => {
+    const sticks = getComputedStyle(bar).position === "sticky";
+    const height = sticks ? bar.offsetHeight : 0;
+    document.documentElement.style.setProperty("--bar", `${height}px`);
+  };
+  new ResizeObserver(measure).observe(bar);
+  measure();
+}
+
+/** Closes an opened sheet with Esc, and with a click or focus outside of it. */
+export function wireSheet(sheet) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !sheet.open) return;
+    sheet.open = false;
+    sheet.firstElementChild.focus();
+  });
+  const leave = ({ target }) => {
+    if (sheet.open && !sheet.contains(target)) sheet.open = false;
+  };
+  document.addEventListener("pointerdown", leave);
+  document.addEventListener("focusin", leave);
+}

@@ -1,0 +1,119 @@
+// What only a browser's keyboard, window and printer show, as [what, window, check]: a check answers "" or
+// what went wrong.
+
+// A phone, a desk at its own size and the same magnified twice, in CSS px.
+const PHONE = { width: 360, height: 740 };
+const DESK = { width: 1440, height: 900 };
+const MAGNIFIED = { width: 720, height: 450 };
+const MOST_STOPS = 400;
+const PRINT = { bytes: 2e6, ms: 5000 };
+
+const KEY = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9, modifiers: 8 };
+
+// Where the focus is, and whether the bar, or anything else that stands over the page, hides all of it.
+const FOCUS = `(() => {
+  const node = document.activeElement;
+  if (!node || node === document.body) return null;
+  const box = node.getBoundingClientRect();
+  const points = [0.02, 0.25, 0.5, 0.75, 0.98].flatMap((x) => [0.02, 0.5, 0.98].map((y) => [box.left + box.width * x, box.top + box.height * y]));
+  const seen = points.some(([x, y]) => {
+    const top = document.elementFromPoint(x, y);
+    return top && (node.contains(top) || top.contains(node));
+  });
+  return { seen, name: node.id || node.textContent.trim().slice(0, 40) || node.tagName, top: Math.round(box.top) };
+})()`;
+
+async function stops({ send, evaluate }) {
+  await evaluate("scrollTo(0, document.body.scrollHeight)");
+  await evaluate("document.querySelector('.page-foot').setAttribute('tabindex', '-1'); document.querySelector('.page-foot').focus()");
+  const hidden = [];
+  let count = 0;
+  for (; count < MOST_STOPS; count++) {
+    await send("Input.dispatchKeyEvent", { type: "keyDown", ...KEY });
+    await send("Input.dispatchKeyEvent", { type: "keyUp", ...KEY });
+    await evaluate("new Promise((go) => requestAnimationFrame(() => go()))");
+    const at = await evaluate(FOCUS);
+    if (!at) break;
+    if (!at.seen) hidden.push(`${at.name} (at ${at.top})`);
+  }
+  if (count < 5) return `only ${count} stops`;
+  return hidden.length ? `${hidden.length} of ${count} stops hidden: ${hidden.slice(0, 4).join("; ")}` : "";
+}
+
+const LANDING = `(async () => {
+  const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)));
+  const links = [...document.querySelectorAll("main a[href^='#c-']")].filter((link) => link.checkVisibility());
+  for (const link of [links[0], links.at(-1)]) {
+    if (!link) continue;
+    link.click();
+    await frame();
+    await frame();
+    const details = document.querySelector(link.getAttribute("href")).closest("details");
+    const title = details.querySelector("summary").getBoundingClientRect();
+    const bar = document.querySelector(".bar");
+    const below = getComputedStyle(bar).position === "sticky" ? bar.getBoundingClientRect().bottom : 0;
+    if (title.top < below - 1 || title.bottom > innerHeight) return "the title of " + link.textContent + " is at " + title.top + ", the bar ends at " + below;
+    details.open = false;
+  }
+  for (const link of document.querySelectorAll(".toc a")) {
+    const head = document.querySelector(link.getAttribute("href") + " h2");
+    if (!head) continue;
+    link.click();
+    await frame();
+    const bar = document.querySelector(".bar");
+    const below = getComputedStyle(bar).position === "sticky" ? bar.getBoundingClientRect().bottom : 0;
+    if (head.getBoundingClientRect().top < below - 1) return link.textContent + " lands at " + head.getBoundingClientRect().top + " under a bar that ends at " + below;
+  }
+  document.getElementById("reset").click();
+  return "";
+})()`;
+
+const SHARE = `(() => {
+  scrollTo(0, document.querySelector("main").getBoundingClientRect().top + innerHeight);
+  const box = document.querySelector(".bar").getBoundingClientRect();
+  const seen = Math.max(0, Math.min(box.bottom, innerHeight) - Math.max(0, box.top));
+  scrollTo(0, 0);
+  return seen > innerHeight / 5 ? "the bar covers " + Math.round(seen) + " of " + innerHeight + " px" : "";
+})()`;
+
+async function sheet({ send, evaluate }) {
+  const open = "document.getElementById('more').open = true";
+  const still = "document.getElementById('more').open";
+  const key = { key: "Escape", code: "Escape", windowsVirtualKeyCode: 27 };
+  await evaluate(open);
+  await send("Input.dispatchKeyEvent", { type: "keyDown", ...key });
+  await send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+  if (await evaluate(still)) return "Esc leaves it open";
+  await evaluate(`scrollTo(0, 0); ${open}`);
+  const at = { x: 30, y: 30, button: "left", clickCount: 1 };
+  await send("Input.dispatchMouseEvent", { type: "mousePressed", ...at });
+  await send("Input.dispatchMouseEvent", { type: "mouseReleased", ...at });
+  return (await evaluate(still)) ? "a click outside leaves it open" : "";
+}
+
+async function printed({ send }) {
+  const from = performance.now();
+  const { stream } = await send("Page.printToPDF", { transferMode: "ReturnAsStream", preferCSSPageSize: true, printBackground: true });
+  const ms = performance.now() - from;
+  let bytes = 0;
+  for (let end = false; !end; ) {
+    const { data, eof, base64Encoded } = await send("IO.read", { handle: stream, size: 1 << 20 });
+    bytes += Buffer.from(data, base64Encoded ? "base64" : "utf8").length;
+    end = eof;
+  }
+  await send("IO.close", { handle: stream });
+  console.log(`     printed: ${Math.round(bytes / 1000)} kB in ${Math.round(ms)} ms`);
+  if (bytes > PRINT.bytes) return `the print is ${Math.round(bytes / 1e6)} MB`;
+  return ms > PRINT.ms ? `printing took ${Math.round(ms)} ms` : "";
+}
+
+export const layout = [
+  ["on a phone the bar takes no window", PHONE, ({ evaluate }) => evaluate(SHARE)],
+  ["magnified twice the bar takes no window", MAGNIFIED, ({ evaluate }) => evaluate(SHARE)],
+  ["Shift+Tab on a phone: each stop is seen", PHONE, stops],
+  ["Shift+Tab magnified twice: each stop is seen", MAGNIFIED, stops],
+  ["links land below the bar, a case's on its title", DESK, ({ evaluate }) => evaluate(LANDING)],
+  ["the same on a phone", PHONE, ({ evaluate }) => evaluate(LANDING)],
+  ["the sheet closes with Esc and a click outside", DESK, sheet],
+  ["the print is small and quick", DESK, printed],
+];
