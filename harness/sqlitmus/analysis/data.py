@@ -83,7 +83,7 @@ class PlannedCase(Record):
 
     @model_validator(mode="after")
     def _divisible(self) -> Self:
-        if self.metric == "steady" and self.operations < 1:
+        if self.metric != "cold" and self.operations < 1:
             raise ValueError("a steady case needs at least 1 operation per iteration")
         return self
 

@@ -12,7 +12,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import Role, Scheme
+from sqlitmus.vocabulary.terms import CaseMetric, Role, Scheme
 
 M = TypeVar("M", bound=Model)
 
@@ -103,10 +103,14 @@ class Query(Model):
 
 
 class Override(Model):
-    """Another operation count for cases with these axis values."""
+    """Another operation count for cases with these axis values, and another pace of workers and
+    writer where these are given."""
 
     when: dict[str, str]
     operations: int
+    rate: float | None = None
+    writer_operations: int | None = Field(default=None, ge=1)
+    writer_rate: float | None = None
 
 
 class Variant(Model):
@@ -166,7 +170,7 @@ class Scenario(Model):
     question: str
     group: str
     bound_by: Literal["runtime", "driver", "engine", "io", "locks", "mixed"]
-    metric: Literal["steady", "cold"] = "steady"
+    metric: CaseMetric = "steady"
     unit: str
     per_operation: int = 1
     fixture: str | None = None

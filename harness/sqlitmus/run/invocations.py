@@ -144,7 +144,7 @@ class Invocations:
         self._preparation.supply(case, ready)
         names = [case.id, runner.spec.name, *([] if seat in (None, runner.spec.name) else [seat])]
         log = self.logs / ".".join([*map(file_name, names), mode, "log"])
-        steady = mode == "measure" and case.metric == "steady"
+        steady = mode == "measure" and case.metric != "cold"
         extra = runner.spec.steady_environment if steady else {}
         environment = marked({**runner.environment, **extra})
         if counter and ready.target:
