@@ -28,6 +28,7 @@ from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.work import alike
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.report import (
@@ -61,14 +62,16 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
-    ok = outcomes.ok[:, :-1]
+    # what a machine that was late measured is shown, but compared with nothing
+    ranked = np.where(late(run)[:, :, None], np.nan, times)
+    ok = outcomes.ok[:, :-1] & ~late(run)[:, :-1]
     canaries: list[Comparison | None] = [None] * len(plan.cases)
     grades = None
     guards: dict[str, float] = {}
     twins = plan.twins()
     if twins is not None:
-        twin = compare_canary(times, twins, question)
-        grades = noise(twin, typical_errors(times, names, question))
+        twin = compare_canary(ranked, twins, question)
+        grades = noise(twin, typical_errors(ranked, names, question))
         guards = group_guards(twin, [case.group for case in plan.cases])
         canaries = [
             found and replace(found, reference=names[place])
@@ -76,7 +79,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
                 twins, (one.of(CANARY, TWIN) for one in comparisons(twin)), strict=True
             )
         ]
-    pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
+    pairs = compare_all(ranked[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
@@ -100,7 +103,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     of = [case.group for case in cases]
-    ranking = standings(pairs, ok, of, groups, question, times[:, :-1], guards)
+    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1], guards)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
@@ -147,6 +150,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         method=method(plan),
         rerun=plan.rerun,
         claims=published,
+        tails=tails(run, outcomes, times),
     )
 
 

@@ -36,7 +36,7 @@ def build_cells(
     def flat(values: Array) -> Array:
         return values[:, :n_runners].reshape(-1, n_blocks)
 
-    typical = _intervals(medians(flat(times)))
+    typical = intervals(medians(flat(times)))
     overheads = _overheads(run, times)
     values, positions = _drifts(samples, n_runners)
     cells: list[list[Cell]] = []
@@ -119,12 +119,11 @@ def _overheads(run: RunData, times: Array) -> list[Interval | None]:
     means = trimmed_means(differences.reshape(-1, times.shape[2]), resolution=_RESOLUTION_NS)
     low, high = means.interval()
     # one block is a difference, but not an estimate of one
-    return _intervals(
-        Medians(np.where(means.count > 1, means.mean, np.nan), low, high, means.count)
-    )
+    return intervals(Medians(np.where(means.count > 1, means.mean, np.nan), low, high, means.count))
 
 
-def _intervals(estimates: Medians) -> list[Interval | None]:
+def intervals(estimates: Medians) -> list[Interval | None]:
+    """Each row's median with its interval; None for a row without values."""
     columns = (optional(c) for c in (estimates.value, estimates.low, estimates.high))
     return [
         None if v is None else Interval(v, low, high) for v, low, high in zip(*columns, strict=True)

@@ -257,7 +257,7 @@ def from_records(
     took_turns = any(c.rounds for of in parsed.counts.values() for c in of.values())
     shown = tested and of_run(tested, took_turns=took_turns)
     more = None
-    if details is not None and parsed.kind == "claims":
+    if details is not None:
         told = (
             validated(Detail, line, f"details.jsonl line {number}")
             for number, line in enumerate(details, start=1)

@@ -13,6 +13,7 @@ from sqlitmus.results.claims import Claim
 from sqlitmus.results.estimate import Interval, RateTest
 from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
+from sqlitmus.results.tails import Tails
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.syncs import Syncs
@@ -326,7 +327,8 @@ class Report:
 
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
     new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
-    how many sittings its blocks are divided into.
+    how many sittings its blocks are divided into, `tails` what is known of cases whose latencies
+    were recorded.
     """
 
     version: int
@@ -361,3 +363,4 @@ class Report:
     method: list[str]
     rerun: str
     claims: list[Claim] = field(default_factory=list[Claim])
+    tails: list[Tails] = field(default_factory=list[Tails])

@@ -256,9 +256,11 @@ class Measuring:
         )
 
     def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
-        """Only claims show it; another run would pay for a line per invocation that none reads."""
+        """Claims show it, and latencies; another run would pay for lines that nobody reads."""
         result = attempt.invocation.result
-        if self._plan.kind == "claims" and attempt.outcome == "ok" and result:
+        if not (result and attempt.outcome == "ok"):
+            return
+        if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
             self._directory.add_detail(detail(slot.position, take, result, attempt.launch))
 
 

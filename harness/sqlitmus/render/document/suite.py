@@ -1,6 +1,6 @@
 """A run of a suite as a document: geometric means by group, then every case."""
 
-from sqlitmus.render.document import cells, parts, recommendation, symbols
+from sqlitmus.render.document import cells, parts, recommendation, symbols, tails
 from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
 from sqlitmus.render.document.naming import heads
 from sqlitmus.results.recommendation import Recommendation
@@ -14,7 +14,12 @@ def build(report: Report) -> Document:
     return parts.document(
         report,
         [("", size), ("reference", report.reference)],
-        [*recommendation.section(_advice(report)), *_summary(report), matrix(report)],
+        [
+            *recommendation.section(_advice(report)),
+            *_summary(report),
+            matrix(report),
+            *tails.section(report),
+        ],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )
 
