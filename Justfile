@@ -36,7 +36,7 @@ bench-quick *ARGS:
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 
-# Measure under load: latencies at planned rates, writers that meet, checkpoints; about eight minutes
+# Measure under load: latencies at planned rates, writers that meet, checkpoints; about ten minutes
 bench-service *ARGS:
     @python -m sqlitmus run --suite service "$@"
 

@@ -1,5 +1,7 @@
 """Latencies of cases under load, and cells whose planned operations the machine started late."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,8 @@ def tails(run: RunData, outcomes: Outcomes, times: Array) -> list[Tails]:
 
     `times` are the primary times (cases x series x blocks), NaN where a cell is not ok.
     """
+    if run.plan.kind == "claims":  # shown there as the claim asks
+        return []
     figures = {name: usable(of, outcomes) for name, of in run.samples.figures.items()}
     behind = late(run)
     recorded: list[Tails] = []
@@ -66,11 +70,12 @@ def _cells(
     """`figures` by name are series x blocks."""
     of = {name: intervals(medians(values)) for name, values in figures.items()}
     histograms = run.details.histograms if run.details else {}
-    units = run.plan.units(case)
+    logs = run.details.wal if run.details else {}
     cells: list[Tail] = []
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:
             continue
+        wal = sorted(logs.get((place, series), []), key=_largest)
         pacing, time = of["pacing"][series], of["time"][series]
         cells.append(
             Tail(
@@ -82,8 +87,7 @@ def _cells(
                 most=float(np.nanmax(figures["longest"][series])),
                 writer_p99=of["writer_p99"][series],
                 rate=_rate(time) if time and case.metric == "steady" and not pacing else None,
-                busy=float(np.nanmean(figures["busy"][series]))
-                / max(1, units[series] // case.per_operation),
+                busy=float(np.nanmean(figures["busy"][series])),
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
                 late=bool(behind[series]),
@@ -91,9 +95,17 @@ def _cells(
                     (*bounds(number), count)
                     for number, count in sorted(histograms.get((place, series), {}).items())
                 ],
+                wal=wal[len(wal) // 2] if wal else [],
+                wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
+                if wal
+                else None,
             )
         )
     return cells
+
+
+def _largest(sizes: Sequence[tuple[float, int]]) -> int:
+    return max(size for _, size in sizes)
 
 
 def _rate(time: Interval) -> Interval:

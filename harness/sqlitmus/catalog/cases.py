@@ -1,7 +1,7 @@
 """Turns scenarios and axis values into cases. Pure."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlitmus.catalog.definitions import (
     Catalog,
@@ -120,9 +120,14 @@ def as_answered(case: Case, spec: Scenario) -> Case:
 
 def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:
     """The scenario's steps that apply to these axis values."""
+    return applying(spec.steps, axes)
+
+
+def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[ScenarioStep]:
+    """Those of `steps` that apply to these axis values."""
     return [
         step
-        for step in spec.steps
+        for step in steps
         if all(
             axes.get(axis) in ([v] if isinstance(v, str) else v) for axis, v in step.only.items()
         )

@@ -163,7 +163,8 @@ class Scenario(Model):
     begin or end with other characters, which languages fold into the checksum by their own code
     units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
     what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
-    the counts whatever a pilot measures; `rate` is in operations a second.
+    the counts whatever a pilot measures; `rate` is in operations a second; with
+    `watch_wal` the harness looks at the size of the write-ahead log meanwhile.
     """
 
     title: str
@@ -189,6 +190,7 @@ class Scenario(Model):
     tolerate_busy: bool = False
     rate: float | None = None
     writer: Writing | None = None
+    watch_wal: bool = False
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[AxisValue], Field(min_length=1)]] = {}
     steps: list[ScenarioStep] = []

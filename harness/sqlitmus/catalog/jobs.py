@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlitmus.catalog import fixture, generate
-from sqlitmus.catalog.cases import override_of, steps_of
+from sqlitmus.catalog.cases import applying, override_of, steps_of
 from sqlitmus.catalog.definitions import (
     Catalog,
     ColumnType,
@@ -103,7 +103,7 @@ def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
         return None
     pace = override_of(spec, case.axes)
     return Writer(
-        steps=_steps(spec.writer.steps, case, size, f"{case.scenario}/writer"),
+        steps=_steps(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
         transaction=spec.writer.transaction,
         operations=pace.writer_operations or spec.writer.operations,
         rate=pace.writer_rate,

@@ -13,7 +13,8 @@ class Tail:
     blocks, `busy` the share of a block's operations that ended with SQLITE_BUSY, and `unfair` the
     slowest connection's time over the fastest's. `late` says that the machine started planned
     operations so late (`pacing`) that the cell is in no comparison. `buckets` are all blocks'
-    operations: (least ns, greatest ns, count).
+    operations: (least ns, greatest ns, count). `wal` is the size of the write-ahead log over time
+    in the block whose largest is the median one, (ms, bytes), `wal_most` the largest of a block.
     """
 
     runner: str
@@ -29,6 +30,8 @@ class Tail:
     pacing: float | None = None
     late: bool = False
     buckets: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    wal: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
+    wal_most: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,9 @@ class Measuring:
         if not (result and attempt.outcome == "ok"):
             return
         if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
-            self._directory.add_detail(detail(slot.position, take, result, attempt.launch))
+            self._directory.add_detail(
+                detail(slot.position, take, result, attempt.launch, attempt.wal)
+            )
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:

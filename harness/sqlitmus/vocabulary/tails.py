@@ -16,9 +16,10 @@ class Tails:
     """Quantiles of the workers' latencies in ns, of planned operations from their planned start.
 
     `p999` is None for fewer than `MANY` operations. `writer_p99` is that of the writer beside the
-    workers. `busy` counts operations that ended with SQLITE_BUSY, the writer's too; `pacing` is how
-    late in ns 99 % of the planned operations started at most, of those for which a thread waited.
-    `unfair` is the slowest worker's time over the fastest's, who do the same number of operations.
+    workers. `busy` is the share of all operations, the writer's too, that ended with SQLITE_BUSY;
+    `pacing` is how late in ns 99 % of the planned operations started at most, of those for which a
+    thread waited. `unfair` is the slowest worker's time over the fastest's, who do the same number
+    of operations.
     """
 
     p50: float | None
@@ -26,7 +27,7 @@ class Tails:
     p999: float | None
     longest: float | None
     writer_p99: float | None
-    busy: int
+    busy: float
     pacing: float | None
     unfair: float | None
 
@@ -47,7 +48,7 @@ def tails(result: Result) -> Tails | None:
         writer_p99=histogram.quantile(
             _latencies([w for w in result.workers if w.role == "writer"]), 0.99
         ),
-        busy=sum(worker.busy for worker in result.workers),
+        busy=sum(w.busy for w in result.workers) / sum(_latencies(result.workers).values()),
         pacing=histogram.quantile(paced, 0.99),
         unfair=max(typical) / min(typical) if len(typical) > 1 and min(typical) else None,
     )

@@ -19,7 +19,7 @@ ColumnKind = Literal["id", "text", "number"]
 # `strong` is a decided value, `aside` stands where there is no value and says why.
 Emphasis = Literal["", "strong", "aside"]
 ChartKind = Literal[
-    "forest", "matrix", "summary", "threads", "histogram", "ranking", "machines", "tails"
+    "forest", "matrix", "summary", "threads", "histogram", "ranking", "machines", "tails", "wal"
 ]
 ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms | Tails
 

@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Cell, Chart, Column, Head, Row, Section
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Head,
+    Paragraph,
+    Row,
+    Section,
+)
 from sqlitmus.render.document.model import Table as TableBlock
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
@@ -22,9 +31,10 @@ _COLUMNS = [
     Column("p999", "p99.9"),
     Column("longest", "longest"),
     Column("most", "longest of all", wide=True),
-    Column("writer", "writer's p99"),
+    Column("writer", "thread beside, p99"),
     Column("busy", "busy"),
     Column("unfair", "slowest over fastest connection"),
+    Column("wal", "largest WAL"),
     Column("remark", "", "text"),
 ]
 LATE = "the machine was late; not ranked"
@@ -35,10 +45,18 @@ def section(report: Report) -> list[Section]:
     if not report.tails:
         return []
     below = [
-        Section(f"tails-{case.case}", name(case), list(said(case)), [Chart("tails", case), table])
-        for case, table in ((case, _table(case)) for case in report.tails)
+        Section(f"tails-{case.case}", name(case), list(said(case)), _blocks(case))
+        for case in report.tails
     ]
     return [Section("tails", "Latencies under load", [_LEAD], sections=below)]
+
+
+def _blocks(case: Tails) -> list[Block]:
+    drawn: list[Block] = [Chart("tails", case), _table(case)]
+    if not any(cell.wal for cell in case.cells):
+        return drawn
+    text = "The write-ahead log's size over time, in the block whose largest is the median one."
+    return [*drawn, Paragraph(text, "dim"), Chart("wal", case)]
 
 
 def name(case: Tails) -> str:
@@ -85,6 +103,8 @@ def _row(cell: Tail) -> Iterator[Cell]:
     yield _time(cell.writer_p99)
     yield Cell(fmt.percent(cell.busy) if cell.busy else "", value=cell.busy)
     yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
+    wal = cell.wal_most
+    yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
     yield Cell(LATE if cell.late else "")
 
 

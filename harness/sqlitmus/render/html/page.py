@@ -30,7 +30,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 # Charts that the reader works with: they stand in for all of their section.
 WORKED = ("summary", "matrix")
 # Charts that stand before the table with the same figures.
-DRAWN = ("threads", "histogram", "tails")
+DRAWN = ("threads", "histogram", "tails", "wal")
 # Sections that the page has in more detail.
 OWN = ("provenance",)
 

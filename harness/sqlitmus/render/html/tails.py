@@ -1,4 +1,5 @@
-"""Geometry of percentile curves: buckets in, lines and ticks out; no markup."""
+"""Geometry of percentile curves and of a log's size over time: numbers in, lines and ticks out; no
+markup."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,11 +32,12 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Ticks are (position, text)."""
+    """Ticks are (position, text); `across` says what the horizontal axis is."""
 
     lines: list[Drawn]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
+    across: str = "share of operations that take at most so long"
 
 
 def panel(case: Tails) -> Panel | None:
@@ -84,3 +86,30 @@ def line(
     last = (across(curve[-1][0]), down(max(1.0, curve[-1][1])))
     joined = charts.joined([*points, last])
     return Drawn(cell.runner, place % LOOKS, place // LOOKS, joined, last)
+
+
+def sizes(case: Tails) -> Panel | None:
+    """The size of the write-ahead log over the time since the process started, both linear; None
+    where nobody looked at it."""
+    logs = [(place, cell) for place, cell in enumerate(case.cells) if cell.wal]
+    if not logs:
+        return None
+    left, top, right, bottom = BOX
+    last = max(ms for _, cell in logs for ms, _ in cell.wal)
+    most = max(1, *(size for _, cell in logs for _, size in cell.wal))
+    across, down = _linear(last, left, right), _linear(most, bottom, top)
+    lines: list[Drawn] = []
+    for place, cell in logs:
+        points = [(across(ms), down(size)) for ms, size in cell.wal]
+        look, shape = place % LOOKS, place // LOOKS
+        lines.append(Drawn(cell.runner, look, shape, charts.joined(points), points[-1]))
+    return Panel(
+        lines,
+        [(across(ms), fmt.duration(ms * 1e6)) for ms in charts.linear_ticks(0, last) if ms],
+        [(down(size), fmt.size(size)) for size in charts.linear_ticks(0, most)],
+        "time since the process started",
+    )
+
+
+def _linear(most: float, start: float, end: float) -> Callable[[float], float]:
+    return lambda value: round(start + value / most * (end - start), 1)
