@@ -36,6 +36,10 @@ bench-quick *ARGS:
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 
+# Measure under load: latencies at planned rates, writers that meet, checkpoints; about ten minutes
+bench-service *ARGS:
+    @python -m sqlitmus run --suite service "$@"
+
 # Measure what you choose; --help tells how
 run *ARGS:
     @python -m sqlitmus run "$@"

@@ -76,6 +76,8 @@ export function iterate(job, part, db, loop, meeting, usage) {
       outcome.changes.push(sum.affected);
       continue;
     }
+    // A writer's counts are not the job's: what it reads depends on when it comes.
+    if (part.role === "writer") continue;
     earliest ??= sum;
     const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
     outcome.difference ??= difference(earliest, sum, number);

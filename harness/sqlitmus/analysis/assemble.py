@@ -39,6 +39,7 @@ from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.work import alike
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
@@ -77,14 +78,17 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
-    ok = outcomes.ok[:, :-1]
+    # what a machine that was late measured is shown, but compared with nothing
+    too_late = late(run)
+    ranked = np.where(too_late[:, :, None], np.nan, times)
+    ok = outcomes.ok[:, :-1] & ~too_late[:, :-1]
     canaries: list[Comparison | None] = [None] * len(plan.cases)
     grades = None
     guards: dict[str, float] = {}
     twin, twins = None, plan.twins()
     if twins is not None:
-        twin = compare_canary(times, twins, question)
-        grades = noise(twin, typical_errors(times, names, question))
+        twin = compare_canary(ranked, twins, question)
+        grades = noise(twin, typical_errors(ranked, names, question))
         guards = group_guards(twin, [case.group for case in plan.cases])
         canaries = [
             found and replace(found, reference=names[place])
@@ -92,7 +96,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
                 twins, (one.of(CANARY, TWIN) for one in comparisons(twin)), strict=True
             )
         ]
-    pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
+    pairs = compare_all(ranked[:, :-1], names, question, grades.guard if grades else None)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
@@ -113,7 +117,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     of = [case.group for case in cases]
-    ranking = standings(pairs, ok, of, groups, question, times[:, :-1], guards)
+    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1], guards)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
@@ -123,11 +127,11 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
     guard = grades.guard if grades else None
-    advice = _recommended(run, cases, pairs, times[:, :-1], question, guard)
+    advice = _recommended(run, cases, pairs, ranked[:, :-1], question, guard)
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
     weighed = choices(
-        _presets(run, weights), runners, cases, pairs, ok, times[:, :-1], question, twin
+        _presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question, twin
     )
     statements = [*filter(None, weighed[:1]), *statements]
     return Report(
@@ -164,6 +168,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
+        tails=tails(run, outcomes, times),
     )
 
 

@@ -123,7 +123,7 @@ def _overheads(run: RunData, times: Array) -> list[Interval | None]:
 
 
 def intervals(estimates: Medians) -> list[Interval | None]:
-    """A value with its interval per row, None where there is none."""
+    """Each row's median with its interval; None for a row without values."""
     columns = (optional(c) for c in (estimates.value, estimates.low, estimates.high))
     return [
         None if v is None else Interval(v, low, high) for v, low, high in zip(*columns, strict=True)

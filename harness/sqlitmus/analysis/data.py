@@ -84,7 +84,7 @@ class PlannedCase(Record):
 
     @model_validator(mode="after")
     def _divisible(self) -> Self:
-        if self.metric == "steady" and self.operations < 1:
+        if self.metric != "cold" and self.operations < 1:
             raise ValueError("a steady case needs at least 1 operation per iteration")
         return self
 
@@ -260,7 +260,7 @@ def from_records(
     took_turns = any(c.rounds for of in parsed.counts.values() for c in of.values())
     shown = tested and of_run(tested, took_turns=took_turns)
     more = None
-    if details is not None and (parsed.kind == "claims" or parsed.workload):
+    if details is not None:
         told = (
             validated(Detail, line, f"details.jsonl line {number}")
             for number, line in enumerate(details, start=1)

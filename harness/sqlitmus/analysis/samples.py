@@ -112,7 +112,8 @@ class _Reader:
     def edge(self, number: int, line: dict[str, Any]) -> None:
         """The header or the footer."""
         if "schema" in line:
-            columns = _columns(line, self._cells.run, number)
+            metrics = {metric for metric, _ in self._cells.cases.values()}
+            columns = _columns(line, self._cells.run, number, metrics)
             self._width = len(columns)
             measured = (_STEADY, *(figure.sampled for figure in figures.FIGURES))
             self._columns = [name for name in measured if name in columns]
@@ -193,8 +194,8 @@ class _Reader:
         return whole.reshape(self._shape)
 
 
-def _columns(header: dict[str, Any], run: str, number: int) -> list[str]:
-    """The names of what stands in a row."""
+def _columns(header: dict[str, Any], run: str, number: int, metrics: Collection[str]) -> list[str]:
+    """The names of what stands in a row, the primary times of those `metrics` among them."""
     where = f"samples.jsonl line {number}"
     if header["schema"] != SCHEMA:
         raise ValueError(
@@ -208,7 +209,7 @@ def _columns(header: dict[str, Any], run: str, number: int) -> list[str]:
         )
     columns = header.get("columns")
     known = cast("list[str]", columns) if isinstance(columns, list) else []
-    primary = (figure.sampled for figure in figures.FIGURES if figure.primary)
+    primary = (figure.sampled for figure in figures.FIGURES if figure.name in metrics)
     missing = [name for name in (*_PLACE, _STEADY, *primary) if name not in known]
     if missing:
         raise ValueError(

@@ -1,9 +1,17 @@
 """Turns scenarios and axis values into cases. Pure."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from sqlitmus.catalog.definitions import Catalog, Mode, Scenario, ScenarioStep, Suite, Variant
+from sqlitmus.catalog.definitions import (
+    Catalog,
+    Mode,
+    Override,
+    Scenario,
+    ScenarioStep,
+    Suite,
+    Variant,
+)
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
@@ -35,11 +43,7 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
 def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> Case:
     """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
-    operations = spec.operations
-    for override in spec.overrides:
-        if all(axes[axis] == value for axis, value in override.when.items()):
-            operations = override.operations
-            break
+    operations = override_of(spec, axes).operations
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
@@ -76,6 +80,21 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
     )
 
 
+def override_of(spec: Scenario, axes: dict[str, str]) -> Override:
+    """How many operations a case does, and at which pace: the first that holds for its `axes`, with
+    what it leaves out from the scenario."""
+    applies = (o for o in spec.overrides if all(axes[a] == v for a, v in o.when.items()))
+    override = next(applies, Override(when={}, operations=spec.operations))
+    writer = spec.writer
+    return Override(
+        when=override.when,
+        operations=override.operations,
+        rate=override.rate or spec.rate,
+        writer_operations=override.writer_operations or (writer and writer.operations),
+        writer_rate=override.writer_rate or (writer and writer.rate),
+    )
+
+
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
     """Everything that the axis values change, put together."""
     together = Variant()
@@ -101,9 +120,14 @@ def as_answered(case: Case, spec: Scenario) -> Case:
 
 def steps_of(spec: Scenario, axes: dict[str, str]) -> list[ScenarioStep]:
     """The scenario's steps that apply to these axis values."""
+    return applying(spec.steps, axes)
+
+
+def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[ScenarioStep]:
+    """Those of `steps` that apply to these axis values."""
     return [
         step
-        for step in spec.steps
+        for step in steps
         if all(
             axes.get(axis) in ([v] if isinstance(v, str) else v) for axis, v in step.only.items()
         )

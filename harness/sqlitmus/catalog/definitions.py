@@ -13,7 +13,7 @@ from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import CONTROLS, Role, Scheme
+from sqlitmus.vocabulary.terms import CONTROLS, CaseMetric, Role, Scheme
 
 M = TypeVar("M", bound=Model)
 
@@ -104,10 +104,14 @@ class Query(Model):
 
 
 class Override(Model):
-    """Another operation count for cases with these axis values."""
+    """Another operation count for cases with these axis values, and another pace of workers and
+    writer where these are given."""
 
     when: dict[str, str]
     operations: int
+    rate: float | None = None
+    writer_operations: int | None = Field(default=None, ge=1)
+    writer_rate: float | None = None
 
 
 class Variant(Model):
@@ -160,14 +164,15 @@ class Scenario(Model):
     begin or end with other characters, which languages fold into the checksum by their own code
     units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
     what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
-    the counts whatever a pilot measures; `rate` is in operations a second.
+    the counts whatever a pilot measures; `rate` is in operations a second; with
+    `watch_wal` the harness looks at the size of the write-ahead log meanwhile.
     """
 
     title: str
     question: str
     group: str
     bound_by: Literal["runtime", "driver", "engine", "io", "locks", "mixed"]
-    metric: Literal["steady", "cold"] = "steady"
+    metric: CaseMetric = "steady"
     unit: str
     per_operation: int = 1
     fixture: str | None = None
@@ -186,6 +191,7 @@ class Scenario(Model):
     tolerate_busy: bool = False
     rate: float | None = None
     writer: Writing | None = None
+    watch_wal: bool = False
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[AxisValue], Field(min_length=1)]] = {}
     steps: list[ScenarioStep] = []

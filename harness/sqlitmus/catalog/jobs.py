@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlitmus.catalog import fixture, generate
-from sqlitmus.catalog.cases import steps_of
+from sqlitmus.catalog.cases import applying, override_of, steps_of
 from sqlitmus.catalog.definitions import (
     Catalog,
     ColumnType,
@@ -80,7 +80,7 @@ def make_job(
             iterations=case.iterations,
             workers=case.workers * (case.processes or 1),
             latencies=spec.latencies,
-            rate=spec.rate,
+            rate=override_of(spec, case.axes).rate,
             tolerate_busy=spec.tolerate_busy,
             mixed=spec.mixed and case.workers > 1,
             digest=digest,
@@ -101,11 +101,12 @@ def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database |
 def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
     if spec.writer is None:
         return None
+    pace = override_of(spec, case.axes)
     return Writer(
-        steps=_steps(spec.writer.steps, case, size, f"{case.scenario}/writer"),
+        steps=_steps(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
         transaction=spec.writer.transaction,
-        operations=spec.writer.operations,
-        rate=spec.writer.rate,
+        operations=pace.writer_operations or spec.writer.operations,
+        rate=pace.writer_rate,
     )
 
 

@@ -33,7 +33,7 @@ def parse(text: str) -> tuple[int, int]:
 def predicted(case: Case, runners: int, catalog: Catalog) -> float:
     """Predicted seconds of one block of `case` with that many runners, from definitions alone."""
     each = START_S
-    if case.metric == "steady":
+    if case.metric != "cold":
         timed = case.iterations + case.warmup_iterations
         each += case.warmup_ms / 1e3 + timed * ITERATION_S
     if catalog.scenarios[case.scenario].writes:

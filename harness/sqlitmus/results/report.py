@@ -13,6 +13,7 @@ from sqlitmus.results.claims import Claim
 from sqlitmus.results.estimate import Interval, RateTest
 from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
+from sqlitmus.results.tails import Tails
 from sqlitmus.results.weighed import Weighing
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Figure
@@ -328,7 +329,7 @@ class Report:
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
     new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
     how many sittings its blocks are divided into. `weighing` is there where a suite was decided by
-    weights.
+    weights, `tails` what is known of cases whose latencies were recorded.
     """
 
     version: int
@@ -364,3 +365,4 @@ class Report:
     rerun: str
     claims: list[Claim] = field(default_factory=list[Claim])
     weighing: Weighing | None = None
+    tails: list[Tails] = field(default_factory=list[Tails])

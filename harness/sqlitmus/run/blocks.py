@@ -256,14 +256,14 @@ class Measuring:
         )
 
     def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
-        """Only claims show it, and a workload's latencies; another run would pay for a line per
-        invocation that none reads."""
+        """Claims show it, and latencies; another run would pay for lines that nobody reads."""
         result = attempt.invocation.result
         if not (result and attempt.outcome == "ok"):
             return
-        recorded = self._plan.workload and any(worker.latencies for worker in result.workers)
-        if self._plan.kind == "claims" or recorded:
-            self._directory.add_detail(detail(slot.position, take, result, attempt.launch))
+        if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
+            self._directory.add_detail(
+                detail(slot.position, take, result, attempt.launch, attempt.wal)
+            )
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:

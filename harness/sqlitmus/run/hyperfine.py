@@ -10,6 +10,7 @@ from typing import Protocol
 from sqlitmus.machine import process_tree
 from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.tails import Tails, tails
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Invocation:
     timing: Timing | None
     result: Result | None
     problem: str | None
+
+    @property
+    def tails(self) -> Tails | None:
+        """What the operations of the result took at most."""
+        return self.result and tails(self.result)
 
 
 _NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end

@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -22,6 +22,7 @@ from sqlitmus.run.preparation import Preparation, PreparedJob, Unanswered
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
 from sqlitmus.run.syncs import Counter
+from sqlitmus.run.walwatch import WalWatch
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -33,7 +34,8 @@ from sqlitmus.vocabulary.terms import Outcome
 class Attempt:
     """One run of one cell, judged; `log` is kept only when the cell went wrong.
 
-    `held` is what the database file of a writing cell held afterwards.
+    `held` is what the database file of a writing cell held afterwards; `wal` the sizes of its
+    write-ahead log meanwhile, (ms, bytes), where they were asked for.
     """
 
     invocation: hyperfine.Invocation
@@ -42,6 +44,7 @@ class Attempt:
     log: str | None
     launch: Launch | None = None
     held: Held | None = None
+    wal: Sequence[tuple[float, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Invocations:
         keep_jobs: bool = True,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._scenarios = catalog.scenarios
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
         self._launcher = launcher or Launcher(scratch)
@@ -172,7 +176,7 @@ class Invocations:
         self._preparation.supply(case, ready)
         names = [case.id, runner.spec.name, *([] if seat in (None, runner.spec.name) else [seat])]
         log = self.logs / ".".join([*map(file_name, names), mode, "log"])
-        steady = mode == "measure" and case.metric == "steady"
+        steady = mode == "measure" and case.metric != "cold"
         extra = runner.spec.steady_environment if steady else {}
         environment = marked({**runner.environment, **extra})
         if counter and ready.target:
@@ -214,6 +218,8 @@ class Invocations:
         digest: bool = False,
     ) -> Attempt:
         begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
+        if mode == "measure" and begun.ready.target and self._scenarios[case.scenario].watch_wal:
+            return self._watched(begun, begun.ready.target, answer)
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
@@ -226,11 +232,23 @@ class Invocations:
                 timeout_s=self._timeout_s,
             )
         else:
-            output = begun.ready.output
-            invocation = hyperfine.invoke(
-                self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
-            )
+            invocation = self._invoke(begun)
         return self.judged(begun, invocation, answer, self.end_leftovers().values(), launch)
+
+    def _invoke(self, begun: Begun) -> hyperfine.Invocation:
+        output = begun.ready.output
+        return hyperfine.invoke(
+            self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
+        )
+
+    def _watched(self, begun: Begun, database: Path, answer: OracleAnswer | None) -> Attempt:
+        """A run whose write-ahead log is looked at meanwhile, and bounded."""
+        with WalWatch(database, self.executor.kill) as watch:
+            invocation = self._invoke(begun)
+        if watch.exceeded:
+            invocation = hyperfine.Invocation(None, None, watch.problem)
+        attempt = self.judged(begun, invocation, answer, self.end_leftovers().values())
+        return replace(attempt, wal=watch.sizes)
 
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""

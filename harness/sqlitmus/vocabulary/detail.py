@@ -1,6 +1,7 @@
 """The details of an invocation besides its times: latencies, workers, the launch. Pure."""
 
 import statistics
+from collections.abc import Sequence
 
 from sqlitmus.vocabulary import histogram
 from sqlitmus.vocabulary.contract import Model, Result, Worker
@@ -38,7 +39,8 @@ class Detail(Model):
 
     `loop_ns` is the median iteration from the earliest start to the latest end of a worker;
     `spread` the slowest worker's time over the fastest's; `busy` operations that ended with
-    SQLITE_BUSY; `pacing_p99_ns` how late planned operations started.
+    SQLITE_BUSY; `pacing_p99_ns` how late planned operations started; `wal` sizes
+    of the write-ahead log as the harness saw them, (ms since the start of the process, bytes).
     """
 
     position: int
@@ -52,10 +54,17 @@ class Detail(Model):
     pacing_p99_ns: float | None = None
     spread: float | None = None
     launch: Launch | None = None
+    wal: list[tuple[float, int]] = []
 
 
-def detail(position: int, take: int, result: Result, launch: Launch | None) -> Detail:
-    """The details in `result` and `launch`."""
+def detail(
+    position: int,
+    take: int,
+    result: Result,
+    launch: Launch | None,
+    wal: Sequence[tuple[float, int]] = (),
+) -> Detail:
+    """The details in `result`, `launch` and `wal`."""
     workers = [w for w in result.workers if w.role == "worker"]
     writers = [w for w in result.workers if w.role == "writer"]
     medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
@@ -72,6 +81,7 @@ def detail(position: int, take: int, result: Result, launch: Launch | None) -> D
         pacing_p99_ns=histogram.quantile(paced, 0.99),
         spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
         launch=launch,
+        wal=list(wal),
     )
 
 

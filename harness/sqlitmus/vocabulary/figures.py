@@ -28,7 +28,8 @@ class Figure:
     share a job is summed. `whole` is read instead for a figure per operation where a case is about
     the whole process; without it the figure is unknown there.
 
-    A figure per operation is the source over the timed iterations and their units of work. Over the
+    A figure per operation is the source over the timed iterations and their units of work; one of
+    the iterations is that of all that were timed, as it is. Over the
     blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
     is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
     there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
@@ -40,7 +41,7 @@ class Figure:
     title: str
     meaning: str
     unit: Unit
-    per: Literal["process", "operation"]
+    per: Literal["process", "operation", "iterations"]
     source: tuple[str, ...]
     whole: tuple[str, ...] = ()
     over_blocks: Literal["median", "mean"] = "median"
@@ -69,7 +70,7 @@ class Figure:
 
         `iterations` were timed, none in a case about the whole process.
         """
-        source = self.source if iterations or self.per == "process" else self.whole
+        source = self.whole if self.per == "operation" and not iterations else self.source
         values = [read(invocation, path) for path in source]
         numbers = [value for value in values if value is not None]
         if not numbers or len(numbers) < len(values):
@@ -170,6 +171,91 @@ FIGURES: tuple[Figure, ...] = (
         per="operation",
         source=("result.switches.involuntary",),
         over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="p99",
+        heading="p99",
+        title="Latency p99",
+        meaning="the latency that 99 % of operations have at most, from their planned start where "
+        "they have one; with an interval if `metric` is `p99`",
+        unit="ns",
+        per="iterations",
+        source=("tails.p99",),
+        smaller="faster",
+        zero="impossible",
+    ),
+    Figure(
+        name="p50",
+        heading="p50",
+        title="Latency p50",
+        meaning="the latency that half of the operations have at most",
+        unit="ns",
+        per="iterations",
+        source=("tails.p50",),
+        smaller="faster",
+    ),
+    Figure(
+        name="p999",
+        heading="p99.9",
+        title="Latency p99.9",
+        meaning="the latency that 99.9 % of operations have at most, where a process has 1,000",
+        unit="ns",
+        per="iterations",
+        source=("tails.p999",),
+        smaller="faster",
+    ),
+    Figure(
+        name="longest",
+        heading="Longest",
+        title="Longest latency",
+        meaning="the longest latency of any operation of a process",
+        unit="ns",
+        per="iterations",
+        source=("tails.longest",),
+        smaller="faster",
+    ),
+    Figure(
+        name="writer_p99",
+        heading="Beside p99",
+        title="Latency p99 of the thread beside",
+        meaning="the p99 of the writer, or what else works beside the workers",
+        unit="ns",
+        per="iterations",
+        source=("tails.writer_p99",),
+        smaller="faster",
+    ),
+    Figure(
+        name="busy",
+        heading="Busy",
+        title="Busy operations",
+        meaning="the share of operations that ended with SQLITE_BUSY, those of a writer too",
+        unit="count",
+        per="iterations",
+        source=("tails.busy",),
+        over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="unfair",
+        heading="Slowest over fastest",
+        title="Slowest connection over fastest",
+        meaning="the time of the slowest of several connections over that of the fastest, with the "
+        "same number of operations each",
+        unit="count",
+        per="iterations",
+        source=("tails.unfair",),
+        judged=False,
+    ),
+    Figure(
+        name="pacing",
+        heading="Pacing",
+        title="Pacing error p99",
+        meaning="how late 99 % of the planned operations started at most, of those for which a "
+        "thread waited: the machine's lateness, not the database's",
+        unit="ns",
+        per="iterations",
+        source=("tails.pacing",),
         judged=False,
     ),
 )

@@ -321,7 +321,7 @@ def build_case(
                 figures={
                     figure.name: measure(figure, factor, spread, first=place == 0)
                     for figure in figures.FIGURES
-                    if not (cold and figure.primary)
+                    if not (cold and figure.primary) and figure.per != "iterations"
                 },
                 steadiness=STEADY[(number + place) % len(STEADY)] if number % 4 else None,
                 operations=4096,

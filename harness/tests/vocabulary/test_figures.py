@@ -9,6 +9,7 @@ import pytest
 from sqlitmus.run.hyperfine import Invocation, Timing
 from sqlitmus.vocabulary.contract import Cpu, Identity, Result, Versioned
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
+from sqlitmus.vocabulary.tails import Tails
 from sqlitmus.vocabulary.verdicts import Verdict
 
 PROGRAM = Versioned(name="x", version="1")
@@ -34,11 +35,11 @@ def test_names_and_columns_are_unique() -> None:
 def test_each_source_is_a_number_of_an_invocation(figure: Figure) -> None:
     for path in (*figure.source, *figure.whole):
         root, *parts = path.split(".")
-        kind: object = {"timing": Timing, "result": Result}[root]
+        kind: object = {"timing": Timing, "result": Result, "tails": Tails}[root]
         for part in parts:
             declared = get_type_hints(kind)[part]
             kind = (get_args(declared) or (declared,))[0]  # of `int | None` the first
-        assert kind is int, path
+        assert kind in (int, float), path
 
 
 def test_a_figure_per_operation_is_of_one_iteration_and_one_per_process_is_whole() -> None:

@@ -47,18 +47,23 @@ class Details:
 
     `figures` holds an array (cases × series × blocks) for each name of `FIGURES`, NaN = not
     recorded. By (case, series): `histograms` of all blocks' operations together, and `cpus`, the
-    median share of each processor in use.
+    median share of each processor in use, and `wal`, the sizes of the write-ahead log in each block
+    that has them, (ms, bytes).
     """
 
     figures: dict[str, Array]
     histograms: dict[tuple[int, int], Counter[int]]
     cpus: dict[tuple[int, int], dict[str, float]]
+    wal: dict[tuple[int, int], list[list[tuple[float, int]]]] = field(
+        default_factory=dict[tuple[int, int], list[list[tuple[float, int]]]]
+    )
 
 
 @dataclass(slots=True)
 class _Cell:
     buckets: Counter[int] = field(default_factory=Counter[int])
     cpus: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    wal: list[list[tuple[float, int]]] = field(default_factory=list[list[tuple[float, int]]])
 
 
 def read_details(
@@ -89,6 +94,8 @@ def read_details(
             cell.buckets.update(dict(detail.latencies.buckets))
         for name, share in detail.launch.cpus.items() if detail.launch else ():
             cell.cpus.setdefault(name, []).append(share)
+        if detail.wal:
+            cell.wal.append(detail.wal)
     return Details(
         figures,
         {at: cell.buckets for at, cell in cells.items() if cell.buckets},
@@ -97,6 +104,7 @@ def read_details(
             for at, cell in cells.items()
             if cell.cpus
         },
+        {at: cell.wal for at, cell in cells.items() if cell.wal},
     )
 
 

@@ -12,13 +12,16 @@ from sqlitmus.results.claims import Group, Histograms, Ranking, Threads
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
+from sqlitmus.results.tails import Tails
 
 # An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.
 ColumnKind = Literal["id", "text", "number"]
 # `strong` is a decided value, `aside` stands where there is no value and says why.
 Emphasis = Literal["", "strong", "aside"]
-ChartKind = Literal["forest", "matrix", "summary", "threads", "histogram", "ranking", "machines"]
-ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms
+ChartKind = Literal[
+    "forest", "matrix", "summary", "threads", "histogram", "ranking", "machines", "tails", "wal"
+]
+ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms | Tails
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from sqlitmus.render.document import cells, parts, recommendation, symbols, weighed
+from sqlitmus.render.document import cells, parts, recommendation, symbols, tails, weighed
 from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
 from sqlitmus.render.document.naming import heads
 from sqlitmus.results.recommendation import Recommendation
@@ -23,6 +23,7 @@ def build(report: Report) -> Document:
             *recommendation.section(_said(report, Recommendation)),
             *_summary(report),
             matrix(report),
+            *tails.section(report),
             *weighed.section(_said(report, Weighed)),
         ],
         parts.verdicts(report, "Numbers are time over the reference's time"),

@@ -18,6 +18,7 @@ from sqlitmus.render.html import (
     noise,
     pictures,
     sections,
+    tails,
     threads,
     view,
     weights,
@@ -30,7 +31,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 # Charts that the reader works with: they stand in for all of their section.
 WORKED = ("summary", "matrix")
 # Charts that stand before the table with the same figures.
-DRAWN = ("threads", "histogram")
+DRAWN = ("threads", "histogram", "tails", "wal")
 # Sections that the page has in more detail.
 OWN = ("provenance",)
 
@@ -93,6 +94,7 @@ def shared(document: Document) -> dict[str, Any]:
         "counted": counted,
         "threads": threads,
         "latencies": latencies,
+        "tails": tails,
         "charts": charts,
         "fmt": fmt,
         "dash": view.DASH,

@@ -1,0 +1,112 @@
+"""Latencies under load: what they are, who waited how long, and what is not to be compared."""
+
+from collections.abc import Iterator
+
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Head,
+    Paragraph,
+    Row,
+    Section,
+)
+from sqlitmus.render.document.model import Table as TableBlock
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.report import Report
+from sqlitmus.results.tails import Tail, Tails
+from sqlitmus.vocabulary.nouns import counted, listed
+
+_LEAD = (
+    "The time that half, 99 and 99.9 % of the operations take at most, and the longest; brackets "
+    "are 95 % intervals over the blocks. A planned operation's latency counts from its planned "
+    "start, so that a stall shows in all that had to wait. docs/service.md explains it."
+)
+_COLUMNS = [
+    Column("rate", "a second"),
+    Column("p50", "p50"),
+    Column("p99", "p99"),
+    Column("p999", "p99.9"),
+    Column("longest", "longest"),
+    Column("most", "longest of all", wide=True),
+    Column("writer", "thread beside, p99"),
+    Column("busy", "busy"),
+    Column("unfair", "slowest over fastest connection"),
+    Column("wal", "largest WAL"),
+    Column("remark", "", "text"),
+]
+LATE = "the machine was late; not ranked"
+
+
+def section(report: Report) -> list[Section]:
+    """The section of all such cases; none where no latencies were recorded."""
+    if not report.tails:
+        return []
+    below = [
+        Section(f"tails-{case.case}", name(case), list(said(case)), _blocks(case))
+        for case in report.tails
+    ]
+    return [Section("tails", "Latencies under load", [_LEAD], sections=below)]
+
+
+def _blocks(case: Tails) -> list[Block]:
+    drawn: list[Block] = [Chart("tails", case), _table(case)]
+    if not any(cell.wal for cell in case.cells):
+        return drawn
+    text = "The write-ahead log's size over time, in the block whose largest is the median one."
+    return [*drawn, Paragraph(text, "dim"), Chart("wal", case)]
+
+
+def name(case: Tails) -> str:
+    """The case with the axes that tell it from its like."""
+    axes = [f"{axis}={value}" for axis, value in case.axes.items() if axis != "profile"]
+    return " ".join([case.title, *axes])
+
+
+def said(case: Tails) -> Iterator[str]:
+    """What to know of the whole case."""
+    if case.cores is not None and case.threads > case.cores:
+        yield (
+            f"{counted(case.threads, 'thread')} on {counted(case.cores, 'core')}: latencies "
+            "include waiting for a processor."
+        )
+    behind = [cell for cell in case.cells if cell.late]
+    if behind:
+        names = listed([f"{c.runner} ({fmt.duration(c.pacing)})" for c in behind])
+        yield (
+            f"The machine was late for {names}: of the operations for which a thread waited, 99 % "
+            "started up to so much after their time. These cells are not compared with others."
+        )
+
+
+def _table(case: Tails) -> TableBlock:
+    """Least p99 first; only columns that any cell has something in."""
+    ordered = sorted(case.cells, key=lambda cell: (cell.late, cell.p99.value if cell.p99 else 0))
+    rows = [(cell, list(_row(cell))) for cell in ordered]
+    filled = [place for place in range(len(_COLUMNS)) if any(row[place].text for _, row in rows)]
+    return TableBlock(
+        f"tails-{case.case}",
+        Column("runner", "runner", "id"),
+        [_COLUMNS[place] for place in filled],
+        [Row(Head(cell.runner), [row[place] for place in filled]) for cell, row in rows],
+    )
+
+
+def _row(cell: Tail) -> Iterator[Cell]:
+    rate = fmt.rate(cell.rate) if cell.rate else ("", "")
+    yield Cell(*rate, value=cell.rate)
+    for latency in (cell.p50, cell.p99, cell.p999, cell.longest):
+        yield _time(latency)
+    yield Cell("" if cell.most is None else fmt.duration(cell.most), value=cell.most)
+    yield _time(cell.writer_p99)
+    yield Cell(fmt.percent(cell.busy) if cell.busy else "", value=cell.busy)
+    yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
+    wal = cell.wal_most
+    yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
+    yield Cell(LATE if cell.late else "")
+
+
+def _time(latency: Interval | None) -> Cell:
+    return Cell(*fmt.time(latency), value=latency) if latency else Cell()
