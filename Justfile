@@ -52,6 +52,10 @@ claims *ARGS:
 workload *ARGS:
     @python -m sqlitmus workload "$@"
 
+# What SQLite's settings do here for one runner; about five minutes
+advise *ARGS:
+    @python -m sqlitmus advise "$@"
+
 # Make the database of the example in docs/workload
 example-database:
     @python harness/benchmarks/example_database.py

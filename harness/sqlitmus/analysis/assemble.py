@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sqlitmus.analysis import provenance
+from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import passed
@@ -107,6 +108,7 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
     statements = claims_headline(published)
+    tried = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
     advice = recommend(
@@ -114,6 +116,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
+    if tried:
+        statements = [tried, *(s for s in statements if s.kind not in ("leads", "no order"))]
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -156,13 +160,14 @@ def _title(plan: Plan, base: str) -> str:
         "suite": f"SQLite across runtimes: {plan.suite}",
         "compare": f"{listed(others)} against {base}",
         "claims": "Published claims, measured here",
+        "advise": f"What settings do for {base}",
     }
     return titles[plan.kind]
 
 
 def _whose(plan: Plan) -> str | None:
     """Whom the canary repeats; None where that is another runner in each case."""
-    return plan.canary if set(plan.canaries.values()) <= {plan.canary} else None
+    return plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
 
 
 def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:

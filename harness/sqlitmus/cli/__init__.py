@@ -49,6 +49,7 @@ app = typer.Typer(
 def modules() -> tuple[ModuleType, ...]:
     """The commands, in the order of the help."""
     from sqlitmus.cli import (
+        advise,
         claims,
         compare,
         doctor,
@@ -71,6 +72,7 @@ def modules() -> tuple[ModuleType, ...]:
         compare,
         claims,
         workload,
+        advise,
         selftest,
         verify,
         report,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sqlitmus.results.advice import Advice
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.claimwords import ClaimWord
@@ -154,6 +155,7 @@ Statement = Annotated[
     | Agreed
     | Contradicted
     | Recorded
-    | Recommendation,
+    | Recommendation
+    | Advice,
     Field(discriminator="kind"),
 ]

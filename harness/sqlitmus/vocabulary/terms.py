@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-RunKind = Literal["suite", "compare", "claims"]
+RunKind = Literal["suite", "compare", "claims", "advise"]
 Role = Literal["runner", "floor", "oracle", "variant"]
 CaseMetric = Literal["cold", "steady"]
 # What became of an invocation; a cell may also be missing, because its runner is not installed.

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import recommendation
+from sqlitmus.render.document import recommendation, upshots
 from sqlitmus.render.document.order import capital, leads, ratio
+from sqlitmus.results.advice import Advice
 from sqlitmus.results.headline import (
     Agreed,
     Broken,
@@ -85,6 +86,8 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per
             return said.text
         case Recommendation():
             return " ".join(recommendation.sentences(said))
+        case Advice():
+            return " ".join(upshots.sentences(said))
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:
