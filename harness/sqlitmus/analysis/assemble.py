@@ -1,6 +1,6 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,6 +41,8 @@ from sqlitmus.results.report import (
     RateTest,
     Report,
 )
+from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.grade import Grades
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -63,21 +65,9 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
     ok = outcomes.ok[:, :-1]
-    canaries: list[Comparison | None] = [None] * len(plan.cases)
-    grades = None
-    guards: dict[str, float] = {}
     twins = plan.twins()
-    if twins is not None:
-        twin = compare_canary(times, twins, question)
-        grades = noise(twin, typical_errors(times, names, question))
-        guards = group_guards(twin, [case.group for case in plan.cases])
-        canaries = [
-            found and replace(found, reference=names[place])
-            for place, found in zip(
-                twins, (one.of(CANARY, TWIN) for one in comparisons(twin)), strict=True
-            )
-        ]
-    pairs = compare_all(times[:, :-1], names, question, grades.guard if grades else None)
+    canary = _canary(plan, times, names, question)
+    pairs = compare_all(times[:, :-1], names, question, canary.guard)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
@@ -86,38 +76,40 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
     cells = build_cells(run, outcomes, times, measured, _over_floor(compared, plan.floor))
     answers = [answered(run, case) for case in plan.cases]
-    letters: list[Grade | None] = [None] * len(plan.cases)
-    if grades:
-        letters = [letter(name) for name in grades.names()]
     rated: list[RateTest | None] = [None] * len(plan.cases)
     if plan.kind == "compare" and len(names) == 2:
         base, new = names.index(shown), 1 - names.index(shown)
         rated = rate_tests(times[:, base], times[:, new])
     cases = [
-        _case(case, proven(checks), row, columns, canary, grade, rate)
-        for case, checks, row, columns, canary, grade, rate in zip(
-            plan.cases, answers, cells, compared, canaries, letters, rated, strict=True
+        _case(case, proven(checks), row, columns, twin, grade, rate)
+        for case, checks, row, columns, twin, grade, rate in zip(
+            plan.cases,
+            answers,
+            cells,
+            compared,
+            canary.comparisons,
+            canary.letters,
+            rated,
+            strict=True,
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     of = [case.group for case in cases]
-    ranking = standings(pairs, ok, of, groups, question, times[:, :-1], guards)
+    ranking = standings(pairs, ok, of, groups, question, times[:, :-1], canary.groups)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
     statements = claims_headline(published)
-    tried = advise(run, outcomes)
+    settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    advice = recommend(
-        plan, cases, pairs, times[:, :-1], question, grades.guard if grades else None
-    )
+    advice = recommend(plan, cases, pairs, times[:, :-1], question, canary.guard)
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
-    if tried:
-        statements = [tried, *(s for s in statements if s.kind not in ("leads", "no order"))]
+    if settings:
+        statements = [settings, *(s for s in statements if s.kind not in ("leads", "no order"))]
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -137,8 +129,8 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
         notices=notices(run, cases, facts, disagreeing, complete, flat),
-        canary=canary_summary(_whose(plan), canaries) if plan.canary else None,
-        noise=summarised(grades, findable(pairs, question)),
+        canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
+        noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
         runners=runners,
@@ -152,6 +144,37 @@ def analyse(run: RunData, reference: str | None = None) -> Report:
         rerun=plan.rerun,
         claims=published,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Canary:
+    """What the canary showed: per case its comparison with whom it repeats, the grade's letter and
+    the guard; the grades of the cases that it repeats, and the guards of groups."""
+
+    comparisons: list[Comparison | None]
+    letters: list[Grade | None]
+    guard: Array | None = None
+    grades: Grades | None = None
+    groups: dict[str, float] = field(default_factory=dict[str, float])
+
+
+def _canary(plan: Plan, times: Array, names: list[str], question: Question) -> _Canary:
+    twins, repeated = plan.twins(), plan.repeated()
+    compared: list[Comparison | None] = [None] * len(plan.cases)
+    letters: list[Grade | None] = [None] * len(plan.cases)
+    if twins is None:
+        return _Canary(compared, letters)
+    whom = [twins[case] for case in repeated]
+    twin = compare_canary(times[repeated], whom, question)
+    grades = noise(twin, typical_errors(times[repeated], names, question))
+    guard = np.zeros(len(plan.cases))
+    guard[repeated] = grades.guard
+    twice = (columns.of(CANARY, TWIN) for columns in comparisons(twin))
+    for case, place, name, pair in zip(repeated, whom, grades.names(), twice, strict=True):
+        compared[case] = pair and replace(pair, reference=names[place])
+        letters[case] = letter(name)
+    groups = group_guards(twin, [plan.cases[case].group for case in repeated])
+    return _Canary(compared, letters, guard, grades, groups)
 
 
 def _title(plan: Plan, base: str) -> str:

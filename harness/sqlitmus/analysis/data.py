@@ -103,8 +103,9 @@ class Counts(Record):
 
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
-    cases, "" where it repeats none, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
-    that repeats the run, `pins` the processors of the processes of a cell that has several.
+    cases, "" for none, `cells` maps a case to the runners that were to do it (None: all), `rerun`
+    is the command that repeats the run, `pins` the processors of the processes of a cell that has
+    several.
     `ended` are the cases that were settled at a planned look, with the blocks that they have;
     `blocks` are those of the others.
     """
@@ -149,6 +150,14 @@ class Plan(Record):
             return None
         names = [runner.name for runner in self.runners]
         return [names.index(self.canaries.get(case.id) or self.canary) for case in self.cases]
+
+    def repeated(self) -> list[int]:
+        """The places of the cases that the canary repeats; none without a canary."""
+        return [
+            place
+            for place, case in enumerate(self.cases)
+            if self.canary and self.canaries.get(case.id, self.canary)
+        ]
 
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.

@@ -3,6 +3,7 @@
 A case is a scenario with every axis fixed; a cell is a case × a runner.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from pydantic import Field
@@ -169,10 +170,14 @@ class PlannedAdvice(Model):
         return [((t.base, self.runner), (t.new, self.runner)) for t in self.trials if t.base]
 
     def canaries(self) -> dict[str, str]:
-        """The runner for each case that others are held against, and "" for those others."""
-        bases = {trial.base for trial in self.trials}
-        cases = bases | {trial.new for trial in self.trials}
-        return {case: self.runner if case in bases else "" for case in sorted(cases - {""})}
+        """The runner for the case of each set that most others are held against, else ""."""
+        cases = {case for (base, _), (new, _) in self.compared() for case in (base, new)}
+        bases: dict[str, Counter[str]] = {}
+        for trial in self.trials:
+            if trial.base:
+                bases.setdefault(f"{trial.group}-{trial.database}", Counter())[trial.base] += 1
+        repeated = {many.most_common(1)[0][0] for many in bases.values()}
+        return {case: self.runner if case in repeated else "" for case in sorted(cases)}
 
 
 def compared(
@@ -190,8 +195,8 @@ class Plan(Model):
     are the texts that a comparison was given, precise enough to resolve again. `gate` is the
     slowdown, as a share of the time, that fails a comparison, and `strict` says whether a case too
     noisy to tell does so, too; a confirmation names the run that it `confirms`. `canary` is the
-    runner that runs twice in each case; `canaries` overrides it for some, "" by nobody. `machine` is the
-    machine's name in merged reports; `definitions` has a hash of each scenario, profile and
+    runner that runs twice in each case; `canaries` overrides it for some, "" for none. `machine` is
+    the machine's name in merged reports; `definitions` has a hash of each scenario, profile and
     fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
     counts have rounds.
     """

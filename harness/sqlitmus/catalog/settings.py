@@ -45,13 +45,21 @@ class Setting(Model):
 
 
 class Group(Model):
-    """A kind of query: the scenario that stands for it, and the databases that it is asked of."""
+    """A kind of query: the scenario that stands for it, and the databases that it is asked of.
+
+    An operation does it `repeat` times, so that an iteration asks for more pages than a cache has.
+    `setup` is what each connection does first, off the clock.
+    """
 
     title: str
     scenario: str
     axes: dict[str, AxisValue] = {}
     transaction: Literal["none", "deferred"] | None = None
     operations: int = Field(ge=1)
+    most_operations: int | None = None
+    warmup_iterations: int | None = None
+    setup: list[str] = []
+    repeat: int = Field(default=1, ge=1)
     fixed: bool = False
     databases: Annotated[list[str], Field(min_length=1)]
 

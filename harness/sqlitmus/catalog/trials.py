@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlitmus.catalog.cases import case_id
-from sqlitmus.catalog.definitions import Catalog, Fixture, Scenario, Suite
+from sqlitmus.catalog.definitions import Catalog, Fixture, Scenario, Suite, Variant
 from sqlitmus.catalog.plan import PlannedAdvice, Trial
 from sqlitmus.catalog.settings import NONE, Database, Group, Setting, Settings
 
 SUITE = "advise"
 AXIS = "setting"
 SIZES = "sml"
+# A log that was as long before is overwritten in place; one that grows waits longer for the disk.
+GROWN = ["VACUUM"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +34,31 @@ def trying(settings: Settings, catalog: Catalog, runner: str) -> Trying:
         spec = settings.scenario.get(group.scenario) or catalog.scenarios[group.scenario]
         concerned = [s for s in settings.setting if name in s.groups]
         for place in group.databases if concerned else ():
+            if why := databases[place].unmeasured:
+                trials += [
+                    Trial(setting=setting.name, group=name, database=place, reason=why)
+                    for setting in concerned
+                ]
+                continue
             at = f"{name}-{place}"
             fixture = _sized(catalog, spec, databases[place])
             fixtures |= fixture
             plain = _plain(spec, group, name, next(iter(fixture)))
             scenarios[at] = _with_settings(plain, settings, concerned)
             trials += _trials(concerned, name, place, at, scenarios[at])
-    trials += [
-        Trial(setting=setting.name, group=group, database=name, reason=database.unmeasured)
-        for name, database in databases.items()
-        if database.unmeasured
-        for setting in settings.setting
-        for group in setting.groups
-        if len(settings.group[group].databases) > 1
-    ]
     return _tried(settings, catalog, runner, scenarios, fixtures, trials)
 
 
-def trying_workload(settings: Settings, catalog: Catalog, runner: str, queries: str) -> Trying:
+def trying_workload(
+    settings: Settings, catalog: Catalog, runner: str, queries: str, page_size: int
+) -> Trying:
     """All settings on a user's own queries, the scenarios of `catalog` in the group `queries`.
 
     A query that writes is asked of the settings that concern any group that writes, one that reads
-    of the others.
+    of the others. The database's own `page_size` is set in all cases, which makes each file anew:
+    a VACUUM alone moves pages, and would be taken for the work of another page size.
     """
+    as_it_is = Variant(pragmas=[("page_size", page_size)])
     writing = {name for name, group in settings.group.items() if _writes(settings, catalog, group)}
     scenarios: dict[str, Scenario] = {}
     trials: list[Trial] = []
@@ -70,8 +74,9 @@ def trying_workload(settings: Settings, catalog: Catalog, runner: str, queries: 
         ]
         if not concerned:
             continue
-        plain = spec.model_copy(update={"axes": {"profile": [settings.start]}})
-        scenarios[name] = _with_settings(plain, settings, concerned)
+        changes = {"axes": {"profile": [settings.start]}, "setup": GROWN if spec.writes else []}
+        plain = spec.model_copy(update=changes)
+        scenarios[name] = _with_settings(plain, settings, concerned, as_it_is)
         trials += _trials(concerned, name, "", name, scenarios[name])
     return _tried(settings, catalog, runner, scenarios, catalog.fixtures, trials)
 
@@ -101,31 +106,46 @@ def _plain(spec: Scenario, group: Group, name: str, fixture: str) -> Scenario:
         },
         "overrides": [],
         "operations": group.operations,
+        "per_operation": spec.per_operation * group.repeat,
+        "steps": [s.model_copy(update={"repeat": s.repeat * group.repeat}) for s in spec.steps],
         "transaction": group.transaction or spec.transaction,
         "fixed": group.fixed,
+        "most_operations": group.most_operations,
+        "warmup_iterations": group.warmup_iterations,
+        "setup": group.setup,
         "notes": [],
     }
     return spec.model_copy(update=changes)
 
 
-def _with_settings(spec: Scenario, settings: Settings, concerned: list[Setting]) -> Scenario:
+def _with_settings(
+    spec: Scenario, settings: Settings, concerned: list[Setting], first: Variant | None = None
+) -> Scenario:
     """The scenario with an axis for the settings that concern it, and what they are held against.
 
-    A kind of transaction is for those that begin a deferred one.
+    A kind of transaction is for those that begin a deferred one. What `first` changes, all have,
+    unless a setting changes it again.
     """
     variants = settings.variants()
+    if first:
+        variants = {name: _once(first.also(variant)) for name, variant in variants.items()}
     if spec.transaction != "deferred":
         as_they_are = {"transaction": None}
         variants = {name: v.model_copy(update=as_they_are) for name, v in variants.items()}
     bases = [setting.beside or NONE for setting in concerned]
     values = [n for n in variants if n in (NONE, *bases, *(s.name for s in concerned))]
-    changing = {name: variants[name] for name in values if name != NONE}
+    changing = {name: variants[name] for name in values}
     return spec.model_copy(
         update={
             "axes": {**spec.axes, "profile": [settings.start], AXIS: values},
             "variants": {**spec.variants, AXIS: changing},
         }
     )
+
+
+def _once(variant: Variant) -> Variant:
+    """The variant, with each pragma set to its last value alone."""
+    return variant.model_copy(update={"pragmas": [*dict(variant.pragmas).items()]})
 
 
 def _trials(

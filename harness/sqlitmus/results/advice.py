@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -29,7 +29,14 @@ class Effect(StrEnum):
 
 # What follows for the reader from all of a setting's effects together.
 Counsel = Literal[
-    "set it", "your decision", "both", "leave it", "does nothing", "is so already", "open", "no answer"
+    "set it",
+    "your decision",
+    "both",
+    "leave it",
+    "does nothing",
+    "is so already",
+    "open",
+    "no answer",
 ]
 
 
@@ -38,7 +45,7 @@ class Promise(StrEnum):
 
     level: int
 
-    def __new__(cls, words: str, level: int) -> "Promise":
+    def __new__(cls, words: str, level: int) -> Self:
         """`level` orders them, 0 for the weakest."""
         promise = str.__new__(cls, words)
         promise._value_ = words

@@ -85,7 +85,8 @@ def tried(
     if file is None:
         return trying(settings, catalog, runner), None
     ready = read(file, catalog, say)
-    return trying_workload(settings, ready.catalog, runner, scenarios.QUERIES), ready.planned
+    size = ready.planned.page_size
+    return trying_workload(settings, ready.catalog, runner, scenarios.QUERIES, size), ready.planned
 
 
 @contextmanager

@@ -18,8 +18,9 @@ from sqlitmus.render.document.model import (
 )
 from sqlitmus.results.advice import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.nouns import counted, listed
 
+_FIGURE = "Numbers are time with the setting over time without it"
 _STYLES = {Effect.UNSUPPORTED: "na", Effect.WRONG: "bad", Effect.FAILED: "bad"}
 
 
@@ -30,42 +31,42 @@ def build(report: Report) -> Document:
         report,
         [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
         [_overview(advice), *(_setting(setting, advice) for setting in advice.settings)],
-        parts.verdicts(report, "Numbers are time with the setting over time without it"),
+        parts.verdicts(
+            report, _FIGURE, sum(bool(t.ratio) for s in advice.settings for t in s.tried)
+        ),
     )
 
 
 def _overview(advice: Advice) -> Section:
     """All settings by group and database."""
-    spots = list(dict.fromkeys((t.group, t.database) for s in advice.settings for t in s.tried))
-    spots = [
-        spot
-        for spot in spots
-        if any(
-            t.effect is not Effect.NOT_MEASURED
-            for s in advice.settings
-            for t in s.tried
-            if (t.group, t.database) == spot
-        )
-    ]
+    measured = {
+        (t.group, t.database)
+        for s in advice.settings
+        for t in s.tried
+        if t.effect is not Effect.NOT_MEASURED
+    }
+    places = [place.name for place in advice.places]
+    spots = [(group, place) for group in advice.groups for place in places]
+    spots = [spot for spot in spots if spot in measured]
     rows: list[Row] = []
     for setting in advice.settings:
         tried = {(t.group, t.database): t for t in setting.tried}
         row = [_cell(tried[spot]) if spot in tried else cells.NONE for spot in spots]
         head = Head(setting.title, link=f"setting-{setting.name}")
-        rows.append(Row(head, [*row, Cell(_promise(setting))], key=setting.name))
+        rows.append(Row(head, [*row, _promise(setting)], key=setting.name))
     columns = [
         Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
         for spot in spots
     ]
-    columns.append(Column("commit", "what a commit promises", "text", wide=True))
+    columns.append(Column("commit", "a commit promises", "text"))
     table = Table("settings", Column("setting", "setting", "id"), columns, rows, matrix=True)
     return Section("settings", "Settings", [*_lead(advice)], [table])
 
 
 def _lead(advice: Advice) -> Iterator[str]:
     yield (
-        f"{advice.runner}: time with the setting over time without it; below 1 it helps. Both sides "
-        f"have the profile {advice.start}, and the setting that a row is beside."
+        f"{advice.runner}: time with the setting over time without it; below 1 it helps. Both "
+        f"sides have the profile {advice.start}, and the setting that a row is beside."
     )
     for place in advice.places:
         if place.bytes and place.cache_bytes:
@@ -78,13 +79,13 @@ def _lead(advice: Advice) -> Iterator[str]:
     yield f"A difference of less than {100 * advice.margin:g} % counts as nothing."
 
 
-def _promise(setting: Setting) -> str:
-    """Whether a commit promises less with it; "" where that was not looked at."""
+def _promise(setting: Setting) -> Cell:
+    """Whether a commit promises less with it; empty where that was not looked at."""
     if setting.after is None or setting.before is None:
-        return ""
+        return Cell()
     if setting.weakens:
-        return f"less: {setting.after}"
-    return "more" if setting.after.level > setting.before.level else "the same"
+        return Cell("less", style="s", tooltip=str(setting.after))
+    return Cell("more" if setting.after.level > setting.before.level else "the same")
 
 
 def _cell(tried: Tried) -> Cell:
@@ -105,20 +106,7 @@ def _setting(setting: Setting, advice: Advice) -> Section:
         lead.append(setting.caution)
     if setting.beside:
         lead.append(f"Beside {setting.beside} on both sides.")
-    titles = {place.name: place.title for place in advice.places}
-    rows = [
-        Row(
-            Head(advice.groups[tried.group], (tried.database,) if tried.database else ()),
-            [
-                Cell(titles.get(tried.database, "")),
-                Cell(str(tried.effect), style=_STYLES.get(tried.effect, "")),
-                _cell(tried) if tried.ratio else cells.NONE,
-                *(Cell(fmt.time(t)[0]) if t else cells.NONE for t in (tried.base_time, tried.new_time)),
-                Cell(_rest(tried)),
-            ],
-        )
-        for tried in setting.tried
-    ]
+    rows = [*_rows(setting, advice)]
     columns = [
         Column("database", "database", "text", wide=True),
         Column("effect", "effect", "text"),
@@ -127,9 +115,7 @@ def _setting(setting: Setting, advice: Advice) -> Section:
         Column("with", "with"),
         Column("rest", "besides", "text"),
     ]
-    table = Table(
-        f"setting-{setting.name}", Column("queries", "queries", "text"), columns, rows
-    )
+    table = Table(f"setting-{setting.name}", Column("queries", "queries", "text"), columns, rows)
     blocks: list[Block] = [table]
     if setting.published:
         blocks.append(Paragraph("Published:"))
@@ -142,6 +128,33 @@ def _setting(setting: Setting, advice: Advice) -> Section:
             )
         )
     return Section(f"setting-{setting.name}", setting.title, lead, blocks)
+
+
+def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
+    """A row for each group and database; those that were not measured for one reason are one."""
+    titles = {place.name: place.title for place in advice.places}
+    absent: dict[tuple[str, str], list[str]] = {}
+    for tried in setting.tried:
+        name = advice.groups[tried.group]
+        if tried.effect is Effect.NOT_MEASURED:
+            absent.setdefault((tried.database, tried.reason), []).append(name)
+            continue
+        times = (tried.base_time, tried.new_time)
+        yield Row(
+            Head(name, (tried.database,) if tried.database else ()),
+            [
+                Cell(titles.get(tried.database, "")),
+                Cell(str(tried.effect), style=_STYLES.get(tried.effect, "")),
+                _cell(tried) if tried.ratio else cells.NONE,
+                *(Cell(fmt.time(time)[0]) if time else cells.NONE for time in times),
+                Cell(_rest(tried)),
+            ],
+        )
+    for (database, reason), names in absent.items():
+        effect = Cell(str(Effect.NOT_MEASURED), emphasis="aside")
+        none = [cells.NONE] * 3
+        head = Head(listed(names), (database,) if database else ())
+        yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])
 
 
 def _rest(tried: Tried) -> str:

@@ -50,7 +50,7 @@ def ended(text: str) -> str:
     return text.rstrip(".") + "."
 
 
-def statement(said: Statement) -> str:  # noqa: C901, PLR0911 — a sentence per kind
+def statement(said: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
     """One sentence of a headline."""
     match said:
         case Broken():

@@ -16,25 +16,25 @@ _SAID: dict[Counsel, str] = {
     "no answer": "Without an answer: {}.",
 }
 
+
 def sentences(advice: Advice) -> list[str]:
     """What the first screen says, a sentence for each upshot that a setting has."""
     margin = f"{100 * advice.margin:g} %"
-    told: list[str] = []
+    parts: list[str] = []
     for counsel, text in _SAID.items():
-        settings = advice.counselled(counsel)
-        if settings:
+        if settings := advice.counselled(counsel):
             names = listed([_named(setting, counsel) for setting in settings])
-            told.append(text.format(names, margin=margin))
-    return told
+            parts.append(text.format(names, margin=margin))
+    return parts
 
 
 def _named(setting: Setting, counsel: Counsel) -> str:
     """The setting, and by how much it helps or hurts where it does so most."""
     wanting = [Effect.HELPS, Effect.HURTS] if counsel in ("both", "leave it") else [Effect.HELPS]
     best = [
-        min(found, key=lambda tried: _value(tried, effect))
+        min(such, key=lambda tried: _value(tried, effect))
         for effect in wanting
-        if (found := [tried for tried in setting.of(effect) if tried.ratio])
+        if (such := [tried for tried in setting.of(effect) if tried.ratio])
     ]
     if not best:
         return setting.title
