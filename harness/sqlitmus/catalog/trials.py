@@ -50,9 +50,10 @@ def trying(settings: Settings, catalog: Catalog, runner: str) -> Trying:
 
 
 def trying_workload(
-    settings: Settings, catalog: Catalog, runner: str, queries: str, page_size: int
+    settings: Settings, catalog: Catalog, runner: str, whole: Catalog, queries: str, page_size: int
 ) -> Trying:
-    """All settings on a user's own queries, the scenarios of `catalog` in the group `queries`.
+    """All settings on a user's own queries: the scenarios of `whole`, which was made of `catalog`,
+    in the group `queries`.
 
     A query that writes is asked of the settings that concern any group that writes, one that reads
     of the others. The database's own `page_size` is set in all cases, which makes each file anew:
@@ -62,7 +63,7 @@ def trying_workload(
     writing = {name for name, group in settings.group.items() if _writes(settings, catalog, group)}
     scenarios: dict[str, Scenario] = {}
     trials: list[Trial] = []
-    for name, spec in catalog.scenarios.items():
+    for name, spec in whole.scenarios.items():
         if spec.group != queries:
             continue
         kinds = writing if spec.writes else settings.group.keys() - writing
@@ -78,7 +79,7 @@ def trying_workload(
         plain = spec.model_copy(update=changes)
         scenarios[name] = _with_settings(plain, settings, concerned, as_it_is)
         trials += _trials(concerned, name, "", name, scenarios[name])
-    return _tried(settings, catalog, runner, scenarios, catalog.fixtures, trials)
+    return _tried(settings, whole, runner, scenarios, whole.fixtures, trials)
 
 
 def _writes(settings: Settings, catalog: Catalog, group: Group) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sqlitmus import __version__
-from sqlitmus.export import claimed
+from sqlitmus.export import claimed, tried
 from sqlitmus.export.model import Export, Machine, Row, export_model, row_model
 from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
 from sqlitmus.vocabulary import figures
@@ -20,6 +20,7 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
         machines=[machine(name, report) for name, report in reports],
         rows=[row for name, report in reports for row in rows(name, report)],
         claims=[row for name, report in reports for row in claimed.rows(name, report)],
+        settings=[row for name, report in reports for row in tried.rows(name, report)],
     )
 
 

@@ -85,8 +85,8 @@ def tried(
     if file is None:
         return trying(settings, catalog, runner), None
     ready = read(file, catalog, say)
-    size = ready.planned.page_size
-    return trying_workload(settings, ready.catalog, runner, scenarios.QUERIES, size), ready.planned
+    of_workload = (ready.catalog, scenarios.QUERIES, ready.planned.page_size)
+    return trying_workload(settings, catalog, runner, *of_workload), ready.planned
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def test_together_has_what_each_has_once() -> None:
 def test_only_some_settings_bring_those_that_they_rest_on() -> None:
     names = [setting.name for setting in only(read(), ["synchronous"]).setting]
     assert names == ["journal_mode", "synchronous"]
-    with pytest.raises(UsageError, match="no setting 'cache'.*cache_size"):
+    with pytest.raises(UsageError, match=r"no setting 'cache'.*cache_size"):
         only(read(), ["cache"])
 
 
