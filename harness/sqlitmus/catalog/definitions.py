@@ -372,11 +372,14 @@ def load() -> Catalog:
     return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
 
 
+_NO_SCENARIOS = {f"{name}.toml" for name in ("profiles", "suites", "modes", "settings", "sustain")}
+
+
 def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
-        if file.name not in ("profiles.toml", "suites.toml", "modes.toml", "settings.toml"):
+        if file.name not in _NO_SCENARIOS:
             for name, value in _toml(file).items():
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
