@@ -56,6 +56,14 @@ claims *ARGS:
 workload *ARGS:
     @python -m sqlitmus workload "$@"
 
+# What SQLite's settings do here for one runner; about five minutes
+advise *ARGS:
+    @python -m sqlitmus advise "$@"
+
+# The highest planned rate at which 99 % of operations take at most 10 ms, for each runner
+sustain *ARGS:
+    @python -m sqlitmus sustain "$@"
+
 # Make the database of the example in docs/workload
 example-database:
     @python harness/benchmarks/example_database.py

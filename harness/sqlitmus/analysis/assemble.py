@@ -1,11 +1,12 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sqlitmus.analysis import provenance
+from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
@@ -55,6 +56,7 @@ from sqlitmus.results.report import (
     Report,
 )
 from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.grade import Grades
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -82,21 +84,9 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     too_late = late(run)
     ranked = np.where(too_late[:, :, None], np.nan, times)
     ok = outcomes.ok[:, :-1] & ~too_late[:, :-1]
-    canaries: list[Comparison | None] = [None] * len(plan.cases)
-    grades = None
-    guards: dict[str, float] = {}
-    twin, twins = None, plan.twins()
-    if twins is not None:
-        twin = compare_canary(ranked, twins, question)
-        grades = noise(twin, typical_errors(ranked, names, question))
-        guards = group_guards(twin, [case.group for case in plan.cases])
-        canaries = [
-            found and replace(found, reference=names[place])
-            for place, found in zip(
-                twins, (one.of(CANARY, TWIN) for one in comparisons(twin)), strict=True
-            )
-        ]
-    pairs = compare_all(ranked[:, :-1], names, question, grades.guard if grades else None)
+    twins = plan.twins()
+    canary = _canary(plan, ranked, names, question)
+    pairs = compare_all(ranked[:, :-1], names, question, canary.guard)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
     work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
@@ -105,33 +95,37 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
     cells = build_cells(run, outcomes, times, measured, _over_floor(compared, plan.floor))
     answers = [answered(run, case) for case in plan.cases]
-    letters: list[Grade | None] = [None] * len(plan.cases)
-    if grades:
-        letters = [letter(name) for name in grades.names()]
     rated = _rated(plan, names.index(shown), times)
     cases = [
-        _case(case, proven(checks), row, columns, canary, grade, rate)
-        for case, checks, row, columns, canary, grade, rate in zip(
-            plan.cases, answers, cells, compared, canaries, letters, rated, strict=True
+        _case(case, proven(checks), row, columns, twin, grade, rate)
+        for case, checks, row, columns, twin, grade, rate in zip(
+            plan.cases,
+            answers,
+            cells,
+            compared,
+            canary.comparisons,
+            canary.letters,
+            rated,
+            strict=True,
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     of = [case.group for case in cases]
-    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1], guards)
+    ranking = standings(pairs, ok, of, groups, question, ranked[:, :-1], canary.groups)
     runners = provenance.runners(plan)
     facts = provenance.facts(run)
     disagreeing = [c.id for c, checks in zip(plan.cases, answers, strict=True) if disagree(checks)]
     flat = int((np.isnan(pairs.logs.error) & (pairs.logs.count >= MIN_BLOCKS)).sum())
     published = claimed(run, outcomes, runners)
     statements = claims_headline(published)
+    settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    guard = grades.guard if grades else None
-    advice = _recommended(run, cases, pairs, ranked[:, :-1], question, guard)
+    advice = settings or _recommended(run, cases, pairs, ranked[:, :-1], question, canary.guard)
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
     weighed = choices(
-        _presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question, twin
+        _presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question, canary.twice
     )
     statements = [*filter(None, weighed[:1]), *statements]
     return Report(
@@ -153,8 +147,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
         notices=notices(run, cases, facts, disagreeing, complete, flat),
-        canary=canary_summary(_whose(plan), canaries) if plan.canary else None,
-        noise=summarised(grades, findable(pairs, question)),
+        canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
+        noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
         blocks=[passed(block) for block in run.blocks],
         selftest=run.selftest,
         runners=runners,
@@ -205,19 +199,52 @@ def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
     return {}
 
 
+@dataclass(frozen=True, slots=True)
+class _Canary:
+    """What the canary showed: per case its comparison with whom it repeats, the grade's letter and
+    the guard; of the cases that it repeats all comparisons and the grades; the guards of groups."""
+
+    comparisons: list[Comparison | None]
+    letters: list[Grade | None]
+    guard: Array | None = None
+    twice: Pairs | None = None
+    grades: Grades | None = None
+    groups: dict[str, float] = field(default_factory=dict[str, float])
+
+
+def _canary(plan: Plan, times: Array, names: list[str], question: Question) -> _Canary:
+    twins, repeated = plan.twins(), plan.repeated()
+    compared: list[Comparison | None] = [None] * len(plan.cases)
+    letters: list[Grade | None] = [None] * len(plan.cases)
+    if twins is None:
+        return _Canary(compared, letters)
+    whom = [twins[case] for case in repeated]
+    twin = compare_canary(times[repeated], whom, question)
+    grades = noise(twin, typical_errors(times[repeated], names, question))
+    guard = np.zeros(len(plan.cases))
+    guard[repeated] = grades.guard
+    twice = (columns.of(CANARY, TWIN) for columns in comparisons(twin))
+    for case, place, name, pair in zip(repeated, whom, grades.names(), twice, strict=True):
+        compared[case] = pair and replace(pair, reference=names[place])
+        letters[case] = letter(name)
+    groups = group_guards(twin, [plan.cases[case].group for case in repeated])
+    return _Canary(compared, letters, guard, twin, grades, groups)
+
+
 def _title(plan: Plan, base: str) -> str:
     others = [runner.name for runner in plan.runners if runner.name != base]
     titles: dict[RunKind, str] = {
         "suite": f"SQLite across runtimes: {plan.suite}",
         "compare": f"{listed(others)} against {base}",
         "claims": "Published claims, measured here",
+        "advise": f"What settings do for {base}",
     }
     return titles[plan.kind]
 
 
 def _whose(plan: Plan) -> str | None:
     """Whom the canary repeats; None where that is another runner in each case."""
-    return plan.canary if set(plan.canaries.values()) <= {plan.canary} else None
+    return plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
 
 
 def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:

@@ -17,7 +17,7 @@ from sqlitmus.analysis.samples import Samples, read_samples
 from sqlitmus.analysis.selftest import Tested, of_run
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
-from sqlitmus.catalog.plan import PlannedWorkload, Shard
+from sqlitmus.catalog.plan import PlannedAdvice, PlannedWorkload, Shard
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.report import SelfTest
 from sqlitmus.run import folder
@@ -105,8 +105,9 @@ class Counts(Record):
 
 class Plan(Record):
     """The frozen plan; `canary` is the runner that runs twice, `canaries` names another for some
-    cases, `cells` maps a case to the runners that were to do it (None: all), `rerun` is the command
-    that repeats the run, `pins` the processors of the processes of a cell that has several.
+    cases, "" for none, `cells` maps a case to the runners that were to do it (None: all), `rerun`
+    is the command that repeats the run, `pins` the processors of the processes of a cell that has
+    several.
     `ended` are the cases that were settled at a planned look, with the blocks that they have;
     `blocks` are those of the others.
     """
@@ -138,6 +139,7 @@ class Plan(Record):
     counts: dict[str, dict[str, Counts]] = {}
     claims: list[Claim] = []
     workload: PlannedWorkload | None = None
+    advice: PlannedAdvice | None = None
     pins: list[int] = []
     machine: str = ""
     shard: Shard | None = None
@@ -149,7 +151,15 @@ class Plan(Record):
         if self.canary is None:
             return None
         names = [runner.name for runner in self.runners]
-        return [names.index(self.canaries.get(case.id, self.canary)) for case in self.cases]
+        return [names.index(self.canaries.get(case.id) or self.canary) for case in self.cases]
+
+    def repeated(self) -> list[int]:
+        """The places of the cases that the canary repeats; none without a canary."""
+        return [
+            place
+            for place, case in enumerate(self.cases)
+            if self.canary and self.canaries.get(case.id, self.canary)
+        ]
 
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.
@@ -160,7 +170,7 @@ class Plan(Record):
             return [1] * (len(self.runners) + 1)
         planned = self.counts.get(case.id, {})
         names = [runner.name for runner in self.runners]
-        twin = self.canaries.get(case.id, self.canary or names[0])
+        twin = self.canaries.get(case.id) or self.canary or names[0]
         return [
             (planned[name].operations if name in planned else case.operations) * case.per_operation
             for name in [*names, twin]
@@ -172,7 +182,7 @@ class Plan(Record):
         _unique("runner", names)
         _unique("case", [case.id for case in self.cases])
         named = [(key, getattr(self, key)) for key in ("reference", "canary", "floor")]
-        for key, name in [*named, *(("canary", name) for name in self.canaries.values())]:
+        for key, name in [*named, *(("canary", name or None) for name in self.canaries.values())]:
             if name is not None and name not in names:
                 raise ValueError(f"{key} {name!r} is not among the runners {', '.join(names)}")
         if self.blocks % self.sessions:
@@ -248,7 +258,7 @@ def from_records(
                 run=parsed.run,
                 cases={c.id: (c.metric, parsed.units(c)) for c in parsed.cases},
                 runners=[runner.name for runner in parsed.runners],
-                canaries={*parsed.canaries.values(), *filter(None, [parsed.canary])},
+                canaries={*filter(None, [*parsed.canaries.values(), parsed.canary])},
                 blocks=parsed.blocks,
                 superseded=repeated,
             ),

@@ -60,8 +60,9 @@ def judge(run: RunData) -> Outcomes:
         ok[c, : len(row)] = [outcome == "ok" for outcome in row]
         outcomes.append(row)
         reasons.append(why)
+    repeated = np.isin(each, run.plan.repeated())
     for mask in (ok, expected):
-        mask[:, -1] &= mask[each, twins] if twins is not None else False
+        mask[:, -1] &= repeated & mask[each, twins] if twins is not None else False
     return Outcomes(outcomes, reasons, ok, expected)
 
 

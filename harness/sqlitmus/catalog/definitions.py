@@ -383,11 +383,16 @@ def load() -> Catalog:
     return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
 
 
+_NO_SCENARIOS = {
+    f"{name}.toml" for name in ("profiles", "suites", "modes", "presets", "settings", "sustain")
+}
+
+
 def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     """Read the three folders; raises UsageError that names file and place."""
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
-        if file.name not in ("profiles.toml", "suites.toml", "modes.toml", "presets.toml"):
+        if file.name not in _NO_SCENARIOS:
             for name, value in _toml(file).items():
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
@@ -533,6 +538,11 @@ def _model(model: type[M], value: object, file: Path, at: str) -> M:
     except ValidationError as error:
         problems = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
         raise UsageError(problems) from error
+
+
+def read_model(model: type[M], file: Path) -> M:
+    """The whole of `file` as a model; raises UsageError that names file and place."""
+    return _model(model, _toml(file), file, "")
 
 
 def place(at: str, location: tuple[int | str, ...]) -> str:

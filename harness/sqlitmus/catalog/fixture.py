@@ -18,11 +18,21 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
 
 
+PAGE_SIZE = 4096
+
+
 def key(
-    name: str, fixture: Fixture, size: str, journal_mode: str, encoding: Encoding = "UTF-8"
+    name: str,
+    fixture: Fixture,
+    size: str,
+    journal_mode: str,
+    encoding: Encoding = "UTF-8",
+    page_size: int | None = None,
 ) -> str:
-    """The file's name without suffix; it differs by definition, size, journal mode and encoding."""
+    """The file's name without suffix; it differs by definition, size, journal mode, encoding and
+    page size."""
     other = [] if encoding == "UTF-8" else [encoding]
+    other += [f"pages-{page_size}"] if page_size else []
     text = "/".join(
         [str(LAYOUT), size, journal_mode, *other, fixture.model_dump_json(exclude_defaults=True)]
     )
@@ -38,12 +48,13 @@ def ensure(
     folder: Path,
     encoding: Encoding = "UTF-8",
     say: Callable[[str], None] = lambda _: None,
+    page_size: int | None = None,
 ) -> Path:
     """The path of the fixture's file in `folder`; builds it if it is absent or not as it was built.
 
     In the latter case `say` is told.
     """
-    path = folder / f"{key(name, fixture, size, journal_mode, encoding)}.db"
+    path = folder / f"{key(name, fixture, size, journal_mode, encoding, page_size)}.db"
     damage = seal.damage(path)
     if damage is None and (not fixture.files or beside(path).is_dir()):
         return path
@@ -53,7 +64,7 @@ def ensure(
     partial = path.with_suffix(f".{os.getpid()}.part")
     partial.unlink(missing_ok=True)
     try:
-        build(fixture, size, journal_mode, partial, encoding)
+        build(fixture, size, journal_mode, partial, encoding, page_size)
         if fixture.files:
             _files(partial, fixture.files, beside(path))
         remove_logs(path)  # one of the former file would be taken for one of the new
@@ -105,22 +116,31 @@ def forget_snapshots() -> None:
 
 
 def build(
-    fixture: Fixture, size: str, journal_mode: str, path: Path, encoding: Encoding = "UTF-8"
+    fixture: Fixture,
+    size: str,
+    journal_mode: str,
+    path: Path,
+    encoding: Encoding = "UTF-8",
+    page_size: int | None = None,
 ) -> None:
     """Create the file: fill tables, index, ANALYZE, checkpoint, and leave it in `journal_mode`.
 
-    A user's database is copied as it is, and has only its journal mode set.
+    A user's database is copied as it is, and has only its journal mode set; a `page_size` is set
+    by VACUUM.
     """
     if fixture.content:
         shutil.copyfile(snapshots() / f"{fixture.content}.db", path)
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            if page_size:
+                connection.execute(f"PRAGMA page_size={page_size}")
+                connection.execute("VACUUM")
             connection.execute(f"PRAGMA journal_mode={journal_mode}")
         return
     count = rows(fixture, size)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         fast = (
             f"encoding='{encoding}'",
-            "page_size=4096",
+            f"page_size={page_size or PAGE_SIZE}",
             "journal_mode=OFF",
             "synchronous=OFF",
             "cache_size=-200000",

@@ -3,13 +3,15 @@
 A case is a scenario with every axis fixed; a cell is a case × a runner.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import Field
 
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Variant
+from sqlitmus.catalog.settings import Settings
 from sqlitmus.vocabulary.contract import Description, Model
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme, Steadiness
 
@@ -57,6 +59,12 @@ class Case(Model):
     def journal_mode(self) -> str:
         """The journal mode of the database file before the runner opens it."""
         return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
+
+    @property
+    def page_size(self) -> int | None:
+        """The page size that its database is made with; None for that of the fixture."""
+        size = dict(self.pragmas).get("page_size")
+        return None if size is None else int(size)
 
 
 class Counts(Model):
@@ -147,6 +155,50 @@ class PlannedWorkload(Model):
     sample: float | None = None
 
 
+class Trial(Model):
+    """A setting tried on one group of queries and one database: cases `base` and `new`.
+
+    Where it is not tried, both are "" and `reason` says why.
+    """
+
+    setting: str
+    group: str
+    database: str
+    base: str = ""
+    new: str = ""
+    reason: str = ""
+
+
+class PlannedAdvice(Model):
+    """What the settings advisor tries, on which runner; `workload` is the user's file, if any."""
+
+    settings: Settings
+    runner: str
+    trials: list[Trial]
+
+    def compared(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+        """Base and new of each trial, as (case id, runner)."""
+        return [((t.base, self.runner), (t.new, self.runner)) for t in self.trials if t.base]
+
+    def canaries(self) -> dict[str, str]:
+        """The runner for the case of each set that most others are held against, else ""."""
+        cases = {case for (base, _), (new, _) in self.compared() for case in (base, new)}
+        bases: dict[str, Counter[str]] = {}
+        for trial in self.trials:
+            if trial.base:
+                bases.setdefault(f"{trial.group}-{trial.database}", Counter())[trial.base] += 1
+        repeated = {many.most_common(1)[0][0] for many in bases.values()}
+        return {case: self.runner if case in repeated else "" for case in sorted(cases)}
+
+
+def compared(
+    published: Iterable[Claim], advice: PlannedAdvice | None
+) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Cells (case id, runner) that are compared although they belong to different cases."""
+    pairs = [pair for claim in published for pair in claim.compared()]
+    return pairs + (advice.compared() if advice else [])
+
+
 class Plan(Model):
     """What a run will do, frozen before it starts. `cells` holds the names of runners per case id.
 
@@ -154,8 +206,8 @@ class Plan(Model):
     are the texts that a comparison was given, precise enough to resolve again. `gate` is the
     slowdown, as a share of the time, that fails a comparison, and `strict` says whether a case too
     noisy to tell does so, too; a confirmation names the run that it `confirms`. `canary` is the
-    runner that runs twice in each case; `canaries` overrides it for some. `machine` is the
-    machine's name in merged reports; `definitions` has a hash of each scenario, profile and
+    runner that runs twice in each case; `canaries` overrides it for some, "" for none. `machine` is
+    the machine's name in merged reports; `definitions` has a hash of each scenario, profile and
     fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
     counts have rounds.
     """
@@ -196,12 +248,13 @@ class Plan(Model):
     confirms: str | None = None
     claims: list[Claim] = []
     workload: PlannedWorkload | None = None
+    advice: PlannedAdvice | None = None
     pins: list[int] = []
     forced: bool = False
 
     def compared(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-        """Cells (case id, runner) that claims compare across cases; none in other runs."""
-        return [pair for claim in self.claims for pair in claim.compared()]
+        """Cells (case id, runner) that claims or settings compare across cases; else none."""
+        return compared(self.claims, self.advice)
 
     def twice(self) -> dict[str, str]:
         """The runner that runs twice in each case, as its canary."""

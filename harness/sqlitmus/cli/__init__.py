@@ -49,6 +49,7 @@ app = typer.Typer(
 def modules() -> tuple[ModuleType, ...]:
     """The commands, in the order of the help."""
     from sqlitmus.cli import (
+        advise,
         claims,
         compare,
         doctor,
@@ -59,6 +60,7 @@ def modules() -> tuple[ModuleType, ...]:
         run,
         schema,
         selftest,
+        sustain,
         verify,
         version,
         workload,
@@ -71,6 +73,8 @@ def modules() -> tuple[ModuleType, ...]:
         compare,
         claims,
         workload,
+        advise,
+        sustain,
         selftest,
         verify,
         report,

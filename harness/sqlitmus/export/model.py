@@ -12,6 +12,7 @@ from pydantic import SerializeAsAny, create_model
 
 from sqlitmus.export.claimed import ClaimRow
 from sqlitmus.export.numbers import Number, Text
+from sqlitmus.export.tried import SettingRow
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.terms import (
@@ -125,9 +126,9 @@ class Recommendation(Model):
 class Export(Model):
     """Machines in the order of the report, and all rows: by machine, then case, then runner.
 
-    `claims` are the rows of published claims, whose cells are among the rows. `recommendations` are
-    those of each machine, the one that stands first in its report first. `sqlitmus` is the version
-    that exports.
+    `claims` are the rows of published claims and `settings` those of settings that were tried; the
+    cells of both are among the rows. `recommendations` are those of each machine, the one that
+    stands first in its report first. `sqlitmus` is the version that exports.
     """
 
     schema_version: Literal[1]
@@ -136,6 +137,7 @@ class Export(Model):
     rows: list[SerializeAsAny[Row]]
     claims: list[ClaimRow] = []
     recommendations: list[Recommendation] = []
+    settings: list[SettingRow] = []
 
 
 def row_model() -> type[Row]:

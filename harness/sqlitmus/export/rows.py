@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sqlitmus import __version__
-from sqlitmus.export import claimed
+from sqlitmus.export import claimed, tried
 from sqlitmus.export.model import (
     Export,
     Machine,
@@ -31,6 +31,7 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
         rows=[row for name, report in reports for row in rows(name, report)],
         claims=[row for name, report in reports for row in claimed.rows(name, report)],
         recommendations=[row for name, report in reports for row in recommended(name, report)],
+        settings=[row for name, report in reports for row in tried.rows(name, report)],
     )
 
 

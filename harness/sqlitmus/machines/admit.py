@@ -27,6 +27,7 @@ HARDWARE = ("cpu", "cores", "architecture", "memory", "os", "kernel")
 SUITES_ONLY = {
     "compare": "a comparison is read by itself",
     "claims": "claims are not divided among machines",
+    "advise": "settings are tried on one machine",
 }
 
 

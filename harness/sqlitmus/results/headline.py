@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sqlitmus.results.advice import Advice
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.weighed import Weighed
@@ -156,6 +157,7 @@ Statement = Annotated[
     | Contradicted
     | Recorded
     | Recommendation
-    | Weighed,
+    | Weighed
+    | Advice,
     Field(discriminator="kind"),
 ]

@@ -32,6 +32,7 @@ class Fixtures:
             fixture.snapshots() if definition.content else paths.cache("fixtures"),
             case.variant.encoding,
             self._say,
+            case.page_size,
         )
         self._states[file] = seal.state(file)
         return file

@@ -31,10 +31,13 @@ def freeze(
 
     name, mode = options.mode_in(context.catalog)
     others = claims.canaries(options.claims, fit)
+    if options.advice:
+        others = options.advice.canaries()
     twice = canaries(fit, reference, others)
     canary_s = block_seconds(counts, fit, twice)
     blocks, sessions = _extent(options, mode, canary_s)
-    if options.claims and blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s:
+    few = blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s
+    if few and (options.claims or options.advice):
         context.progress.insist(shortened(MINIMUM_BLOCKS, blocks))
         blocks, sessions = MINIMUM_BLOCKS, 1
     canary = reference if blocks > 1 else None
@@ -90,6 +93,7 @@ def freeze(
         confirms=options.confirms,
         claims=options.claims,
         workload=options.workload,
+        advice=options.advice,
         pins=options.pins,
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlitmus.catalog.choose import mode_of
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.definitions import Catalog, Mode
-from sqlitmus.catalog.plan import PlannedWorkload
+from sqlitmus.catalog.plan import PlannedAdvice, PlannedWorkload
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 MARGIN = 0.02
@@ -46,6 +46,7 @@ class Options:
     confirms: str | None = None
     machine: str = ""
     workload: PlannedWorkload | None = None
+    advice: PlannedAdvice | None = None
     show_values: bool = False
     shard: tuple[int, int] | None = None
 

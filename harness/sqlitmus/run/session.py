@@ -11,7 +11,7 @@ from sqlitmus import machine
 from sqlitmus.catalog import same_work
 from sqlitmus.catalog.choose import choose, choose_claims
 from sqlitmus.catalog.definitions import Catalog, Mode
-from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard
+from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard, compared
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
 from sqlitmus.run import folder, programs
@@ -159,8 +159,8 @@ def _prepare(
     reference = _reference(options, context, cells, fit)
     given = RunDirectory.open(options.plan).plan().counts if options.plan else {}
     alike = options.kind == "compare"  # whatever differs between two subjects is their own
-    pairs = [pair for claim in options.claims for pair in claim.compared()]
-    watched = "" if options.claims else reference  # in claims no runner stands for the others
+    pairs = compared(options.claims, options.advice)
+    watched = "" if pairs else reference  # where cases are compared no runner stands for the others
     counts = plan_counts(
         *(context, cases, fit, answers, mode, watched, given),
         margin=options.margin,
@@ -202,8 +202,8 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
     plan, path = ready.plan, ready.directory.path
     measuring = Measuring(plan, ready.directory, context, ready.answers, ready.fit)
     everything = {case.id for case in plan.cases}
-    compared = plan.kind == "compare"
-    if settled and compared and not measuring.agenda.beyond(0) and everything == {*settled(path)}:
+    comparing = plan.kind == "compare"
+    if settled and comparing and not measuring.agenda.beyond(0) and everything == {*settled(path)}:
         context.progress.insist("no case can be compared; nothing is measured")
         return measuring.end()
     for look in range(1, plan.looks if settled else 1):
@@ -214,7 +214,7 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
         if measuring.agenda.beyond(blocks) or measuring.agenda.looked(blocks) or not settled:
             continue
         ended = {*settled(path)}
-        if not compared:
+        if not comparing:
             measuring.look(blocks, ended)
         elif ended == everything:
             context.progress.say(f"settled at the planned look after {blocks} blocks")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-RunKind = Literal["suite", "compare", "claims"]
+RunKind = Literal["suite", "compare", "claims", "advise"]
 Role = Literal["runner", "floor", "oracle", "variant"]
 # The group of scenarios bound by SQLite itself: there to check the method, not to choose by.
 CONTROLS = "controls"

@@ -8,6 +8,8 @@ from pathlib import Path
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, PlannedWorkload
+from sqlitmus.catalog.settings import Settings
+from sqlitmus.catalog.trials import Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import latencies, scenarios
@@ -91,19 +93,36 @@ def read(
     )
 
 
+def tried(
+    settings: Settings,
+    catalog: Catalog,
+    runner: str,
+    file: Path | None,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[Trying, PlannedWorkload | None]:
+    """What a session tries of `settings`: on the catalogue's queries, or on those of a workload's
+    `file`, with what its plan remembers of it."""
+    if file is None:
+        return trying(settings, catalog, runner), None
+    ready = read(file, catalog, say)
+    of_workload = (ready.catalog, scenarios.QUERIES, ready.planned.page_size)
+    return trying_workload(settings, catalog, runner, *of_workload), ready.planned
+
+
 @contextmanager
 def again(
     plan: Plan, catalog: Catalog, say: Callable[[str], None] = lambda _: None
 ) -> Generator[Catalog]:
     """The catalogue that `plan` was made with: `catalog`, unless it is of a workload, whose file
-    and database are read once more."""
-    if plan.workload is None:
+    and database are read once more, or tries settings."""
+    if plan.workload is None and plan.advice is None:
         yield catalog
         return
-    ready = read(
-        paths.ROOT / plan.workload.file, catalog, say, plan.workload.sample, len(plan.runners)
-    )
+    file = paths.ROOT / plan.workload.file if plan.workload else None
     try:
-        yield ready.catalog
+        if plan.advice:
+            yield tried(plan.advice.settings, catalog, plan.advice.runner, file, say)[0].catalog
+        elif file and plan.workload:
+            yield read(file, catalog, say, plan.workload.sample, len(plan.runners)).catalog
     finally:
         fixture.forget_snapshots()

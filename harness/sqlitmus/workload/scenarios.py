@@ -26,6 +26,7 @@ from sqlitmus.workload.statements import Looked, Refused
 SUITE = "workload"
 MIX = "mix"
 START = "start"
+QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
 QUERIES = 256  # of an iteration, too
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
@@ -197,7 +198,7 @@ def _alone(part: Part, profile: str) -> Scenario:
     return _scenario(
         title=part.name,
         question=f"What does {part.name} cost, of which the weight is {part.query.weight:g}?",
-        group="queries",
+        group=QUERIES,
         unit="query",
         parts=[part],
         steps=part.steps,

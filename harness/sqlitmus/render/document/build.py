@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sqlitmus.render.document import claims, comparison, machines, suite
+from sqlitmus.render.document import advice, claims, comparison, machines, suite
 from sqlitmus.render.document.model import Document
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
@@ -12,6 +12,7 @@ BUILDERS: dict[RunKind, Callable[[Report], Document]] = {
     "suite": suite.build,
     "compare": comparison.build,
     "claims": claims.build,
+    "advise": advice.build,
 }
 
 

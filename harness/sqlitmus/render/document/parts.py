@@ -53,9 +53,10 @@ def document(
     )
 
 
-def verdicts(report: Report, figure: str) -> list[Block]:
-    """The verdicts' symbols, what a `figure` is, and how verdicts were corrected."""
-    text = f"{figure}; brackets are 95 % intervals. {symbols.correction(report)}"
+def verdicts(report: Report, figure: str, count: int | None = None) -> list[Block]:
+    """The verdicts' symbols, what a `figure` is, and how verdicts were corrected, of which there
+    are `count` where they are not those within cases."""
+    text = f"{figure}; brackets are 95 % intervals. {symbols.correction(report, count)}"
     return [Legend(cells.verdicts()), Paragraph(text, "dim")]
 
 

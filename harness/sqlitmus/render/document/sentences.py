@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import recommendation, weighed
+from sqlitmus.render.document import recommendation, upshots, weighed
 from sqlitmus.render.document.order import capital, leads, ratio
+from sqlitmus.results.advice import Advice
 from sqlitmus.results.headline import (
     Agreed,
     Broken,
@@ -88,6 +89,8 @@ def statement(said: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sen
             return " ".join(recommendation.sentences(said))
         case Weighed():
             return weighed.text(said)
+        case Advice():
+            return " ".join(upshots.sentences(said))
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:

@@ -98,14 +98,16 @@ def phrase(comparison: Comparison) -> str:
     return f"{text}: {comparison.verdict}"
 
 
-def correction(report: Report) -> str:
-    """What was done about the number of comparisons, as a sentence."""
+def correction(report: Report, count: int | None = None) -> str:
+    """What was done about the number of comparisons, as a sentence; `count` of them where they are
+    not those within cases."""
     if report.correction == "none":
         return (
             "Verdicts are not corrected for the number of comparisons: each difference has a "
             "5 % chance of being a false alarm."
         )
-    count = sum(p is not None for case in report.cases for p in case.comparisons.p)
+    if count is None:
+        count = sum(p is not None for case in report.cases for p in case.comparisons.p)
     how = {
         "bh": "Benjamini\u2013Hochberg (5 % false among differences)",
         "holm": "Holm (5 % any false alarm)",

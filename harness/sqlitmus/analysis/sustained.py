@@ -1,0 +1,44 @@
+"""From blocks of climbs to the rate that a runner sustains."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sqlitmus.analysis.claims.series import median
+from sqlitmus.catalog.ladder import Ladder
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.sustained import Bound, Sustained, Sustaining
+from sqlitmus.run.sustaining import Climbed, rates
+
+MILLION = 1e6
+_NS = 1e9
+
+
+def sustaining(climbed: Sequence[Climbed], ladder: Ladder, limit_ns: float) -> Sustaining:
+    """All runners, in their order."""
+    runners = [_sustained(climber, ladder) for climber in climbed]
+    return Sustaining(limit_ns, ladder.reads, ladder.factor, runners)
+
+
+def _sustained(climber: Climbed, ladder: Ladder) -> Sustained:
+    values = np.array([*rates(climber, ladder)])
+    fine = climber.outcome == "ok"
+    rate = median(values) if fine and len(values) else None
+    bound: Bound = ""
+    if rate and rate.value >= ladder.rates[-1]:
+        bound = "at least"
+    elif rate and rate.value < ladder.rates[0]:
+        bound, rate = "less than", Interval(ladder.rates[0], None, None)
+    cpu = median(np.array(climber.cpu_ns) * MILLION / _NS) if fine and climber.cpu_ns else None
+    return Sustained(
+        runner=climber.runner,
+        outcome=climber.outcome,
+        reason=climber.reason,
+        rate=rate,
+        bound=bound,
+        cpu_s=cpu,
+        blocks=len(values),
+        lost=len(climber.rungs) - len(values),
+        probes=climber.probes,
+        void=climber.void,
+    )

@@ -1,0 +1,163 @@
+"""The settings of a run as a document: what to set, then each setting with what was published."""
+
+from collections.abc import Iterator
+
+from sqlitmus.render.document import cells, parts
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Head,
+    Items,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+)
+from sqlitmus.results.advice import Advice, Effect, Setting, Tried
+from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.nouns import counted, listed
+
+_FIGURE = "Numbers are time with the setting over time without it"
+_STYLES = {Effect.UNSUPPORTED: "na", Effect.WRONG: "bad", Effect.FAILED: "bad"}
+
+
+def build(report: Report) -> Document:
+    """The document of a run that tried settings."""
+    advice = next(each for each in report.headline if isinstance(each, Advice))
+    return parts.document(
+        report,
+        [("", counted(len(advice.settings), "setting")), ("runner", advice.runner)],
+        [_overview(advice), *(_setting(setting, advice) for setting in advice.settings)],
+        parts.verdicts(
+            report, _FIGURE, sum(bool(t.ratio) for s in advice.settings for t in s.tried)
+        ),
+    )
+
+
+def _overview(advice: Advice) -> Section:
+    """All settings by group and database."""
+    measured = {
+        (t.group, t.database)
+        for s in advice.settings
+        for t in s.tried
+        if t.effect is not Effect.NOT_MEASURED
+    }
+    places = [place.name for place in advice.places]
+    spots = [(group, place) for group in advice.groups for place in places]
+    spots = [spot for spot in spots if spot in measured]
+    rows: list[Row] = []
+    for setting in advice.settings:
+        tried = {(t.group, t.database): t for t in setting.tried}
+        row = [_cell(tried[spot]) if spot in tried else cells.NONE for spot in spots]
+        head = Head(setting.title, link=f"setting-{setting.name}")
+        rows.append(Row(head, [*row, _promise(setting)], key=setting.name))
+    columns = [
+        Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
+        for spot in spots
+    ]
+    columns.append(Column("commit", "a commit promises", "text"))
+    table = Table("settings", Column("setting", "setting", "id"), columns, rows, matrix=True)
+    return Section("settings", "Settings", [*_lead(advice)], [table])
+
+
+def _lead(advice: Advice) -> Iterator[str]:
+    yield (
+        f"{advice.runner}: time with the setting over time without it; below 1 it helps. Both "
+        f"sides have the profile {advice.start}, and the setting that a row is beside."
+    )
+    for place in advice.places:
+        if place.bytes and place.cache_bytes:
+            fits = "fits" if place.bytes <= place.cache_bytes else "does not fit"
+            name = f"Database {place.name}" if place.name else "The database"
+            yield (
+                f"{name} has {fmt.size(place.bytes)} and {fits} into the page cache of "
+                f"{fmt.size(place.cache_bytes)} that the driver sets by itself."
+            )
+    yield f"A difference of less than {100 * advice.margin:g} % counts as nothing."
+
+
+def _promise(setting: Setting) -> Cell:
+    """Whether a commit promises less with it; empty where that was not looked at."""
+    if setting.after is None or setting.before is None:
+        return Cell()
+    if setting.weakens:
+        return Cell("less", style="s", tooltip=str(setting.after))
+    return Cell("more" if setting.after.level > setting.before.level else "the same")
+
+
+def _cell(tried: Tried) -> Cell:
+    if tried.ratio and tried.verdict:
+        return cells.compared(tried.ratio, tried.verdict)
+    style = _STYLES.get(tried.effect, "un")
+    return Cell(str(tried.effect), style=style, emphasis="aside", tooltip=tried.reason)
+
+
+def _setting(setting: Setting, advice: Advice) -> Section:
+    """One setting: what it does, what a commit promises, each group, and what others published."""
+    lead = [setting.does]
+    if setting.weakens:
+        lead.append(
+            f"It changes durability. Without it: {setting.before}. With it: {setting.after}."
+        )
+    if setting.caution:
+        lead.append(setting.caution)
+    if setting.beside:
+        lead.append(f"Beside {setting.beside} on both sides.")
+    rows = [*_rows(setting, advice)]
+    columns = [
+        Column("database", "database", "text", wide=True),
+        Column("effect", "effect", "text"),
+        Column("ratio", "with / without"),
+        Column("without", "without"),
+        Column("with", "with"),
+        Column("rest", "besides", "text"),
+    ]
+    table = Table(f"setting-{setting.name}", Column("queries", "queries", "text"), columns, rows)
+    blocks: list[Block] = [table]
+    if setting.published:
+        blocks.append(Paragraph("Published:"))
+        blocks.append(
+            Items(
+                [
+                    f"“{p.says}” — {p.source}{f': {p.url}' if p.url else ''}"
+                    for p in setting.published
+                ]
+            )
+        )
+    return Section(f"setting-{setting.name}", setting.title, lead, blocks)
+
+
+def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
+    """A row for each group and database; those that were not measured for one reason are one."""
+    titles = {place.name: place.title for place in advice.places}
+    absent: dict[tuple[str, str], list[str]] = {}
+    for tried in setting.tried:
+        name = advice.groups[tried.group]
+        if tried.effect is Effect.NOT_MEASURED:
+            absent.setdefault((tried.database, tried.reason), []).append(name)
+            continue
+        times = (tried.base_time, tried.new_time)
+        yield Row(
+            Head(name, (tried.database,) if tried.database else ()),
+            [
+                Cell(titles.get(tried.database, "")),
+                Cell(str(tried.effect), style=_STYLES.get(tried.effect, "")),
+                _cell(tried) if tried.ratio else cells.NONE,
+                *(Cell(fmt.time(time)[0]) if time else cells.NONE for time in times),
+                Cell(_rest(tried)),
+            ],
+        )
+    for (database, reason), names in absent.items():
+        effect = Cell(str(Effect.NOT_MEASURED), emphasis="aside")
+        none = [cells.NONE] * 3
+        head = Head(listed(names), (database,) if database else ())
+        yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])
+
+
+def _rest(tried: Tried) -> str:
+    if tried.needs_blocks:
+        return f"about {counted(tried.needs_blocks, 'block')} would settle it, of {tried.blocks}"
+    return tried.reason

@@ -1,0 +1,244 @@
+"""Advice on synthetic runs whose truth is known: what helps, what does nothing, what it costs."""
+
+from itertools import product
+
+import pytest
+
+from sqlitmus.analysis.advice import counsel
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.promises import cache_bytes, promise
+from sqlitmus.render.document.build import build
+from sqlitmus.render.document.upshots import sentences
+from sqlitmus.render.terminal import page as terminal
+from sqlitmus.results.advice import Advice, Effect, Promise, Setting
+from tests.analysis import runs
+from tests.analysis.runs import Json
+
+EFFECTS = [Effect.HELPS, Effect.NOTHING, Effect.HURTS, Effect.NOT_RESOLVED, Effect.ALREADY]
+EMPTY, FASTER, SLOWER, UNSAFE, REFUSED = "empty", "faster", "slower", "unsafe", "refused"
+NAMES = [EMPTY, FASTER, SLOWER, UNSAFE, REFUSED]
+RATIOS = {EMPTY: 1.0, FASTER: 0.8, SLOWER: 1.3, UNSAFE: 0.1}
+BASE = "writes-small"
+
+
+def case_of(name: str) -> str:
+    return f"{BASE}@setting={name}"
+
+
+def settings(**changes: Json) -> Json:
+    return {
+        "start": "shipped",
+        "margin": 0.05,
+        "database": [
+            {"name": "small", "title": "fits the cache"},
+            {"name": "beyond", "title": "fits neither", "unmeasured": "no limit on memory is set"},
+        ],
+        "group": {
+            "writes": {
+                "title": "writes",
+                "scenario": "insert",
+                "operations": 1,
+                "databases": ["small", "beyond"],
+            }
+        },
+        "setting": [
+            {
+                "name": name,
+                "title": f"{name} = 1",
+                "pragmas": [["synchronous", "OFF"] if name == UNSAFE else ["cache_size", -1]],
+                "groups": ["writes"],
+                "does": "It does this.",
+                **changes.get(name, {}),
+            }
+            for name in NAMES
+        ],
+    }
+
+
+def trial(name: str) -> Json:
+    return {
+        "setting": name,
+        "group": "writes",
+        "database": "small",
+        "base": BASE,
+        "new": case_of(name),
+    }
+
+
+def plan(**changes: Json) -> Json:
+    missing = {"setting": EMPTY, "group": "writes", "database": "beyond", "reason": "no limit"}
+    return runs.plan(
+        ["node"],
+        kind="advise",
+        suite="advise",
+        margin=0.05,
+        correction="bh",
+        cases=[runs.case(id_, scenario=BASE) for id_ in (BASE, *map(case_of, NAMES))],
+        canaries={BASE: "node", **dict.fromkeys(map(case_of, NAMES), "")},
+        advice={
+            "settings": settings(**changes),
+            "runner": "node",
+            "trials": [*map(trial, NAMES), missing],
+        },
+    )
+
+
+def verified(of: Json) -> list[Json]:
+    """Cells that write; one setting is refused, and one turns syncs off."""
+    lines = [{**line, "affected": 100} for line in runs.checks(of)]
+    read = {"journal_mode": "wal", "synchronous": 2, "cache_size": -2000, "page_size": 4096}
+    lines = [{**line, "pragmas": read} for line in lines]
+    off = {"pragmas": {**read, "synchronous": 0}}
+    lines = runs.change(lines, off, case=case_of(UNSAFE))
+    refusal = {"outcome": "unsupported", "reason": "PRAGMA nothing: no such thing"}
+    return runs.change(lines, refusal, case=case_of(REFUSED))
+
+
+def advised(of: Json | None = None, verify: list[Json] | None = None) -> Advice:
+    of = of or plan()
+    ratios = [1.0, *(RATIOS.get(name, 1.0) for name in NAMES)]
+    noise = runs.noisy(spread=0.004)
+
+    def time(case: int, label: str, block: int) -> float:
+        # blocks are shared by the cases of a set, which take turns
+        return ratios[case] * noise(0, f"{label}{case}", block)
+
+    lines = runs.drop(runs.samples(of, time), case=case_of(REFUSED))
+    report = analyse(runs.make(of, verify=verify or verified(of), lines=lines))
+    return next(each for each in report.headline if isinstance(each, Advice))
+
+
+@pytest.fixture(scope="module")
+def advice() -> Advice:
+    return advised()
+
+
+def of(advice: Advice, name: str) -> Setting:
+    return next(setting for setting in advice.settings if setting.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "effect"),
+    [(EMPTY, Effect.NOTHING), (FASTER, Effect.HELPS), (SLOWER, Effect.HURTS)],
+)
+def test_a_planted_effect_gets_its_word_and_its_size(
+    advice: Advice, name: str, effect: Effect
+) -> None:
+    tried = of(advice, name).tried[0]
+    assert tried.effect is effect
+    assert tried.ratio
+    assert tried.ratio.low is not None
+    assert tried.ratio.high is not None
+    assert tried.ratio.low < RATIOS[name] < tried.ratio.high
+    assert tried.blocks == 12
+
+
+def test_what_is_not_shown_to_be_nothing_is_not_called_nothing() -> None:
+    of_few = plan() | {"margin": 0.001}
+    tried = of(advised(of_few), EMPTY).tried[0]
+    assert tried.effect is Effect.NOT_RESOLVED
+    assert tried.needs_blocks
+    assert tried.needs_blocks > 12
+
+
+def test_a_refused_pragma_is_unsupported_and_the_others_go_on(advice: Advice) -> None:
+    tried = of(advice, REFUSED).tried[0]
+    assert tried.effect is Effect.UNSUPPORTED
+    assert tried.reason == "PRAGMA nothing: no such thing"
+    assert tried.ratio is None
+    assert of(advice, REFUSED).counsel == "no answer"
+    assert of(advice, FASTER).counsel == "set it"
+
+
+def test_what_no_database_here_can_show_says_so(advice: Advice) -> None:
+    tried = of(advice, EMPTY).tried[1]
+    assert tried.effect is Effect.NOT_MEASURED
+    assert tried.reason == "no limit"
+
+
+def test_what_weakens_commits_is_a_decision_however_much_it_helps(advice: Advice) -> None:
+    unsafe = of(advice, UNSAFE)
+    assert unsafe.tried[0].effect is Effect.HELPS
+    assert (unsafe.before, unsafe.after) == (Promise.DURABLE, Promise.NONE)
+    assert unsafe.counsel == "your decision"
+    by_upshot = {text.partition(": ")[0]: text for text in sentences(advice)}
+    assert "unsafe" not in by_upshot["Worth setting"]
+    assert "unsafe = 1" in by_upshot["Your decision, because a commit then promises less"]
+
+
+def test_a_setting_that_weakens_what_it_does_not_name_is_noticed() -> None:
+    of_run = plan()
+    silent = runs.change(
+        verified(of_run), {"pragmas": {"journal_mode": "wal", "synchronous": 1}},
+        case=case_of(FASTER),
+    )  # fmt: skip
+    assert of(advised(of_run, silent), FASTER).counsel == "your decision"
+
+
+def test_nothing_that_weakens_is_ever_simply_recommended() -> None:
+    for count in range(1, len(EFFECTS) + 1):
+        for effects in product(EFFECTS, repeat=count):
+            assert counsel(effects, weakens=True) in ("your decision", "leave it")
+
+
+def test_what_the_driver_sets_by_itself_is_no_finding() -> None:
+    of_run = plan()
+    cached = {"pragmas": {"journal_mode": "wal", "synchronous": 2, "cache_size": -1}}
+    advice = advised(of_run, runs.change(verified(of_run), cached, case=BASE))
+    assert of(advice, FASTER).tried[0].effect is Effect.ALREADY
+    assert of(advice, FASTER).counsel == "is so already"
+
+
+def test_help_here_and_harm_there_is_told_as_both() -> None:
+    assert counsel([Effect.HELPS, Effect.HURTS, Effect.NOTHING], weakens=False) == "both"
+    assert counsel([Effect.HURTS, Effect.NOTHING], weakens=False) == "leave it"
+    assert counsel([Effect.NOTHING, Effect.NOT_RESOLVED], weakens=False) == "open"
+    assert counsel([Effect.NOTHING, Effect.NOT_MEASURED], weakens=False) == "does nothing"
+
+
+@pytest.mark.parametrize(
+    ("journal", "level", "kept"),
+    [
+        ("wal", 2, Promise.DURABLE),
+        ("wal", "NORMAL", Promise.LATE),
+        ("delete", "FULL", Promise.DURABLE),
+        ("delete", 1, Promise.RISKY),
+        ("delete", 0, Promise.NONE),
+        ("memory", 2, Promise.NONE),
+        ("off", 3, Promise.NONE),
+    ],
+)
+def test_what_a_commit_promises(journal: str, level: str | int, kept: Promise) -> None:
+    assert promise({"journal_mode": journal, "synchronous": level}) is kept
+
+
+def test_a_cache_is_in_kib_or_in_pages() -> None:
+    assert cache_bytes({"cache_size": -2000, "page_size": 4096}) == 2_048_000
+    assert cache_bytes({"cache_size": 500, "page_size": 8192}) == 4_096_000
+    assert cache_bytes({"cache_size": 500}) is None
+
+
+def test_the_page_has_each_setting_with_its_durability_and_its_publications() -> None:
+    said = {"says": "10 times as fast", "source": "a post", "url": "https://example.org/post"}
+    against = {"says": "earns nothing", "source": "another", "url": "https://example.org/other"}
+    of_run = plan(**{FASTER: {"publications": [said, against]}})
+    ratios = runs.noisy(spread=0.004)
+    report = analyse(
+        runs.make(
+            of_run,
+            verify=verified(of_run),
+            lines=runs.drop(
+                runs.samples(of_run, lambda _c, label, block: ratios(0, label, block)),
+                case=case_of(REFUSED),
+            ),
+        )
+    )
+    text = " ".join(terminal.render(build(report), 200, color=False).split())
+    for url in (said["url"], against["url"]):
+        assert url in text
+    assert "It changes durability. Without it: each commit is synced" in text
+    assert "With it: a power failure or a crash can damage the file." in text
+    assert "unsupported" in text
+    assert "not measured here" in text
+    assert "could not be tested" not in text  # cases without a canary are not said to lack one
+    assert "12 of 12 blocks" in text
