@@ -69,7 +69,7 @@ class Run:
             Runner(n, n, n, n, "runner", sqlite_version=self.sqlite.get(n, "3.54.1"))
             for n in self.names
         ]
-        ok = ~np.isnan(times).all(axis=2)
+        ok = np.logical_not(np.isnan(times).all(axis=2))
         twin: Pairs | None = None
         if self.canary is not None:
             own = np.random.default_rng(5).normal(0, 0.002, times[:, :1].shape)
@@ -172,7 +172,9 @@ def test_a_start_limit_is_of_the_longest_start() -> None:
 
 def test_nobody_is_recommended_where_all_exceed_a_limit() -> None:
     said, _ = Run(equal(2)).decided(preset(memory_mib=1.0))
-    assert "nobody is recommended; no runner completed these groups within the limits." in text(said)
+    assert "nobody is recommended; no runner completed these groups within the limits." in text(
+        said
+    )
 
 
 def test_a_group_that_was_not_measured_ranks_nobody() -> None:

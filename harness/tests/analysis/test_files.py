@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse, load
+from sqlitmus.catalog import presets
 from tests.analysis.runs import make, write
 
 
@@ -13,7 +15,9 @@ def directory(tmp_path: Path) -> Path:
 
 
 def test_a_run_directory_is_read_as_it_was_written(directory: Path) -> None:
-    assert analyse(load(directory)) == analyse(make())
+    run = load(directory)
+    assert run.presets == presets.load()
+    assert analyse(replace(run, presets={})) == analyse(make())
 
 
 def test_a_last_line_cut_short_is_left_out_and_noted(directory: Path) -> None:
