@@ -1,6 +1,6 @@
 """What weighted means over groups of cases are made of, for the presets and for any weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, log
 
@@ -76,13 +76,6 @@ def grouped(
             if len(rows) == 1:
                 single[row, place] = codes[common.taken][0, k]
         per_group.append(rows.reshape(len(rows), len(chosen) * question.sessions, -1))
-    if canary is not None:
-        tested = ~np.isnan(canary.logs.error)
-        each = [independent(canary, common.taken & tested) for common in commons.values()]
-        of_canary = TrimmedMeans(
-            *(np.concatenate([getattr(means, column) for means in each])
-              for column in ("mean", "error", "freedom", "count"))
-        )  # fmt: skip
     places = [pairs.names.index(name) for name in names]
     taken = [np.flatnonzero(common.taken).tolist() for common in commons.values()]
     early = question.shares
@@ -93,12 +86,22 @@ def grouped(
         [(pairs.names[i], pairs.names[j]) for _, i, j in chosen],
         parts(per_group, resolution=RESOLUTION),
         single,
-        None if canary is None else of_canary,
+        None if canary is None else _of_canary(canary, commons.values()),
         np.array([common.members[places] for common in commons.values()], dtype=np.bool_),
         taken,
         min(least, default=1.0),
         question,
     )
+
+
+def _of_canary(canary: Pairs, commons: Iterable[CommonSet]) -> TrimmedMeans:
+    """A row per group, its cases taken as independent."""
+    tested = ~np.isnan(canary.logs.error)
+    each = [independent(canary, common.taken & tested) for common in commons]
+    return TrimmedMeans(
+        *(np.concatenate([getattr(means, column) for means in each])
+          for column in ("mean", "error", "freedom", "count"))
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,27 +166,24 @@ def packed(
     """All that other weights' figures are made of, as data."""
     sessions, size = groups.question.sessions, len(groups.order)
     lower = np.tril_indices(size)
-    pairs = [
-        PairParts(
-            runner,
-            reference,
-            *(
-                [_known(row) for row in column[k * sessions : (k + 1) * sessions]]
-                for column in (groups.of.mean, groups.of.square[:, *lower])
-            ),
-            *(
-                column[k * sessions : (k + 1) * sessions].tolist()
-                for column in (groups.of.left, groups.of.count)
-            ),
-            [
-                list(Verdict)[code] if many == 1 else None
-                for code, many in zip(
-                    groups.single[k].tolist(), groups.of.cases.tolist(), strict=True
-                )
-            ],
+    pairs: list[PairParts] = []
+    many: list[int] = groups.of.cases.tolist()
+    for k, (runner, reference) in enumerate(groups.pairs):
+        rows = slice(k * sessions, (k + 1) * sessions)
+        pairs.append(
+            PairParts(
+                runner,
+                reference,
+                [_known(row) for row in groups.of.mean[rows]],
+                [_known(row[lower]) for row in groups.of.square[rows]],
+                groups.of.left[rows].tolist(),
+                groups.of.count[rows].tolist(),
+                [
+                    list(Verdict)[code] if one_case == 1 else None
+                    for code, one_case in zip(groups.single[k].tolist(), many, strict=True)
+                ],
+            )
         )
-        for k, (runner, reference) in enumerate(groups.pairs)
-    ]
     return Weighing(
         decided.level,
         normal(decided.level),

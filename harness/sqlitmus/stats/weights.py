@@ -96,7 +96,9 @@ def weighed_guard(canary: TrimmedMeans, shares: Array) -> float:
     w = shares[taken]
     mean, error = w @ canary.mean[taken], np.sqrt(np.square(w) @ np.square(canary.error[taken]))
     row = TrimmedMeans(
-        *(np.array([x]) for x in (mean, error, canary.freedom[taken].min(),
-                                  canary.count[taken].min()))
-    )  # fmt: skip
+        np.array([mean]),
+        np.array([error]),
+        np.array([canary.freedom[taken].min()]),
+        np.array([canary.count[taken].min()], dtype=np.int64),
+    )
     return float(grade(row).guard[0])

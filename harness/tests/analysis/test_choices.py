@@ -69,7 +69,7 @@ class Run:
             Runner(n, n, n, n, "runner", sqlite_version=self.sqlite.get(n, "3.54.1"))
             for n in self.names
         ]
-        ok = ~np.isnan(times).all(axis=2)
+        ok = np.logical_not(np.isnan(times).all(axis=2))
         twin: Pairs | None = None
         if self.canary is not None:
             own = np.random.default_rng(5).normal(0, 0.002, times[:, :1].shape)
