@@ -17,7 +17,7 @@ from sqlitmus.vocabulary import paths
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 # The commands of recipes with another name than the command that they start.
-STARTS = {"bench-quick": "run", "bench-all": "run"}
+STARTS = {"bench-quick": "run", "bench-all": "run", "bench-service": "run"}
 
 RECIPES = set(recipes.read(paths.ROOT / "Justfile"))
 
