@@ -20,7 +20,7 @@ from sqlitmus.workload.trace import with_queries
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 # The commands of recipes with another name than the command that they start.
-STARTS = {"bench-quick": "run", "bench-all": "run"}
+STARTS = {"bench-quick": "run", "bench-all": "run", "bench-service": "run"}
 
 RECIPES = set(recipes.read(paths.ROOT / "Justfile"))
 

@@ -68,7 +68,7 @@ def writes_files(case: Case, catalog: Catalog) -> bool:
 def transactions(case: Case, catalog: Catalog) -> int:
     """Commits of one iteration of `case`; 0 where they do not follow from its operations."""
     scenario = catalog.scenarios[case.scenario]
-    if scenario.writer:
+    if scenario.writer or scenario.tolerate_busy:
         return 0
     if (case.variant.transaction or scenario.transaction) != "none":
         return case.operations

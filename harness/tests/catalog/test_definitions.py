@@ -16,7 +16,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store", "from"),
+    *("cache", "store", "from", "mix", "checkpoint", "way"),
 }
 
 
@@ -25,7 +25,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
         *("published-texts", "published-keys"),
     }
-    assert set(KNOWN.suites) == {"smoke", "quick", "full"}
+    assert set(KNOWN.suites) == {"smoke", "quick", "service", "full"}
     assert {"users", "ledger"} <= set(KNOWN.fixtures)
     assert {
         *("startup-noop", "startup-first-row", "get-const", "get-pk", "get-pk-miss", "get-index"),
@@ -37,6 +37,8 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("people-process", "events-window", "writer-and-readers", "all-nullable"),
         *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
         *("commit", "transfer", "writers", "json", "blobs"),
+        *("service-mixed", "service-writers", "service-checkpoint", "service-bulk"),
+        "service-open",
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}
@@ -82,7 +84,7 @@ def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
 
 
 def test_quick_is_enough_for_verdicts() -> None:
-    for suite in ("quick", "full"):
+    for suite in ("quick", "service", "full"):
         assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= plan.MINIMUM_BLOCKS
 
 

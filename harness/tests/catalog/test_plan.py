@@ -64,16 +64,19 @@ def test_an_unknown_case_is_told_with_the_nearest_names(text: str, message: str)
     assert str(told.value).startswith(message)
 
 
-def test_each_scenario_is_in_smoke_and_in_full_or_in_a_claim() -> None:
+def test_each_scenario_is_in_smoke_and_in_full_or_under_load_or_in_a_claim() -> None:
     claims = claimfiles.read(paths.SCENARIOS / "claims", KNOWN).values()
     claimed = {made.parse_case(case, KNOWN)[0] for claim in claims for case, _ in claim.cells()}
     asked: dict[str, set[str]] = {}
-    for name in ("smoke", "full"):
+    for name in ("smoke", "service", "full"):
         cases = made.cases_of(KNOWN.suites[name], KNOWN, QUICK)
         asked[name] = {case.scenario for case in cases}
         assert len({case.id for case in cases}) == len(cases)
     assert asked["smoke"] == set(KNOWN.scenarios)
-    assert asked["full"] | claimed == set(KNOWN.scenarios)
+    assert not asked["full"] & asked["service"]
+    assert asked["full"] | asked["service"] | claimed == set(KNOWN.scenarios)
+    for left_out in ("under load", "published claims"):
+        assert left_out in KNOWN.suites["full"].summary
 
 
 def test_a_suite_selects_values_and_leaves_the_other_axes_at_their_default() -> None:

@@ -146,6 +146,7 @@ def case(case_id: str) -> Case:
         ("insert-autocommit@profile=durable", 4),
         ("read-modify-write@profile=shipped", 4),
         ("writer-and-readers", 0),
+        ("service-writers", 0),  # some may meet a lock
     ],
 )
 def test_transactions_of_an_iteration(case_id: str, expected: int) -> None:
