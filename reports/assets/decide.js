@@ -89,7 +89,12 @@ function paintOverall(figure, of, made, data, keyOf) {
         { class: code === "f" || code === "s" ? code : row ? "un" : "base" },
         el("th", { scope: "row" }, keyOf(of.runners[r]), made.names[r]),
         el("td", { class: "n" }, el("b", {}, text), " ", el("small", {}, bounds)),
-        el("td", { class: "tie" }, bracket(lanes, line), ties(lanes, line, shown, made)),
+        el(
+          "td",
+          { class: "tie", width: LANE * lanes.length + 4 },
+          bracket(lanes, line),
+          ties(lanes, line, shown, made),
+        ),
         el(
           "td",
           { class: "glyph" },

@@ -103,6 +103,17 @@ def test_quantiles_are_alike() -> None:
     assert found == pytest.approx(expected.tolist(), rel=1e-9)
 
 
+def test_a_group_of_one_case_says_no_more_than_the_case() -> None:
+    of = Run(equal(2) / np.array([1, 1.5]))
+    shown = page(of, *of.decided())
+    assert "r1 takes the least time." in theirs(shown, [{"lists": 1.0}])[0]["lines"][0]
+    for pair in shown["weighing"]["pairs"]:
+        pair[6] = [letter and Verdict.NOT_RESOLVED.letter for letter in pair[6]]
+    lists, reads = theirs(shown, [{"lists": 1.0}, {"reads": 1.0}])
+    assert "are not told apart, and nobody is shown to be faster." in lists["lines"][0]
+    assert "r1 takes the least time." in reads["lines"][0]
+
+
 def test_weights_are_kept_in_the_address_and_others_are_named() -> None:
     of = CASES[0][0]
     shown = page(of, *of.decided())
