@@ -1,12 +1,8 @@
-// One case: its forest table for a reference, and its distribution and drift charts, drawn when opened.
-import { comparison, FAR, samples, triple } from "./data.js";
+// One case: its forest table for a reference.
+import { comparison, FAR, triple } from "./data.js";
 import { inverse, ratio, signedTime, time } from "./format.js";
 import { absolute, reading } from "./matrix.js";
-import { drawTicks, el, forestMark, logAxis, named, ratioAxis, svg } from "./svg.js";
-
-const WIDTH = 560;
-const ECDF = { height: 230, left: 34, right: 548, top: 8, bottom: 198 };
-const STRIP = { height: 20, left: 138, right: 548 };
+import { drawTicks, el, forestMark, named, ratioAxis } from "./svg.js";
 
 /** Writes the table of one opened case. */
 export function paintCase(details, data, state) {
@@ -109,107 +105,6 @@ function rewrite(cell, text) {
 function pair(cell, [text, bounds]) {
   if (!text) return cell.replaceChildren();
   cell.replaceChildren(el("b", {}, text), " ", el("small", {}, bounds));
-}
-
-/** Draws both charts of a case into `place` for the runners in `shown`. */
-export function drawPlots(place, data, shown, looks, unit) {
-  const item = data.cases[place.dataset.plots];
-  const timed = shown.filter((runner) => item.samples[runner].some((x) => x != null));
-  if (!item.axis || !timed.length) return place.replaceChildren();
-  const series = timed.map((runner) => ({ runner, look: looks[runner], ...samples(item, runner) }));
-  place.replaceChildren(ecdf(item, series, unit), drift(item, series, data));
-}
-
-function figure(title, text, drawing) {
-  return el("figure", {}, el("figcaption", {}, el("b", {}, title), ` ${text}`), drawing);
-}
-
-function ecdf(item, series, unit) {
-  const { height, left, right, top, bottom } = ECDF;
-  const [low, high, ticks] = item.axis;
-  const at = logAxis(low, high, right - left, 0);
-  const down = (share) => Math.round((bottom - share * (bottom - top)) * 10) / 10;
-  const root = svg("svg", {
-    viewBox: `0 0 ${WIDTH} ${height}`,
-    role: "img",
-    "aria-label":
-      "Share of processes that took at most a given time, by runner; the table above has the estimates.",
-  });
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    root.append(
-      svg("path", { class: "rule", d: `M${left} ${down(share)}H${right}` }),
-      svg("text", { class: "y", x: left - 5, y: down(share) + 3.5 }, `${share * 100}%`),
-    );
-  }
-  let last = -Infinity;
-  for (const tick of ticks) {
-    const x = left + at(tick);
-    root.append(svg("path", { class: "axis-line", d: `M${x} ${bottom}v4` }));
-    if (x - last < 52) continue;
-    last = x;
-    root.append(svg("text", { class: "x", x, y: bottom + 17 }, time([tick, null, null], unit)[0]));
-  }
-  for (const { runner, look, values } of series) {
-    const known = values.filter((x) => x != null).sort((a, b) => a - b);
-    let path = `M${left + at(known[0])} ${down(0)}`;
-    known.forEach((value, index) => {
-      path += `H${(left + at(value)).toFixed(1)}V${down((index + 1) / known.length)}`;
-    });
-    root.append(
-      svg(
-        "g",
-        { class: `${look.hue} dash${look.shape}`, "data-r": runner },
-        svg("path", { class: "line", d: path }),
-      ),
-    );
-  }
-  return figure(
-    "Distribution.",
-    "Share of processes at or below a time; steeper is steadier.",
-    root,
-  );
-}
-
-function drift(item, series, data) {
-  const { height, left, right } = STRIP;
-  const places = series.flatMap((one) => one.places);
-  const first = Math.min(...places);
-  const span = Math.max(...places) - first || 1;
-  const root = svg("svg", {
-    viewBox: `0 0 ${WIDTH} ${series.length * height + 22}`,
-    role: "img",
-    "aria-label": "Each process against its runner's estimate, in the order of the run.",
-  });
-  series.forEach(({ runner, look, values, places: own }, index) => {
-    const middle = index * height + height / 2;
-    const estimate = item.time[0][runner];
-    const dots = values.map((value, block) => {
-      if (value == null) return "";
-      const part = Math.max(-1, Math.min(1, (value / estimate - 1) / item.drift));
-      const x = left + (((own[block] ?? block) - first) / span) * (right - left);
-      return `M${x.toFixed(1)} ${(middle - part * (height / 2 - 2)).toFixed(1)}h0`;
-    });
-    root.append(
-      svg("text", { class: "end", x: left - 10, y: middle + 3.5 }, data.runners[runner][0]),
-      svg("path", { class: "rule", d: `M${left - 4} ${middle}H${right + 4}` }),
-      svg(
-        "g",
-        { class: look.hue, "data-r": runner },
-        svg("path", { class: "dots", d: dots.join("") }),
-      ),
-    );
-  });
-  const y = series.length * height + 16;
-  root.append(
-    svg("text", { x: left, y }, "first"),
-    svg("text", { class: "end", x: right, y }, "last process of the case"),
-  );
-  const range = `±${(item.drift * 100).toPrecision(2)} %`;
-  return figure(
-    "Drift.",
-    `Each process against its runner's estimate, in run order; a strip spans ${range}.`,
-    root,
-  );
 }
 
 /** Dims all series of a case but one; null lights all. */

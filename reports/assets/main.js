@@ -2,10 +2,12 @@
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { wireBar, wireSheet } from "./bar.js";
-import { drawPlots, light, paintCase } from "./cases.js";
+import { light, paintCase } from "./cases.js";
+import { wireCells } from "./cellcard.js";
 import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
-import { paint, sentence, sort } from "./matrix.js";
+import { paint, sort } from "./matrix.js";
+import { drawPlots } from "./plots.js";
 import { defaults, read, write } from "./state.js";
 import { paintSummary } from "./summary.js";
 import { tellTallies } from "./tally.js";
@@ -186,12 +188,7 @@ function wireGrid() {
     const next = { [name]: `-${name}`, [`-${name}`]: "" };
     button.addEventListener("click", () => change({ sort: next[state.sort] ?? name }));
   }
-  grid.addEventListener("mouseover", ({ target }) => {
-    const cell = target.closest("td[data-r]");
-    const row = cell?.closest("tr[data-c]");
-    if (!row) return;
-    cell.title = sentence(data, data.cases[row.dataset.c], Number(cell.dataset.r), state);
-  });
+  wireCells(grid, data, () => state);
 }
 
 function wireLinks() {

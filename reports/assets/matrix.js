@@ -1,5 +1,5 @@
-// The matrix: its cells for a reference and a measure, its order, and the words on hover.
-import { comparison, FAR, triple } from "./data.js";
+// The matrix: its cells for a reference and a measure, and its order.
+import { comparison, triple } from "./data.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { logAxis, svg } from "./svg.js";
 
@@ -78,22 +78,6 @@ function paintCell(cell, shown, at, width, most) {
     svg("path", { class: "i", d: `M${at(low ?? value)} 5H${at(high ?? value)}` }),
     svg("path", point),
   );
-}
-
-/** One cell in a sentence, with the unrounded ratio. */
-export function sentence(data, item, runner, state) {
-  const name = data.runners[runner][0];
-  const reference = data.runners.findIndex(([other]) => other === state.ref);
-  if (item.outcomes[runner] !== "k") return `${name}: ${data.outcomes[item.outcomes[runner]]}`;
-  const [own, bounds] = time(triple(item.time, runner));
-  const head = `${name}: ${own} per ${item.unit} ${bounds}`;
-  const found = comparison(data, item, runner, reference);
-  if (!found) return head;
-  const exact = found.ratio.map((x) => (x == null ? "?" : x.toPrecision(5)));
-  const needs = found.needs ? `; needs about ${found.needs} blocks` : "";
-  const cross = found.cross ? `\nbut the median says ${ratio(found.cross).join(" ")}` : "";
-  const far = found.far ? `\n${FAR}` : "";
-  return `${head}\n${exact[0]}× the time of ${state.ref} [${exact[1]}, ${exact[2]}], ${found.blocks} blocks\n${found.verdict}${needs}${cross}${far}`;
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */

@@ -48,11 +48,17 @@ export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
   const ticks = [[at(1), "1"]];
   for (const value of [low, high, ...inside]) {
     const place = at(value);
-    const label = String(Number(value.toPrecision(3)));
+    const label = tickLabel(value);
     const room = (other) => gap + 3 * Math.max(0, label.length + other.length - 8);
     if (ticks.every(([x, other]) => Math.abs(place - x) >= room(other))) ticks.push([place, label]);
   }
   return { low, high, at, ticks: ticks.sort((a, b) => a[0] - b[0]) };
+}
+
+/** A tick's text: two digits below 1, "1,024" with its comma. */
+export function tickLabel(value) {
+  const rounded = Number(value.toPrecision(value < 1 ? 2 : 4));
+  return rounded.toLocaleString("en", { maximumFractionDigits: 4 });
 }
 
 /** Replaces the ticks above a forest. */

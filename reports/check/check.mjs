@@ -95,7 +95,12 @@ async function open({ scheme, width, height = 900, script }) {
     return result.value;
   };
   const close = () => browser.send("Target.closeTarget", { targetId });
-  return { send, evaluate, problems, close };
+  // Processor time of the whole browser in s: a loaded machine does not change it.
+  const cpu = async () => {
+    const { processInfo } = await browser.send("SystemInfo.getProcessInfo");
+    return processInfo.reduce((sum, one) => sum + one.cpuTime, 0);
+  };
+  return { send, evaluate, problems, close, cpu };
 }
 
 async function shoot(page, name, width) {

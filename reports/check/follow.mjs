@@ -107,7 +107,7 @@ const holds = (ref, as, view) => {
 		for (const body of document.querySelectorAll("#grid tbody")) {
 			const values = [...body.querySelectorAll("tr[data-c]")].map((row) => row.querySelector("td[data-r='" + column.dataset.r + "']"))
 				.filter((cell) => !cell.classList.contains("na") && !cell.classList.contains("base"))
-				.map((cell) => number(read(cell.querySelector("b")))).filter((one) => one);
+				.map((cell) => read(cell.querySelector("b"))).filter((text) => view || text.includes("×")).map(number).filter((one) => one);
 			for (const [i, one] of values.slice(1).entries())
 				if (up * (one.value - values[i].value) < -0.01 * one.value) return where + "sorted " + column.getAttribute("aria-sort") + ", but " + values[i].digits + " stands before " + one.digits;
 		}

@@ -7,6 +7,30 @@ import { steps } from "./steps.mjs";
 const suite = [
   follow,
   steps(
+    "a cell opens its card with the keyboard; its link leads to the cell",
+    `const item = data.cases.findIndex((c) => [...c.outcomes].some((o, r) => o === "k" && r !== data.reference));
+		const runner = [...data.cases[item].outcomes].findIndex((o, r) => o === "k" && r !== data.reference);
+		const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		if (document.querySelectorAll("#grid td[tabindex]").length !== 1) return "the matrix is more than one stop";
+		document.querySelector("#grid td[tabindex]").focus();
+		press("ArrowRight");
+		if (document.activeElement !== document.querySelectorAll("#grid tr[data-c] td[data-r]")[1]) return "the arrow does not move";
+		document.querySelector("#grid tr[data-c='" + item + "'] td[data-r='" + runner + "']").focus();
+		document.querySelector("#grid tr[data-c='" + item + "'] td[data-r='" + runner + "']").click();
+		const card = $("cell-card");
+		if (!card.matches(":popover-open")) return "no card";
+		if (!card.textContent.includes(data.runners[runner][0])) return "card: " + card.textContent;
+		const words = document.querySelector("#grid tr[data-c='" + item + "'] td[data-r='" + runner + "'] .v").textContent;
+		const verdict = words.split(" [")[0].trim();
+		if (!card.textContent.includes(verdict)) return "the card does not say " + verdict + ": " + card.textContent;
+		const link = card.querySelector("a").getAttribute("href");
+		card.hidePopover();
+		location.hash = link; await frame();
+		if (!(await until(() => document.querySelector("details.case[data-c='" + item + "']").open))) return "the link opens nothing: " + link;
+		const left = [...document.querySelectorAll("details.case[data-c='" + item + "'] .forest tbody tr:not([hidden])")];
+		if (!left.some((r) => Number(r.dataset.r) === runner) || left.length > 2) return left.length + " runners are shown";`,
+  ),
+  steps(
     "repainting the default view gives the text that was rendered",
     `const before = cellsText();
 		const forest = [...document.querySelectorAll(".forest")][0].textContent;

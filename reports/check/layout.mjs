@@ -91,10 +91,16 @@ async function sheet({ send, evaluate }) {
   return (await evaluate(still)) ? "a click outside leaves it open" : "";
 }
 
-async function printed({ send }) {
-  const from = performance.now();
-  const { stream } = await send("Page.printToPDF", { transferMode: "ReturnAsStream", preferCSSPageSize: true, printBackground: true });
-  const ms = performance.now() - from;
+// Without the tree of tags that is for screen readers: that grows with the words, not with what is drawn.
+async function printed({ send, cpu }) {
+  const from = await cpu();
+  const { stream } = await send("Page.printToPDF", {
+    transferMode: "ReturnAsStream",
+    preferCSSPageSize: true,
+    printBackground: true,
+    generateTaggedPDF: false,
+  });
+  const ms = 1000 * ((await cpu()) - from);
   let bytes = 0;
   for (let end = false; !end; ) {
     const { data, eof, base64Encoded } = await send("IO.read", { handle: stream, size: 1 << 20 });
@@ -102,9 +108,9 @@ async function printed({ send }) {
     end = eof;
   }
   await send("IO.close", { handle: stream });
-  console.log(`     printed: ${Math.round(bytes / 1000)} kB in ${Math.round(ms)} ms`);
+  console.log(`     printed: ${Math.round(bytes / 1000)} kB in ${Math.round(ms)} ms of processor time`);
   if (bytes > PRINT.bytes) return `the print is ${Math.round(bytes / 1e6)} MB`;
-  return ms > PRINT.ms ? `printing took ${Math.round(ms)} ms` : "";
+  return ms > PRINT.ms ? `printing took ${Math.round(ms)} ms of processor time` : "";
 }
 
 export const layout = [

@@ -13,7 +13,7 @@ Ask = Callable[[Job], Result | None]
 """Performs a job in verify mode; None if it has no answer."""
 
 
-def of_types(job: Job, mine: Ask, right: Ask) -> str | None:
+def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
     """Which column of the only step of `job` has values of other types, and of which, in words.
 
     None where there are several steps, or one that returns no rows, or where nothing is known.
@@ -23,13 +23,13 @@ def of_types(job: Job, mine: Ask, right: Ask) -> str | None:
     (step,) = job.steps
     for column in step.columns:
         question = _job(job, step, _counts(column), "")
-        answers = mine(question), right(question)
+        answers = mine(question), oracle(question)
         digests = [answer and answer.digest for answer in answers]
         if None in digests:
             return None
         if digests[0] != digests[1]:
-            told = [_told(job, step, column, ask) for ask in (mine, right)]
-            return f"column {column.name} has {told[0]}; the oracle has {told[1]}"
+            kinds = [_told(job, step, column, ask) for ask in (mine, oracle)]
+            return f"column {column.name} has {kinds[0]}; the oracle has {kinds[1]}"
     return "all columns have values of the oracle's types"
 
 

@@ -15,7 +15,7 @@ FOREST_PAD = 16
 SUMMARY_WIDTH = 164
 LABEL_GAP = 34  # between short labels; see `label_gap`
 # Bounds and labels of ratio axes; the page's script holds the same list.
-RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1024.0)
+RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1000.0)
 LINEAR_SPAN = 3.0
 PANEL = (250, 190)
 PANEL_BOX = (44, 12, 238, 160)
@@ -73,8 +73,9 @@ def label_gap(label: str, other: str) -> int:
 
 
 def ratio_label(value: float) -> str:
-    """A tick's text: "0.8", "1.25", "16"."""
-    return f"{value:.3g}"
+    """A tick's text: "0.8", "0.063", "1.25", "1,024"."""
+    digits = 2 if value < 1 else 4
+    return f"{float(f'{value:.{digits}g}'):,.4f}".rstrip("0").rstrip(".")
 
 
 def steps_between(low: float, high: float) -> list[float]:
