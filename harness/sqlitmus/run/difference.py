@@ -28,8 +28,8 @@ def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
         if None in digests:
             return None
         if digests[0] != digests[1]:
-            kinds = [_told(job, step, column, ask) for ask in (mine, oracle)]
-            return f"column {column.name} has {kinds[0]}; the oracle has {kinds[1]}"
+            its, the_oracles = (_of_each_type(job, step, column, ask) for ask in (mine, right))
+            return f"column {column.name} has {its}; the oracle has {the_oracles}"
     return "all columns have values of the oracle's types"
 
 
@@ -40,7 +40,7 @@ def _counts(column: Column) -> dict[str, str]:
     }
 
 
-def _told(job: Job, step: Step, column: Column, ask: Ask) -> str:
+def _of_each_type(job: Job, step: Step, column: Column, ask: Ask) -> str:
     """How many values of `column` have which type."""
     words: list[str] = []
     for kind in TYPES:
