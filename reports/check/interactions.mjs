@@ -297,4 +297,5 @@ export const interactions = {
   suite: [...suite, ...both],
   compare: [...compare, ...both],
   claims: [...suite, ...both],
+  advise: [], // one runner: there is nothing to compare it with, choose or sort
 };

@@ -82,7 +82,7 @@ def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
         Effect.NOTHING: "does nothing",
         Effect.ALREADY: "is so already",
     }
-    upshots = [word for effect, word in left.items() if effect in seen]
+    upshots: list[Counsel] = [word for effect, word in left.items() if effect in seen]
     return upshots[0] if upshots else "no answer"
 
 
