@@ -332,4 +332,5 @@ export const interactions = {
   suite: [...suite, ...both, ...decision],
   compare: [...compare, ...both],
   claims: [...suite, ...both],
+  advise: [], // one runner: there is nothing to compare it with, choose or sort
 };

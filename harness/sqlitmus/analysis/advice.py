@@ -73,14 +73,17 @@ def counsel(effects: Iterable[Effect], *, weakens: bool) -> Counsel:
     helps, hurts = Effect.HELPS in seen, Effect.HURTS in seen
     if weakens:
         return "your decision" if helps or Effect.NOT_RESOLVED in seen else "leave it"
+    if helps and hurts:
+        return "both"
     if helps or hurts:
-        return "both" if helps and hurts else "set it" if helps else "leave it"
+        return "set it" if helps else "leave it"
     left: dict[Effect, Counsel] = {
         Effect.NOT_RESOLVED: "open",
         Effect.NOTHING: "does nothing",
         Effect.ALREADY: "is so already",
     }
-    return next((word for effect, word in left.items() if effect in seen), "no answer")
+    upshots: list[Counsel] = [word for effect, word in left.items() if effect in seen]
+    return upshots[0] if upshots else "no answer"
 
 
 def _promises(run: RunData, planned: PlannedAdvice, trial: Trial) -> tuple[Promise, Promise] | None:

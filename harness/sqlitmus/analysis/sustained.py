@@ -1,5 +1,6 @@
 """From blocks of climbs to the rate that a runner sustains."""
 
+import statistics
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,6 +40,7 @@ def _sustained(climber: Climbed, ladder: Ladder) -> Sustained:
         cpu_s=cpu,
         blocks=len(values),
         lost=len(climber.rungs) - len(values),
-        probes=climber.probes,
+        probes=len(climber.late_ns),
         void=climber.void,
+        late_ns=statistics.median(climber.late_ns) if climber.late_ns else None,
     )

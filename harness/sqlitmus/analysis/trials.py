@@ -102,10 +102,9 @@ def _judged(measured: Sequence[_Measured], question: Question) -> list[Tried]:
 def _worded(measured: _Measured, compared: Comparison | None) -> Tried:
     trial = measured.trial
     where = (trial.group, trial.database)
-    times = {"base_time": median(measured.base), "new_time": median(measured.new)}
     if compared is None:
         few = "the two have fewer than 2 blocks in common"
-        return Tried(*where, Effect.NOT_RESOLVED, trial.base, trial.new, **times, reason=few)
+        return Tried(*where, Effect.NOT_RESOLVED, trial.base, trial.new, reason=few)
     untestable = compared.verdict is Verdict.NOT_TESTABLE
     return Tried(
         *where,
@@ -114,7 +113,8 @@ def _worded(measured: _Measured, compared: Comparison | None) -> Tried:
         trial.new,
         compared.ratio,
         compared.verdict,
-        **times,
+        median(measured.base),
+        median(measured.new),
         blocks=compared.blocks,
         needs_blocks=compared.needs_blocks,
         reason="too few blocks, or no interval" if untestable else "",

@@ -15,7 +15,8 @@ class Sustained:
     """A runner: operations a second, median over `blocks` with its interval, None without any.
 
     `cpu_s` are CPU seconds for a million operations that are not planned. `void` of the `probes`
-    told nothing because the machine was late, and `lost` blocks had too many of those.
+    told nothing because the machine was late, `late_ns` in half of them or more; `lost` blocks had
+    too many of those.
     """
 
     runner: str
@@ -28,6 +29,7 @@ class Sustained:
     lost: int
     probes: int
     void: int
+    late_ns: float | None
 
 
 @dataclass(frozen=True, slots=True)

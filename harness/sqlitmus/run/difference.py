@@ -28,7 +28,7 @@ def of_types(job: Job, mine: Ask, oracle: Ask) -> str | None:
         if None in digests:
             return None
         if digests[0] != digests[1]:
-            its, the_oracles = (_of_each_type(job, step, column, ask) for ask in (mine, right))
+            its, the_oracles = (_of_each_type(job, step, column, ask) for ask in (mine, oracle))
             return f"column {column.name} has {its}; the oracle has {the_oracles}"
     return "all columns have values of the oracle's types"
 

@@ -38,14 +38,15 @@ class Probe:
 @dataclass(slots=True)
 class Climbed:
     """A runner's blocks: the highest rung that held in each, -1 for none, None where the machine
-    was late; and CPU ns of an operation that is not planned. `reason` says why it has no rate."""
+    was late; CPU ns of an operation that is not planned; and how late each probe was. `void` of
+    these told nothing, and `reason` says why it has no rate."""
 
     runner: str
     outcome: CellOutcome = "ok"
     reason: str = ""
     rungs: list[int | None] = field(default_factory=list[int | None])
     cpu_ns: list[float] = field(default_factory=list[float])
-    probes: int = 0
+    late_ns: list[float] = field(default_factory=list[float])
     void: int = 0
 
 
@@ -120,8 +121,9 @@ def _block(
         result = _process(context, answers, rung_name(rung), climber)
         if result is None:
             return
-        holds = probe_of(result).holds(limit_ns)
-        climber.probes += 1
+        probe = probe_of(result)
+        holds = probe.holds(limit_ns)
+        climber.late_ns.append(probe.late)
         climber.void += holds is None
         search = search.saw(rung, holds=holds)
     climber.rungs.append(search.found)

@@ -230,7 +230,12 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),
         ("suites.toml", '"durable"', '"durabel"', "'durabel'"),
         ("suites.toml", 'shape = ["array", "typed"]', 'shape = "array"', "expected a list of some"),
-        ("suites.toml", '"standard"', '"standart"', "there is no mode standart; expected advise, claims,"),
+        (
+            "suites.toml",
+            '"standard"',
+            '"standart"',
+            "there is no mode standart; expected advise, claims,",
+        ),
         ("modes.toml", "blocks = 1\n", "blocks = 0\n", "smoke.blocks: Input should be greater"),
         ("modes.toml", "[50, 60]", "[60, 50]", "quick.warmup_ms: Value error, expected [least"),
         ("profiles.toml", "pragmas = []", "pragmas = [1]", "shipped.pragmas[0]: Input should be"),

@@ -53,7 +53,7 @@ def _overview(advice: Advice) -> Section:
         tried = {(t.group, t.database): t for t in setting.tried}
         row = [_cell(tried[spot]) if spot in tried else cells.NONE for spot in spots]
         head = Head(setting.title, link=f"setting-{setting.name}")
-        rows.append(Row(head, [*row, _promise(setting)], key=setting.name))
+        rows.append(Row(head, [*row, _promise(setting)]))
     columns = [
         Column("-".join(filter(None, spot)), " ".join((advice.groups[spot[0]], spot[1])).strip())
         for spot in spots
@@ -127,7 +127,7 @@ def _setting(setting: Setting, advice: Advice) -> Section:
                 ]
             )
         )
-    return Section(f"setting-{setting.name}", setting.title, lead, blocks)
+    return Section(f"setting-{setting.name}", f"With {setting.title}", lead, blocks)
 
 
 def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:

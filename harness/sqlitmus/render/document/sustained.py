@@ -76,7 +76,10 @@ def _cpu(each: Sustained) -> Cell:
 def _rest(each: Sustained) -> str:
     parts: list[str] = []
     if each.void:
-        parts.append(f"the machine was late in {each.void} of {counted(each.probes, 'probe')}")
+        parts.append(
+            f"the machine was late in {each.void} of {counted(each.probes, 'probe')}, typically by "
+            f"{fmt.duration(each.late_ns)}"
+        )
     if each.lost:
         parts.append(f"{counted(each.lost, 'block')} told nothing")
     return "; ".join(parts)
