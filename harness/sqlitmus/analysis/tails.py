@@ -1,6 +1,6 @@
 """Latencies of cases under load, and cells whose planned operations the machine started late."""
 
-from collections.abc import Sequence
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sqlitmus.results.tails import Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.histogram import bounds
 
+Sizes = list[tuple[float, int]]
 LATE_NS = 500_000
 """A pacing error beyond it is no longer small beside the latencies that users see."""
 
@@ -69,8 +70,8 @@ def _cells(
 ) -> list[Tail]:
     """`figures` by name are series x blocks."""
     of = {name: intervals(medians(values)) for name, values in figures.items()}
-    histograms = run.details.histograms if run.details else {}
-    logs = run.details.wal if run.details else {}
+    histograms = run.details.histograms if run.details else dict[tuple[int, int], Counter[int]]()
+    logs = run.details.wal if run.details else dict[tuple[int, int], list[Sizes]]()
     cells: list[Tail] = []
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:
@@ -93,7 +94,7 @@ def _cells(
                 late=bool(behind[series]),
                 buckets=[
                     (*bounds(number), count)
-                    for number, count in sorted(histograms.get((place, series), {}).items())
+                    for number, count in sorted(histograms.get((place, series), Counter()).items())
                 ],
                 wal=wal[len(wal) // 2] if wal else [],
                 wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
@@ -104,7 +105,7 @@ def _cells(
     return cells
 
 
-def _largest(sizes: Sequence[tuple[float, int]]) -> int:
+def _largest(sizes: Sizes) -> int:
     return max(size for _, size in sizes)
 
 

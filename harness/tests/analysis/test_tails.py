@@ -80,6 +80,7 @@ def test_quantiles_have_intervals_over_blocks_and_the_longest_of_all_has_none() 
         assert value.low <= value.value <= value.high
     assert found.most == pytest.approx(14 * MS, rel=0.2)  # of the last of 12 blocks
     assert found.longest is not None
+    assert found.most is not None
     assert found.longest.value < found.most
 
 

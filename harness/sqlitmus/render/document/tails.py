@@ -37,6 +37,7 @@ _COLUMNS = [
     Column("wal", "largest WAL"),
     Column("remark", "", "text"),
 ]
+EMPTY = {"", fmt.percent(0)}
 LATE = "the machine was late; not ranked"
 
 
@@ -85,7 +86,11 @@ def _table(case: Tails) -> TableBlock:
     """Least p99 first; only columns that any cell has something in."""
     ordered = sorted(case.cells, key=lambda cell: (cell.late, cell.p99.value if cell.p99 else 0))
     rows = [(cell, list(_row(cell))) for cell in ordered]
-    filled = [place for place in range(len(_COLUMNS)) if any(row[place].text for _, row in rows)]
+    filled = [
+        place
+        for place in range(len(_COLUMNS))
+        if any(row[place].text not in EMPTY for _, row in rows)
+    ]
     return TableBlock(
         f"tails-{case.case}",
         Column("runner", "runner", "id"),
@@ -101,7 +106,7 @@ def _row(cell: Tail) -> Iterator[Cell]:
         yield _time(latency)
     yield Cell("" if cell.most is None else fmt.duration(cell.most), value=cell.most)
     yield _time(cell.writer_p99)
-    yield Cell(fmt.percent(cell.busy) if cell.busy else "", value=cell.busy)
+    yield Cell(fmt.percent(cell.busy), value=cell.busy)
     yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
     wal = cell.wal_most
     yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
