@@ -207,7 +207,7 @@ def test_what_makes_no_sense_is_refused(
             'sql = "SELECT 1 WHERE 1 = ?"\nparameters = "SELECT id FROM document WHERE id < 0"',
             "my.toml:4: query.a.parameters: the query for parameters finds no row",
         ),
-        ('sql = "SELECT nosuch(id) FROM document"', "says: no such function: nosuch"),
+        ('sql = "SELECT nosuch(id) FROM document"', "no such function: nosuch"),
     ],
 )
 def test_a_fault_ends_it_at_once_with_the_database_as_it_was(

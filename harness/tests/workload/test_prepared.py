@@ -33,8 +33,12 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
     fits: bool,
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
-    usage = SimpleNamespace(free=free * database.stat().st_size)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    space = SimpleNamespace(free=free * database.stat().st_size)
+
+    def usage(_: Path) -> SimpleNamespace:
+        return space
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
     file = write(text)
     if fits:
         assert prepared.read(file, catalog, runners=runners).planned.writing == (
