@@ -14,7 +14,7 @@ the runners of a case go one right after the other, in random order and in the n
 mirrored order (seed {seed}).
 
 A process counts as one sample: its {steady} per unit of work (steady), or its whole wall time
-(cold). The two are never mixed. {turns}
+(cold). The two are never mixed. {planned} {turns}
 
 A cell's time is the median over blocks with the sign test's 95 % interval.
 
@@ -66,6 +66,11 @@ _SHARES = (
     "spend {spent:.2g} % of the error and the last one the rest: p-values are divided by their "
     "look's share before they are corrected. Intervals remain those of 95 %."
 )
+_PLANNED = (
+    "In cases under load at a planned rate it is the latency that 99 % of the process's operations "
+    "have at most, from their planned start (p99); cells whose operations the machine itself "
+    "started more than 0.5 ms late are compared with nothing."
+)
 _TURNS = (
     "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
     "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. A "
@@ -111,6 +116,7 @@ def method(plan: Plan) -> list[str]:
         turns=_TURNS.format(rounds=listed(list(map(str, turns))), lead_in=_lead_ins(plan))
         if turns
         else "",
+        planned=_PLANNED if any(case.metric == "p99" for case in plan.cases) else "",
         seed=plan.seed,
         margin=100 * plan.margin,
         least=MIN_BLOCKS,

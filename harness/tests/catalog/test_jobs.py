@@ -336,3 +336,20 @@ def test_a_statement_of_several_tuples_has_their_placeholders_and_parameters() -
                 "steps": [{**spec.model_dump(), "tuples": 2}],
             }
         )
+
+
+def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() -> None:
+    most, fewer = job("service-mixed"), job("service-mixed@mix=70-30")
+    assert most.writer
+    assert fewer.writer
+    assert (most.measure.rate, most.writer.rate) == (3800, 200)
+    assert (fewer.measure.rate, fewer.writer.rate) == (2800, 1200)
+    for mixed, share in ((most, 0.95), (fewer, 0.7)):
+        assert mixed.writer
+        reads, writes = mixed.measure.operations_per_iteration, mixed.writer.operations
+        assert reads / (reads + writes) == pytest.approx(share)
+    alone, manual = job("service-checkpoint"), job("service-checkpoint@checkpoint=manual")
+    assert alone.writer
+    assert manual.writer
+    assert len(manual.writer.steps) == len(alone.writer.steps) + 1
+    assert "wal_checkpoint" in manual.writer.steps[-1].sql

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from sqlitmus.analysis import analyse
 from sqlitmus.render.html import assets, packed
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.report import Interval, Report
+from sqlitmus.results.report import Interval, Measure, Report
 from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.claims.claim_runs import make
@@ -44,7 +45,12 @@ def asked() -> set[str]:
 
 
 def test_cells_have_the_names_that_are_asked_for(small: Report, ab: Report) -> None:
-    pages = [html.render(report) for report in (small, ab, analyse(make()))]
+    loaded = synthetic.build(cases=1, blocks=10)
+    case = loaded.cases[0]
+    measured = {figure.name: Measure(1e6) for figure in FIGURES}
+    case = replace(case, cells=[replace(cell, figures=measured) for cell in case.cells])
+    reports = (small, ab, replace(loaded, cases=[case]), analyse(make()))
+    pages = [html.render(report) for report in reports]
     pages.append(packed.render(MERGED, []))
     text = "".join(pages)
     # A document's own tables name all their columns.
