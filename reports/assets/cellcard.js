@@ -76,7 +76,15 @@ function content(data, cell, state) {
     title,
     ...(item.outcomes[runner] === "k"
       ? told(data, item, runner, state)
-      : [el("p", {}, cell.querySelector("b").textContent, ". ", cell.querySelector(".v").textContent)]),
+      : [
+          el(
+            "p",
+            {},
+            cell.querySelector("b").textContent,
+            ". ",
+            cell.querySelector(".v").textContent,
+          ),
+        ]),
     ...(command ? [el("p", {}, "Again: ", el("code", {}, command.textContent))] : []),
     el("p", {}, el("a", { href: address }, "Link to this cell"), " ", close),
   ];

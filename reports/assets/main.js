@@ -69,6 +69,7 @@ function freshen(details) {
   const key = `${numbersKey()},${[...selected.runners]}`;
   if (details.dataset.for === key) return;
   details.dataset.for = key;
+  unfold(details);
   if (JSON.stringify({ ...state, case: "" }) !== plain || details.dataset.painted) {
     paintCase(details, data, state);
     details.dataset.painted = "1";
@@ -202,19 +203,34 @@ function wireLinks() {
   });
 }
 
+/** A long page keeps the body of a case as text until it is opened. */
+function unfold(details) {
+  const text = details.querySelector('script[type="text/html"]');
+  if (!text) return;
+  text.insertAdjacentHTML("beforebegin", text.textContent);
+  text.remove();
+  for (const node of details.querySelectorAll(".ref-name")) node.textContent = state.ref;
+  details.dataset.painted = "1";
+  wireRows(details);
+}
+
+function wireRows(details) {
+  const rows = details.querySelector(".forest").tBodies[0];
+  rows.addEventListener("mouseover", ({ target }) => {
+    const row = target.closest("tr[data-r]");
+    if (row) light(details, Number(row.dataset.r));
+    const mark = target.closest(".m");
+    if (mark) mark.title = mark.querySelector(".v").textContent.trim();
+  });
+  rows.addEventListener("mouseleave", () => light(details, null));
+}
+
 function wireCases() {
   for (const details of document.querySelectorAll("details.case")) {
     details.addEventListener("toggle", () => {
       if (details.open) freshen(details);
     });
-    const rows = details.querySelector(".forest").tBodies[0];
-    rows.addEventListener("mouseover", ({ target }) => {
-      const row = target.closest("tr[data-r]");
-      if (row) light(details, Number(row.dataset.r));
-      const mark = target.closest(".m");
-      if (mark) mark.title = mark.querySelector(".v").textContent.trim();
-    });
-    rows.addEventListener("mouseleave", () => light(details, null));
+    if (details.querySelector(".forest")) wireRows(details);
   }
   addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details.case[open]")) freshen(details);

@@ -60,24 +60,31 @@ function paintCell(cell, shown, at, width, most) {
     glyph?.remove();
     return;
   }
-  const symbol = document.createElement("i");
-  symbol.setAttribute("aria-hidden", "true");
+  let symbol = main.querySelector("i");
+  if (symbol) main.lastChild.nodeValue = ` ${shown.text}`;
+  else {
+    symbol = document.createElement("i");
+    symbol.setAttribute("aria-hidden", "true");
+    main.replaceChildren(symbol, ` ${shown.text}`);
+  }
   symbol.textContent = shown.symbol;
-  main.replaceChildren(symbol, ` ${shown.text}`);
   if (!glyph) {
-    glyph = svg("svg", { class: "g", viewBox: `0 0 ${width} 10`, "aria-hidden": "true" });
+    const frame = { class: "g", viewBox: `0 0 ${width} 10`, "aria-hidden": "true" };
+    glyph = svg("svg", frame, svg("path"), svg("path"), svg("path"));
     words.before(glyph);
   }
   const [value, low, high] = shown.mark;
   const over = value > most ? 1 : value < 1 / most ? -1 : 0;
-  const point = over
-    ? { class: "o", d: `M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z` }
-    : { class: "d", d: `M${at(value)} 5h0` };
-  glyph.replaceChildren(
-    svg("path", { class: "z", d: `M${width / 2} 0v10` }),
-    svg("path", { class: "i", d: `M${at(low ?? value)} 5H${at(high ?? value)}` }),
-    svg("path", point),
-  );
+  const lines = [
+    ["z", `M${width / 2} 0v10`],
+    ["i", `M${at(low ?? value)} 5H${at(high ?? value)}`],
+    over ? ["o", `M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z`] : ["d", `M${at(value)} 5h0`],
+  ];
+  // Paths are kept: a large page has thousands.
+  for (const [place, [name, line]] of lines.entries()) {
+    glyph.children[place].setAttribute("class", name);
+    glyph.children[place].setAttribute("d", line);
+  }
 }
 
 /** Orders the rows of each group by a column: "case", a runner's name, or either after "-" for descending. */
@@ -99,12 +106,16 @@ export function sort(table, data, state) {
     return logs ? sense * logs[0] : null;
   };
   for (const body of table.tBodies) {
-    const rows = [...body.rows].slice(1).map((row) => [key(row), row]);
+    const before = [...body.rows].slice(1);
+    const rows = before.map((row) => [key(row), row]);
     rows.sort(([a], [b]) => {
       if (a === null || b === null) return (a === null) - (b === null);
       return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
     });
-    body.append(...rows.map(([, row]) => row));
+    // moving a row costs layout, and takes the focus from what is in it
+    if (rows.some(([, row], place) => row !== before[place])) {
+      body.append(...rows.map(([, row]) => row));
+    }
   }
   for (const head of table.querySelectorAll("th[data-sort]")) {
     const own = head.dataset.sort;

@@ -57,7 +57,8 @@ export function ratioAxis(triples, data, [width, pad, gap] = data.forest) {
 
 /** A tick's text: two digits below 1, "1,024" with its comma. */
 export function tickLabel(value) {
-  const rounded = Number(value.toPrecision(value < 1 ? 2 : 4));
+  // a little more, so that what lies halfway is rounded up in both languages
+  const rounded = Number((value * (1 + 1e-9)).toPrecision(value < 1 ? 2 : 4));
   return rounded.toLocaleString("en", { maximumFractionDigits: 4 });
 }
 

@@ -68,7 +68,9 @@ export function showSummary(data, { cases }) {
     const left = members.filter((index) => cases.has(index)).length;
     card.hidden = !left;
     const all = left === members.length;
-    card.querySelector(".left").textContent = all ? "" : `, of which the filter leaves ${left}; the figures cover all`;
+    card.querySelector(".left").textContent = all
+      ? ""
+      : `, of which the filter leaves ${left}; the figures cover all`;
   }
 }
 

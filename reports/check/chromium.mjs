@@ -14,6 +14,8 @@ const FLAGS = [
   "--hide-scrollbars",
   "--no-first-run",
   "--disable-background-networking",
+  // a check changes the address faster than a reader could
+  "--disable-ipc-flooding-protection",
 ];
 
 /** Path of a Chromium: $CHROMIUM, then PATH; null without one. */

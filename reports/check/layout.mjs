@@ -25,7 +25,9 @@ const FOCUS = `(() => {
 
 async function stops({ send, evaluate }) {
   await evaluate("scrollTo(0, document.body.scrollHeight)");
-  await evaluate("document.querySelector('.page-foot').setAttribute('tabindex', '-1'); document.querySelector('.page-foot').focus()");
+  await evaluate(
+    "document.querySelector('.page-foot').setAttribute('tabindex', '-1'); document.querySelector('.page-foot').focus()",
+  );
   const hidden = [];
   let count = 0;
   for (; count < MOST_STOPS; count++) {
@@ -37,7 +39,9 @@ async function stops({ send, evaluate }) {
     if (!at.seen) hidden.push(`${at.name} (at ${at.top})`);
   }
   if (count < 5) return `only ${count} stops`;
-  return hidden.length ? `${hidden.length} of ${count} stops hidden: ${hidden.slice(0, 4).join("; ")}` : "";
+  return hidden.length
+    ? `${hidden.length} of ${count} stops hidden: ${hidden.slice(0, 4).join("; ")}`
+    : "";
 }
 
 const LANDING = `(async () => {
@@ -108,7 +112,9 @@ async function printed({ send, cpu }) {
     end = eof;
   }
   await send("IO.close", { handle: stream });
-  console.log(`     printed: ${Math.round(bytes / 1000)} kB in ${Math.round(ms)} ms of processor time`);
+  console.log(
+    `     printed: ${Math.round(bytes / 1000)} kB in ${Math.round(ms)} ms of processor time`,
+  );
   if (bytes > PRINT.bytes) return `the print is ${Math.round(bytes / 1e6)} MB`;
   return ms > PRINT.ms ? `printing took ${Math.round(ms)} ms of processor time` : "";
 }

@@ -28,7 +28,7 @@ MIX = "mix"
 START = "start"
 QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
-QUERIES = 256  # of an iteration, too
+MOST_QUERIES = 256  # of an iteration, too
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
@@ -301,7 +301,7 @@ def _scenario(
 def _operations(instructions: float, queries: int = 1) -> int:
     """Operations of so many queries that an iteration has in verify mode and in the pilot, which
     finds those that are timed: where workers wait for each other's locks, many take seconds."""
-    return int(max(min(INSTRUCTIONS // max(instructions, 1), QUERIES // queries), 1))
+    return int(max(min(INSTRUCTIONS // max(instructions, 1), MOST_QUERIES // queries), 1))
 
 
 def shares(weights: Sequence[float]) -> list[int]:

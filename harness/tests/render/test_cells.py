@@ -33,3 +33,15 @@ def test_the_page_has_the_verdict_of_each_standing() -> None:
     report = synthetic.build(cases=9, runners=4, blocks=12, seed=1)
     rows = page_data(report)["standings"]
     assert [row[7] for row in rows] == [s.verdict and s.verdict.letter for s in report.standings]
+
+
+def test_the_ratio_of_the_times_shown_is_told_where_the_interval_excludes_it() -> None:
+    report = synthetic.build(cases=1, runners=2, blocks=12, seed=1)
+    old, new = report.cases[0].cells
+    old = replace(old, time=Interval(46_000.0, None, None))
+    new = replace(new, time=Interval(70_000.0, None, None))
+    quotient = cells.of_medians(new, old, Interval(1.31, 1.22, 1.41))
+    assert quotient is not None
+    assert quotient.value == pytest.approx(70 / 46)
+    assert cells.of_medians(new, old, Interval(1.5, 1.4, 1.6)) is None
+    assert cells.of_medians(None, old, Interval(1.31, 1.22, 1.41)) is None

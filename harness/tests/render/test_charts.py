@@ -86,6 +86,6 @@ def test_ratio_axis_positions_are_logarithmic() -> None:
 def test_long_labels_of_a_wide_axis_do_not_touch() -> None:
     axis = charts.ratio_axis([Interval(0.037, 0.016, 2.1)], charts.SUMMARY_WIDTH, 16)
     labels = axis.ticks()
-    assert max(len(label) for _, label in labels) >= 6
+    assert max(len(label) for _, label in labels) >= 5
     for (place, label), (following, other) in itertools.pairwise(labels):
         assert following - place >= 6 * (len(label) + 1 + len(other) + 1) / 2 - 2

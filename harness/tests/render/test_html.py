@@ -308,6 +308,15 @@ def test_the_default_suite_stays_under_its_size() -> None:
     assert len(text.encode()) < 1_800_000
 
 
+def test_a_long_page_keeps_the_bodies_of_its_cases_as_text(
+    small: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert '<script type="text/html">' not in html.render(small)
+    monkeypatch.setattr(html, "RESERVED", 1)
+    text = html.render(small)
+    assert text.count('<script type="text/html">') == len(small.cases)
+
+
 def test_golden_fragments(snapshot: SnapshotAssertion) -> None:
     report = synthetic.build(cases=9, blocks=8, runners=7)
     text = html.render(report)

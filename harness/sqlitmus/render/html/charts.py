@@ -75,7 +75,9 @@ def label_gap(label: str, other: str) -> int:
 def ratio_label(value: float) -> str:
     """A tick's text: "0.8", "0.063", "1.25", "1,024"."""
     digits = 2 if value < 1 else 4
-    return f"{float(f'{value:.{digits}g}'):,.4f}".rstrip("0").rstrip(".")
+    # a little more, so that what lies halfway is rounded up in both languages
+    rounded = float(f"{value * (1 + 1e-9):.{digits}g}")
+    return f"{rounded:,.4f}".rstrip("0").rstrip(".")
 
 
 def steps_between(low: float, high: float) -> list[float]:

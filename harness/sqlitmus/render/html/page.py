@@ -32,6 +32,9 @@ from sqlitmus.vocabulary.verdicts import Verdict
 WORKED = ("summary", "matrix")
 # Charts that stand before the table with the same figures.
 DRAWN = ("threads", "histogram", "tails", "wal")
+# With more cells the body of a case becomes elements when it is opened: a browser takes seconds for
+# all of them.
+RESERVED = 1_000
 # Sections that the page has in more detail.
 OWN = ("provenance",)
 
@@ -69,6 +72,7 @@ def render(report: Report) -> str:
             main_script=main,
             policy=assets.policy(first, main),
             left_out="",
+            reserved=sum(len(case.cells) for case in report.cases) > RESERVED,
         )
     )
 
