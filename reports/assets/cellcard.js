@@ -75,7 +75,7 @@ function content(data, cell, state) {
   return [
     title,
     ...(item.outcomes[runner] === "k"
-      ? told(data, item, runner, state)
+      ? linesOf(data, item, runner, state)
       : [
           el(
             "p",
@@ -90,7 +90,7 @@ function content(data, cell, state) {
   ];
 }
 
-function told(data, item, runner, state) {
+function linesOf(data, item, runner, state) {
   const reference = data.runners.findIndex(([other]) => other === state.ref);
   const [own, bounds] = absolute(item, runner, state);
   const parts = [el("p", {}, el("b", {}, own), ` ${bounds} ${state.as ? "" : `per ${item.unit}`}`)];
