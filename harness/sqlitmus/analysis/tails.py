@@ -85,10 +85,10 @@ def _cells(
                 p99=of["p99"][series],
                 p999=of["p999"][series],
                 longest=of["longest"][series],
-                most=float(np.nanmax(figures["longest"][series])),
+                most=_known(figures["longest"][series]).max().item(),
                 writer_p99=of["writer_p99"][series],
                 rate=_rate(time) if time and case.metric == "steady" and not pacing else None,
-                busy=float(np.nanmean(figures["busy"][series])),
+                busy=_known(figures["busy"][series]).mean().item(),
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
                 late=bool(behind[series]),
@@ -103,6 +103,10 @@ def _cells(
             )
         )
     return cells
+
+
+def _known(values: Array) -> Array:
+    return values[~np.isnan(values)]
 
 
 def _largest(sizes: Sizes) -> int:
