@@ -104,6 +104,9 @@ function linesOf(data, item, runner, state) {
     if (compared.cross) parts.push(el("p", {}, `But the median says ${turned(compared.cross)}.`));
     if (compared.far) parts.push(el("p", {}, `${FAR}.`));
   }
+  if (!compared && runner !== reference) {
+    parts.push(el("p", {}, `It is not compared with ${state.ref}.`));
+  }
   const drawn = dots(item, runner, state);
   return drawn ? [...parts, drawn] : parts;
 }
