@@ -136,10 +136,14 @@ def test_the_readme_counts_what_there_is() -> None:
 
 
 def test_the_lines_of_a_report_in_the_readme_are_those_of_the_example() -> None:
-    shown = document("README.md").partition("```\nStart-up")[2].partition("```")[0]
+    shown = (
+        document("README.md")
+        .partition("lines of the report above:\n\n```\n")[2]
+        .partition("```")[0]
+    )
     assert shown
     example = re.sub(r"\s+", " ", document("reports/example/report.md").replace("\\", ""))
-    for paragraph in f"Start-up{shown}".strip().split("\n\n"):
+    for paragraph in shown.strip().split("\n\n"):
         assert " ".join(paragraph.split()) in example, "copy the line of reports/example/report.md"
 
 
