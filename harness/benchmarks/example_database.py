@@ -16,12 +16,11 @@ CREATE TABLE visit(id INTEGER PRIMARY KEY, document INTEGER NOT NULL, at INTEGER
 """
 
 
-def main() -> None:
-    """The same content each time."""
+def write(file: Path, documents: int = DOCUMENTS) -> None:
+    """Make `file`, with the same content each time."""
     rng = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(WORDS)]
-    file = Path(__file__).parents[2] / "docs/workload/app.db"
     file.unlink(missing_ok=True)
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(SCHEMA)
@@ -35,14 +34,21 @@ def main() -> None:
                     " ".join(rng.choices(words, k=rng.randint(100, 220))),
                     1_700_000_000 + rng.randrange(10**7),
                 )
-                for number in range(1, DOCUMENTS + 1)
+                for number in range(1, documents + 1)
             ),
         )
         counted = ((word, rng.randrange(10**6)) for word in sorted(set(words)))
         connection.executemany("INSERT INTO word VALUES (?, ?)", counted)
         connection.commit()
         connection.execute("ANALYZE")
+
+
+def main() -> None:
+    """The example's own."""
+    file = Path(__file__).parents[2] / "docs/workload/app.db"
+    write(file)
     print(f"{file}: {file.stat().st_size / 2**20:.0f} MB")
 
 
-main()
+if __name__ == "__main__":
+    main()

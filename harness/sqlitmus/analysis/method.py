@@ -93,7 +93,8 @@ def _lead_ins(plan: Plan) -> str:
     if not lengths:
         return ""
     least, most = (
-        f"{length:.0f}" if length >= 10 else f"{length:.2g}" for length in (min(lengths), max(lengths))
+        f"{length:.0f}" if length >= 10 else f"{length:.2g}"
+        for length in (min(lengths), max(lengths))
     )
     return (
         f" Lead-ins last {least} ms." if least == most else f" Lead-ins last {least} to {most} ms."
