@@ -164,15 +164,19 @@ class Invocations:
         plain: bool = False,
         digest: bool = False,
         seat: str | None = None,
+        several: bool = False,
         counter: Counter | None = None,
     ) -> Begun:
         """Prepare a run of the cell: files in place, its database supplied.
 
-        With a `seat` it takes turns with others, and has files of its own.
+        With a `seat` it takes turns with others, also with those of `several` cases, and has files
+        of its own.
         """
         for folder in (self._scratch, self.logs):  # a runner may have removed them
             folder.mkdir(parents=True, exist_ok=True)
-        ready = self._preparation.job(case, runner, mode, plain=plain, digest=digest, seat=seat)
+        ready = self._preparation.job(
+            case, runner, mode, plain=plain, digest=digest, seat=seat, several=several
+        )
         self._preparation.supply(case, ready)
         names = [case.id, runner.spec.name, *([] if seat in (None, runner.spec.name) else [seat])]
         log = self.logs / ".".join([*map(file_name, names), mode, "log"])

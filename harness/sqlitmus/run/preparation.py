@@ -51,7 +51,7 @@ class Preparation:
         self._size = size
         self._scratch = scratch
         self._ready: dict[tuple[object, ...], PreparedJob] = {}
-        self._seats: list[str | None] = []
+        self._places: list[tuple[str | None, str | None]] = []
 
     def job(
         self,
@@ -62,13 +62,15 @@ class Preparation:
         plain: bool = False,
         digest: bool = False,
         seat: str | None = None,
+        several: bool = False,
     ) -> PreparedJob:
         """The job of a cell; `plain` asks without the runner's own settings. Raises Unanswered.
 
-        With a `seat` it is that of a process that takes turns, with files of its own.
+        With a `seat` it is that of a process that takes turns, also with those of `several` cases,
+        and has files of its own.
         """
         counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
-        key = (case.id, runner.spec.name, mode, plain, digest, seat, *counts)
+        key = (case.id, runner.spec.name, mode, plain, digest, seat, several, *counts)
         if key in self._ready and self._ready[key].file.exists():
             return self._ready[key]
         spec = self._catalog.scenarios[case.scenario]
@@ -76,7 +78,8 @@ class Preparation:
             case = as_answered(case, spec)
         source = self._fixtures.of(case)
         name = f"{len(self._ready):05d}"
-        copy = self._copy_of(source, seat) if source and spec.writes and not spec.memory else None
+        place = (seat, case.id if several else None)
+        copy = self._copy_of(source, place) if source and spec.writes and not spec.memory else None
         target = copy or source
         output = self._scratch / f"{name}.result.json"
         rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
@@ -126,12 +129,12 @@ class Preparation:
         if ready.source and ready.target:
             self._copies.supply(ready.source, ready.target)
 
-    def _copy_of(self, source: Path, seat: str | None) -> Path:
-        """Where a process at `seat` finds a copy of `source`; those that are alive at once have one
-        each, and all later ones there the same again."""
-        if seat not in self._seats:
-            self._seats.append(seat)
-        return self._scratch / f"{self._seats.index(seat):02d}-{source.name}"
+    def _copy_of(self, source: Path, place: tuple[str | None, str | None]) -> Path:
+        """Where a process at `place`, a seat and a case, finds a copy of `source`; those that are
+        alive at once have one each, and all later ones there the same again."""
+        if place not in self._places:
+            self._places.append(place)
+        return self._scratch / f"{self._places.index(place):02d}-{source.name}"
 
 
 def _left_open(spec: Scenario, job: Job) -> frozenset[str]:

@@ -45,9 +45,13 @@ def play(
     stopped: Callable[[], bool],
 ) -> list[Turned]:
     """One set of `seatings`, in their order. Raises Abandoned as `Relay.play` does."""
+    several = len({seating.case.id for seating in seatings}) > 1
     begun = [
         invocations.begin(
-            seating.case, seating.runner, "measure", digest=seating.digest, seat=seating.label
+            *(seating.case, seating.runner, "measure"),
+            digest=seating.digest,
+            seat=seating.label,
+            several=several,
         )
         for seating in seatings
     ]

@@ -10,6 +10,7 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run import sets
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.preparation import Preparation
@@ -86,3 +87,46 @@ def test_processes_that_are_alive_at_once_have_a_copy_each_and_later_ones_the_sa
             files.add(preparation.job(case, runner, "measure", seat=seat).target)
     assert [len(files) for files in targets.values()] == [1, 1, 1]
     assert len({file for files in targets.values() for file in files}) == 3
+
+
+class Enough(Exception):
+    """All is known that the test asks for."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "files"),
+    [
+        (["insert-autocommit", "insert-autocommit"], 1),
+        (["insert-autocommit", "upsert"], 2),
+    ],
+)
+def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
+    tmp_path: Path, asked: list[str], files: int
+) -> None:
+    """A runner has the same seat in each of the cases that are compared with each other."""
+    fixture: Any = SimpleNamespace(of=source(tmp_path / "fixture.db"))
+    preparation = Preparation(KNOWN, fixture, Copies(), "s", tmp_path)
+    runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
+    targets: list[Path | None] = []
+
+    def begin(case: Case, runner: Any, mode: Any, **more: Any) -> Any:
+        targets.append(preparation.job(case, runner, mode, **more).target)
+        if len(targets) == len(asked):
+            raise Enough
+        return SimpleNamespace()
+
+    seatings: Any = [
+        SimpleNamespace(
+            case=cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"]),
+            runner=runner,
+            digest=False,
+            label="node",
+        )
+        for text in asked
+    ]
+    invocations: Any = SimpleNamespace(begin=begin)
+    relay: Any = None
+    with pytest.raises(Enough):
+        sets.play(invocations, relay, seatings, "1", lambda: False)
+    assert None not in targets
+    assert len(set(targets)) == files
