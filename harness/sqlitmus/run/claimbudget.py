@@ -50,5 +50,5 @@ def shortened(blocks: int, allowed: int) -> str:
     """What to say where a budget allows fewer blocks than are measured."""
     return (
         f"the time budget allows {counted(allowed, 'block')}; {blocks} are the fewest that give "
-        "a word, so the run takes longer than that (choose fewer claims to shorten it)"
+        "a word, so the run takes longer than that (choose less to shorten it)"
     )
