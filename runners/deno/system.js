@@ -37,6 +37,10 @@ export const system = {
       : peakFrom(process.resourceUsage().maxRSS, Deno.memoryUsage().rss),
 };
 
+/** Whether a task had ended before its file was opened, or (ESRCH, which Deno only says in words) before it was read. */
+export const hasEnded = (error) =>
+  error instanceof Deno.errors.NotFound || error.message.startsWith("No such process (os error 3)");
+
 /** The last that was seen of each thread: one that has ended has no status any more. */
 const seen = new Map();
 
@@ -47,8 +51,7 @@ function switches() {
     try {
       status = Deno.readTextFileSync(`/proc/self/task/${name}/status`);
     } catch (error) {
-      // The thread has ended meanwhile.
-      if (error instanceof Deno.errors.NotFound) continue;
+      if (hasEnded(error)) continue;
       throw error;
     }
     const [voluntary, involuntary] = ["voluntary", "nonvoluntary"].map((kind) =>

@@ -6,6 +6,7 @@ import mmap
 import os
 import platform
 import resource
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -117,3 +118,37 @@ def test_on_windows_the_oracle_names_its_own_architecture_and_not_the_machine_s(
     monkeypatch.setattr(platform, "machine", lambda: "ARM64")
     monkeypatch.setattr(sysconfig, "get_platform", lambda: built)
     assert architecture.named(system.architecture()) == told
+
+
+ENDED = """
+import {{ hasEnded }} from "{system}";
+const child = new Deno.Command("sleep", {{ args: ["60"] }}).spawn();
+const file = Deno.openSync(`/proc/${{child.pid}}/status`);
+child.kill("SIGKILL");
+await child.status;
+for (const read of [() => file.readSync(new Uint8Array(9)), () => Deno.openSync("/proc/none")]) {{
+  try {{
+    read();
+    console.log("no error");
+  }} catch (error) {{
+    console.log(hasEnded(error));
+  }}
+}}
+console.log(hasEnded(new Deno.errors.PermissionDenied("no")));
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of threads in files")
+def test_a_thread_that_ends_while_deno_reads_its_file_is_no_failure(tmp_path: Path) -> None:
+    """It was one, now and then: the file of a thread that has ended says ESRCH once it is open."""
+    line, environment = command("deno")
+    script = tmp_path / "ended.js"
+    script.write_text(ENDED.format(system=(paths.RUNNERS / "deno/system.js").as_uri()), "utf-8")
+    told = subprocess.run(
+        [line[0], "run", "--no-config", "-A", str(script)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["true", "true", "false"]
