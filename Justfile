@@ -36,7 +36,7 @@ bench-quick *ARGS:
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 
-# Measure under load: latencies at planned rates, writers that meet, checkpoints; about ten minutes
+# Measure under load: latencies at planned rates, writers that meet, checkpoints; about a quarter of an hour
 bench-service *ARGS:
     @python -m sqlitmus run --suite service "$@"
 
@@ -180,7 +180,7 @@ pytest *OPTIONS:
 
 # Render the example pages again from the runs that are kept beside them
 examples:
-    @for name in report workload compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind"; done; done
+    @for name in report workload service advise compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind" || exit; done; done
     @python -m sqlitmus report reports/example/runs/compare-node --format node --out reports/example/compare-node.txt
     @folder=$(mktemp -d); python -m sqlitmus merge first=reports/example/runs/earlier second=reports/example/runs/report --out "$folder"; for kind in html md; do python -m sqlitmus report "$folder/latest" --format "$kind" --out "reports/example/merged.$kind"; done; rm -r "$folder"
 

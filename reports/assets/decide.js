@@ -1,4 +1,5 @@
 // The first screen's decision: a preset or weights of the reader's own, who is ahead by them, and one picture of it.
+import { copyText } from "./clipboard.js";
 import { ratio, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, decide, listed, sentences, sharesOf, whole } from "./weights.js";
@@ -167,19 +168,9 @@ function costs(of, made, r) {
   return [text(cpu && cpu * 1e6), memory ? `${Number(mib)}\u202fMiB` : "\u2013", text(of.start[r])];
 }
 
-async function copyDecision(box, button) {
+function copyDecision(box, button) {
   const said = [box.querySelector(".answer"), ...box.querySelectorAll(".rest p")];
   const [answer, ...rest] = said.map((node) => node.textContent);
   const text = button.dataset.copy === "md" ? [`**${answer}**`, ...rest] : [answer, ...rest];
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text.join(" "));
-    button.textContent = "copied";
-  } catch {
-    getSelection().selectAllChildren(box.querySelector(".say"));
-    button.textContent = "selected";
-  }
-  button.addEventListener("blur", () => {
-    button.textContent = label;
-  });
+  copyText(text.join(" "), box.querySelector(".say"), button);
 }

@@ -4,6 +4,7 @@ import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { wireBar, wireSheet } from "./bar.js";
 import { light, paintCase } from "./cases.js";
 import { wireCells } from "./cellcard.js";
+import { copyText } from "./clipboard.js";
 import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { paint, sort } from "./matrix.js";
@@ -137,18 +138,8 @@ function addCopyButtons(root) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "copy";
-    button.addEventListener("click", () => copy(code, button));
+    button.addEventListener("click", () => copyText(code.textContent, code, button));
     code.after(button);
-  }
-}
-
-async function copy(code, button) {
-  try {
-    await navigator.clipboard.writeText(code.textContent);
-    button.textContent = "copied";
-  } catch {
-    getSelection().selectAllChildren(code);
-    button.textContent = "selected";
   }
 }
 

@@ -19,6 +19,21 @@ function figure(title, text, drawing) {
   return el("figure", {}, el("figcaption", {}, el("b", {}, title), ` ${text}`), drawing);
 }
 
+/** A runner's row: its name, the line in the middle, a dot for each process, and `more` marks. */
+function strip(name, runner, look, middle, dots, more = []) {
+  const { left, right } = STRIP;
+  return [
+    svg("text", { class: "end", x: left - 10, y: middle + 3.5 }, name),
+    svg("path", { class: "rule", d: `M${left - 4} ${middle}H${right + 4}` }),
+    svg(
+      "g",
+      { class: look.hue, "data-r": runner },
+      svg("path", { class: "dots", d: dots.join("") }),
+      ...more,
+    ),
+  ];
+}
+
 function strips(item, series, data, unit) {
   const { height, left, right } = STRIP;
   const [low, high, ticks] = item.axis;
@@ -36,17 +51,11 @@ function strips(item, series, data, unit) {
     const dots = ordered.map((value, i) => {
       return `M${(left + at(value)).toFixed(1)} ${(middle + ((i % 3) - 1) * 4).toFixed(1)}h0`;
     });
-    root.append(
-      svg("text", { class: "end", x: left - 10, y: middle + 3.5 }, data.runners[runner][0]),
-      svg("path", { class: "rule", d: `M${left - 4} ${middle}H${right + 4}` }),
-      svg(
-        "g",
-        { class: look.hue, "data-r": runner },
-        svg("path", { class: "dots", d: dots.join("") }),
-        svg("path", { class: "box", d: `M${x(0.25)} ${middle - 7}H${x(0.75)}v14H${x(0.25)}z` }),
-        svg("path", { class: "box", d: `M${x(0.5)} ${middle - 7}v14` }),
-      ),
-    );
+    const boxes = [
+      svg("path", { class: "box", d: `M${x(0.25)} ${middle - 7}H${x(0.75)}v14H${x(0.25)}z` }),
+      svg("path", { class: "box", d: `M${x(0.5)} ${middle - 7}v14` }),
+    ];
+    root.append(...strip(data.runners[runner][0], runner, look, middle, dots, boxes));
   });
   let last = -Infinity;
   for (const tick of ticks) {
@@ -90,15 +99,7 @@ function drift(item, series, data) {
       const x = left + (((own[block] ?? block) - first) / span) * (right - left);
       return `M${x.toFixed(1)} ${(middle - part * (height / 2 - 2)).toFixed(1)}h0`;
     });
-    root.append(
-      svg("text", { class: "end", x: left - 10, y: middle + 3.5 }, data.runners[runner][0]),
-      svg("path", { class: "rule", d: `M${left - 4} ${middle}H${right + 4}` }),
-      svg(
-        "g",
-        { class: look.hue, "data-r": runner },
-        svg("path", { class: "dots", d: dots.join("") }),
-      ),
-    );
+    root.append(...strip(data.runners[runner][0], runner, look, middle, dots));
   });
   const y = series.length * height + 16;
   root.append(

@@ -5,6 +5,10 @@ import { combined, studentT } from "./student.js";
 
 const GUARD_LEVEL = 0.99;
 const GUARD_Z = 2.5758293035489004;
+const POWER_Z = 0.8416212335729143;
+const BOTH_Z = 1.2815515655446004;
+const MOST_BLOCKS = 1000;
+const CATCHING = 2;
 
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(names) {
@@ -48,7 +52,36 @@ export function decide(of, shares, data, out = []) {
   const tied = front.flatMap((a) => front.filter((b) => a !== b).map((b) => table(a, b)));
   const alike = tied.length > 0 && tied.every((row) => row?.verdict === "e");
   const changes = many ? told(of, shares, data, table, front, fit) : [];
-  return { names, table, front, others, alike, absent, fit, changes, shares };
+  const pair = many ? stillOpen(of, shares, data, table, front) : null;
+  return { names, table, front, others, alike, absent, fit, changes, shares, pair };
+}
+
+/** `[runner, reference, blocks]` of a pair in front that is not settled, or null: analysis.ahead.still_open. */
+function stillOpen(of, shares, data, table, front) {
+  if (of.pairs.some(([, , means]) => means.length > 1) || guarded(of, shares) > 0) return null;
+  const other = front
+    .slice(1)
+    .find((r) => table(r, front[0]) && table(r, front[0]).verdict !== "e");
+  const row = other == null ? null : table(other, front[0]);
+  if (!row || !Number.isFinite(row.low)) return null;
+  const apart = Math.abs(row.mean);
+  const within = Math.log1p(data.margin) - apart;
+  const half = (row.high - row.low) / 2;
+  const power = apart >= within ? POWER_Z : BOTH_Z;
+  const factor = (half * (1 + power / of.z)) / Math.max(apart, within);
+  return [other, front[0], Math.max(Math.ceil(of.blocks * factor ** 2), of.blocks + 1)];
+}
+
+/** What would settle it: render.document.recommendation.settled_by. */
+function settledBy(of, names, [r, base, blocks]) {
+  const pair = `${names[r]} against ${names[base]}`;
+  if (blocks > MOST_BLOCKS)
+    return `More than ${MOST_BLOCKS.toLocaleString("en-US")} blocks would be needed to settle ${pair}.`;
+  const [command, seconds] = of.again;
+  const minutes = Math.ceil((blocks * (seconds ?? 0)) / 60);
+  const takes = minutes ? `, which take about ${minutes} minute${minutes === 1 ? "" : "s"},` : "";
+  const asked = command ? `: ${command} --blocks ${blocks}` : "";
+  return `About ${blocks} blocks${takes} would settle ${pair} in four of five runs${asked}.`;
 }
 
 /** `(runner, reference) -> {mean, low, high, verdict}` or null, in places among the runners. */
@@ -177,7 +210,7 @@ function said(row) {
 
 /** The decision in sentences, for weights of the reader's own. */
 export function sentences(of, found, data) {
-  const { names, table, front, others, absent, changes, shares } = found;
+  const { names, table, front, others, absent, changes, shares, pair } = found;
   const base = names[front[0]];
   const apart = others.filter((r) => /[fs]/.test(sideOf(data, table(r, front[0]))));
   const rest = others.filter((r) => !apart.includes(r)).map((r) => names[r]);
@@ -198,7 +231,8 @@ export function sentences(of, found, data) {
       `${listed(rest)} ${rest.length === 1 ? "is" : "are"} slower than one of these, by how much is not resolved.`,
     );
   for (const [, name, groups] of absent)
-    lines.push(`${name} is left out: it did not complete the cases of ${listed(groups)}.`);
+    lines.push(`${name} is left out: it has no time to compare in cases of ${listed(groups)}.`);
+  if (pair) lines.push(settledBy(of, names, pair));
   for (const [group, r, row, share] of changes) {
     const tied = front.filter((other) => other !== r).map((other) => names[other]);
     lines.push(
@@ -207,6 +241,11 @@ export function sentences(of, found, data) {
         : `By ${group} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
     );
   }
+  const catching = of.catching.filter(
+    ([r, base, g]) =>
+      front.length === 1 && base === front[0] && others.includes(r) && shares[g] > 0,
+  );
+  lines.push(...catching.slice(0, CATCHING).map(([, , , text]) => text));
   const shown = new Set([...front, ...others].map((r) => names[r]));
   return [...lines, ...of.old.filter(([name]) => shown.has(name)).map(([, text]) => text)];
 }

@@ -10,7 +10,7 @@ from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
-from sqlitmus.analysis.conditions import passed
+from sqlitmus.analysis.conditions import block_seconds, passed
 from sqlitmus.analysis.data import Plan, PlannedCase, RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.limits import beyond, latencies
@@ -39,12 +39,14 @@ from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
+from sqlitmus.analysis.stalls import Stalls, stalls
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.tails import late, tails
+from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.work import alike
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
-from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.results.recommendation import Again, Recommendation
 from sqlitmus.results.report import (
     VERSION,
     Case,
@@ -80,10 +82,12 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
-    # what a machine that was late measured is shown, but compared with nothing
-    too_late = late(run)
-    ranked = np.where(too_late[:, :, None], np.nan, times)
-    ok = outcomes.ok[:, :-1] & ~too_late[:, :-1]
+    too_late, stalled, compared_with_nothing = late(run), stalls(run), untold(run)
+    ranked = masked(times, compared_with_nothing)
+    judged_ok = outcomes.ok.copy()
+    for place in compared_with_nothing:
+        judged_ok[place] = False
+    ok = judged_ok[:, :-1]
     twins = plan.twins()
     canary = _canary(plan, ranked, names, question)
     pairs = compare_all(ranked[:, :-1], names, question, canary.guard)
@@ -121,13 +125,27 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    advice = settings or _recommended(run, cases, pairs, ranked[:, :-1], question, canary.guard)
+    advice = settings or _recommended(
+        *(run, cases, pairs, ranked[:, :-1], question, canary.guard, stalled)
+    )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
+    again = Again(plan.rerun, block_seconds(run.blocks))
+    if isinstance(advice, Recommendation):
+        statements = [replace(s, again=again) if s is advice else s for s in statements]
     weighed = choices(
-        _presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question, canary.twice
+        _presets(run, weights),
+        runners,
+        cases,
+        pairs,
+        ok,
+        ranked[:, :-1],
+        question,
+        canary.twice,
+        canary.guard,
     )
-    statements = [*filter(None, weighed[:1]), *statements]
+    if weighed[0]:
+        statements = [replace(weighed[0], again=again), *statements]
     return Report(
         version=VERSION,
         kind=plan.kind,
@@ -146,7 +164,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         reference=shown,
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
-        notices=notices(run, cases, facts, disagreeing, complete, flat),
+        notices=notices(run, cases, facts, disagreeing, complete, flat, stalled),
         canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
         noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
         blocks=[passed(block) for block in run.blocks],
@@ -155,14 +173,17 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         groups=groups,
         standings=ranking,
         cases=cases,
-        scaling=scaling(cases, [case.workers for case in plan.cases], cores(run.machine)),
+        scaling=scaling(
+            *(cases, [case.workers for case in plan.cases], cores(run.machine)),
+            untold={(cases[c].id, names[s]) for c, s in stalled if s < len(names)},
+        ),
         provenance=facts,
         machine=run.machine,
         method=method(plan),
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
-        tails=tails(run, outcomes, times),
+        tails=tails(run, outcomes, times, too_late),
     )
 
 
@@ -180,19 +201,26 @@ def _recommended(
     times: Array,
     question: Question,
     guard: Array | None,
+    stalled: Stalls,
 ) -> Recommendation | None:
     """The recommendation of a workload within its limits; None for any other run."""
     timed = latencies(run, cases)
     return recommend(
-        run.plan, cases, pairs, times, question, guard, timed=timed, further=beyond(run, timed)
+        *(run.plan, cases, pairs, times, question, guard),
+        timed=timed,
+        further=beyond(run, timed),
+        stalled=stalled,
     )
 
 
 def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
-    """The presets that decide the run, `weights` first; UsageError for these where none do."""
+    """The presets that decide the run, `weights` first; UsageError for these where none do. None of
+    a run whose groups are others, unless somebody asks."""
     plan = run.plan
     if plan.kind == "suite" and plan.workload is None:
-        return chosen(weights, run.presets)
+        groups = {case.group for case in plan.cases}
+        fitting = any(set(preset.weights) <= groups for preset in run.presets.values())
+        return chosen(weights, run.presets) if weights is not None or fitting else {}
     if weights is not None:
         what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")

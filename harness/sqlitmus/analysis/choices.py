@@ -7,23 +7,23 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.ahead import Table, alike, front_of
+from sqlitmus.analysis.ahead import START, Table, alike, exceeded, front_of, still_open
 from sqlitmus.analysis.pairs import Pairs, Question
 from sqlitmus.analysis.standings import common_set
+from sqlitmus.analysis.variants import caught_up, rows
 from sqlitmus.analysis.weighing import Groups, beside, decide, grouped, packed
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Beside, Beyond, Change
+from sqlitmus.results.recommendation import Beside, Change
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.results.weighed import Choice, OldEngine, Weighed, Weighing
+from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed, Weighing
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.terms import CONTROLS
 
-START = "start-up"
-_MB = 2**20
 # Minor versions of SQLite; some three come out in a year.
 _YEARS_OLDER = 9
+CATCHING = 2  # sentences on variants
 
 
 def choices(
@@ -35,11 +35,12 @@ def choices(
     times: Array,
     question: Question,
     canary: Pairs | None,
+    guard: Array | None = None,
 ) -> tuple[Weighed | None, Weighing | None]:
     """The decisions by `presets`, and what other weights' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
-    `ok` is cases x runners, `times` is cases x runners x blocks.
+    `ok` is cases x runners, `times` is cases x runners x blocks, `guard` has a log ratio per case.
     """
     of = np.array([case.group for case in cases])
     commons = {g: common_set(ok, of == g) for g in dict.fromkeys(of.tolist()) if g != CONTROLS}
@@ -52,14 +53,17 @@ def choices(
     unit = np.eye(len(groups.order))
     weights = [groups.shares(p.shares) for n, p in usable.items() if n != OWN]
     # what would change a decision is read off the groups, so they are of the family
-    decided = decide(groups, [*weights, *unit])
+    decided = decide(groups, [*weights, *unit], besides=rows(cases, len(groups.pairs)))
+    catching = caught_up(pairs, cases, names, question, guard, decided.level)
     start = [_start(cases, name) for name in names]
-    tables = dict(zip([n for n in usable if n != OWN], decided.tables, strict=False))
-    means = dict(zip([n for n in usable if n != OWN], decided.means, strict=False))
-    parts = packed(groups, decided, cases, start)
+    named = [n for n in usable if n != OWN]
+    tables = dict(zip(named, decided.tables, strict=False))
+    means = dict(zip(named, decided.means, strict=False))
+    guards = dict(zip(named, decided.guards, strict=False))
+    parts = packed(groups, decided, cases, start, catching)
     if OWN in usable:
         mine = decide(groups, [groups.shares(usable[OWN].shares)], decided.level)
-        tables[OWN], means[OWN] = mine.tables[0], mine.means[0]
+        tables[OWN], means[OWN], guards[OWN] = mine.tables[0], mine.means[0], mine.guards[0]
     alone = decided.tables[len(weights) :], decided.means[len(weights) :]
     made: list[Choice] = []
     for name, preset in presets.items():
@@ -70,8 +74,27 @@ def choices(
             choice = _decided(
                 choice, preset, groups, tables[name], means[name], alone, cases, start
             )
+            if question.sessions == 1 and guards[name] == 0:
+                front = still_open(
+                    tables[name], choice.front, choice.blocks, decided.level, question.margin
+                )
+                choice = replace(choice, open=front)
+            choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
     return Weighed(made, list(old_engines([r for r in runners if r.name in names]))), parts
+
+
+def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
+    """The two that were furthest behind the only one in front, in groups that have a weight."""
+    behind = {other.runner for other in choice.others}
+    return [
+        each
+        for each in catching
+        if len(choice.front) == 1
+        and each.group in choice.shares
+        and each.reference == choice.front[0]
+        and each.runner in behind
+    ][:CATCHING]
 
 
 def _decided(
@@ -93,7 +116,7 @@ def _decided(
     answered = [name for name in groups.names if name not in absent]
     parts = [(preset.shares[groups.order[p]], [cases[n] for n in groups.taken[p]]) for p in used]
     costs = [_beside(name, parts, start[groups.names.index(name)]) for name in answered]
-    beyond = [over for cost in costs for over in _beyond(cost, preset)]
+    beyond = [over for cost in costs for over in exceeded(cost, preset)]
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
     values = {c.runner: c.time.value if c.time else float("inf") for c in costs}
@@ -186,13 +209,6 @@ def _beside(
         max(memory, default=None),
         start,
     )
-
-
-def _beyond(cost: Beside, preset: Preset) -> Iterator[Beyond]:
-    if preset.memory_mib and cost.memory and cost.memory > preset.memory_mib * _MB:
-        yield Beyond(cost.runner, "memory", cost.memory, preset.memory_mib * _MB)
-    if preset.start_ms and cost.start and cost.start > preset.start_ms * 1e6:
-        yield Beyond(cost.runner, "start-up", cost.start, preset.start_ms * 1e6)
 
 
 def _start(cases: Sequence[Case], name: str) -> float | None:

@@ -1,8 +1,21 @@
 """What was read of the machine around each block, as the report shows it."""
 
+from collections.abc import Sequence
+from statistics import median
+
 from sqlitmus.machine.conditions import difference
 from sqlitmus.results.report import Block
 from sqlitmus.run.store import Block as Recorded
+
+
+def block_seconds(blocks: Sequence[Recorded]) -> float | None:
+    """How long a block took that was not disturbed, the median; None where nobody looked."""
+    lasted = [
+        (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
+        for block in blocks
+        if not block.disturbed
+    ]
+    return median(lasted) if lasted else None
 
 
 def passed(block: Recorded) -> Block:

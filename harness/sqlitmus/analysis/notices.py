@@ -6,6 +6,7 @@ from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
+from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.notices import Notice
@@ -26,11 +27,13 @@ def notices(
     disagreeing: Sequence[str],
     complete: int,
     flat: int,
+    stalled: Stalls,
 ) -> list[Notice]:
     """What may mislead.
 
     `disagreeing` are cases whose recorded answers differ, `complete` the number of complete blocks,
-    `flat` the number of comparisons whose values did not vary at all.
+    `flat` the number of comparisons whose values did not vary at all; `stalled` are cells that are
+    compared with nothing.
     """
     plans = [
         case.id for case in cases if any(n.startswith("Query plans differ") for n in case.notes)
@@ -47,6 +50,7 @@ def notices(
         *_oversubscribed(run),
         *_not_warm(run),
         *_restless(run),
+        *_stalling(run, stalled),
         *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),
@@ -144,6 +148,18 @@ def _restless(run: RunData) -> Iterable[Notice]:
     if busy := restless(run.blocks):
         values = {runner: f"{100 * share:.1f} % of that time" for runner, share in busy.items()}
         yield Notice("restless", values=values)
+
+
+def _stalling(run: RunData, stalled: Stalls) -> Iterable[Notice]:
+    """Cells whose median says little of the time that they take."""
+    names = [runner.name for runner in run.plan.runners]
+    values = {
+        f"{run.plan.cases[case].id}/{names[series]}": f"{factor:.3g} times"
+        for (case, series), factor in stalled.items()
+        if series < len(names)
+    }
+    if values:
+        yield Notice("stalls", values=values)
 
 
 def _below_floor(run: RunData, cases: Sequence[Case]) -> Iterable[Notice]:

@@ -2,12 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import count
+from types import MappingProxyType
 
 import numpy as np
 
-from sqlitmus.analysis.ahead import alike, front_of
+from sqlitmus.analysis.ahead import (
+    START,
+    Table,
+    alike,
+    exceeded,
+    front_of,
+    ratio,
+    still_open,
+    tabled,
+)
 from sqlitmus.analysis.data import Plan
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
+from sqlitmus.catalog.plan import PlannedWorkload
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import (
     Beside,
@@ -16,6 +28,7 @@ from sqlitmus.results.recommendation import (
     Composed,
     Database,
     Latency,
+    Limit,
     Recommendation,
     Standby,
 )
@@ -25,8 +38,6 @@ from sqlitmus.stats.groups import together
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MIX = "mix"
-START = "start-up"
-_MB = 2**20
 _FASTER = [verdict for verdict in Verdict if verdict.side == "faster"]
 
 
@@ -39,13 +50,15 @@ def recommend(
     guard: Array | None = None,
     timed: Sequence[Latency] = (),
     further: Sequence[Beyond] = (),
+    stalled: Mapping[tuple[int, int], float] = MappingProxyType({}),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
     mix as one process does it with all workers. That, each query alone and the start are one family
     of comparisons, whose intervals hold together (`stats.groups.together`). `further` are those
-    beyond limits on what was `timed`, and on durability.
+    beyond limits on what was `timed`, and on durability. Those that have `stalled` in the mix, by
+    case and runner, have no time that stands for it.
     """
     workload = plan.workload
     if workload is None or not cases:
@@ -58,10 +71,13 @@ def recommend(
     answered = [name for name in choices if _time(decisive, name)]
     beside = [_beside(name, decisive, cases[start] if start is not None else None)
               for name in answered]  # fmt: skip
-    beyond = [
-        over for each in beside for over in _beyond(each, workload.memory_mib, workload.start_ms)
-    ]
+    beyond = [over for cost in beside for over in exceeded(cost, workload)]
     beyond += [over for over in further if over.runner in answered]
+    beyond += [
+        Beyond(name, "stalls", stalled[at], None)
+        for name in answered
+        if (at := (places[decisive.id], plan_names(plan).index(name))) in stalled
+    ]
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
@@ -98,7 +114,21 @@ def recommend(
         beside=beside,
         blocks=int(family.blocks),
         latencies=list(timed),
+        unchecked=list(_unchecked(workload, timed, start)),
+        open=None
+        if question.sessions > 1 or (guard is not None and guard[places[decisive.id]] > 0)
+        else still_open(table, front, family.blocks, family.level, question.margin),
     )
+
+
+def _unchecked(
+    workload: PlannedWorkload, timed: Sequence[Latency], start: int | None
+) -> Iterator[Limit]:
+    """The limits whose cases a filter left out."""
+    if workload.p99_ms and not timed:
+        yield "p99"
+    if workload.start_ms and start is None:
+        yield START
 
 
 def plan_names(plan: Plan) -> list[str]:
@@ -135,19 +165,13 @@ def _beside(name: str, mix: Case, start: Case | None) -> Beside:
     )
 
 
-def _beyond(each: Beside, memory_mib: float | None, start_ms: float | None) -> Iterator[Beyond]:
-    if memory_mib and each.memory and each.memory > memory_mib * _MB:
-        yield Beyond(each.runner, "memory", each.memory, memory_mib * _MB)
-    if start_ms and each.start and each.start > start_ms * 1e6:
-        yield Beyond(each.runner, "start-up", each.start, start_ms * 1e6)
-
-
 @dataclass(frozen=True, slots=True)
 class _Family:
     """Comparisons of cases x pairs of runners whose intervals hold all at once."""
 
-    by_case: Mapping[int, dict[tuple[str, str], Standby]]
+    by_case: Mapping[int, Table]
     blocks: int
+    level: float
 
     @classmethod
     def of(
@@ -166,7 +190,7 @@ class _Family:
         ]
         rows = np.array([case * width + k for case in numbers for k in chosen], dtype=np.int64)
         if not len(rows):
-            return cls({}, 0)
+            return cls({}, 0, 1 - question.alpha)
         logs = TrimmedMeans(
             *(getattr(pairs.logs, name)[rows] for name in ("mean", "error", "freedom", "count"))
         )
@@ -174,30 +198,23 @@ class _Family:
         shares = question.shares
         share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(chosen))
         family = together(logs, question.margin, guards, question.alpha, share)
-        by_case: dict[int, dict[tuple[str, str], Standby]] = {}
-        words: list[Verdict] = family.verdicts.names().tolist()
-        chosen_rows: list[int] = rows.tolist()
-        for place, row in enumerate(chosen_rows):
-            case, k = divmod(row, width)
-            i, j = pairs.indices[k]
-            mean, low, high = (float(a[place]) for a in (logs.mean, family.low, family.high))
-            if np.isnan(mean):
-                continue
-            table = by_case.setdefault(case, {})
-            later, earlier = pairs.names[i], pairs.names[j]
-            table[later, earlier] = Standby(later, _interval(mean, low, high), words[place])
-            back = _interval(-mean, -high, -low)
-            table[earlier, later] = Standby(earlier, back, words[place].opposite)
-        return cls(by_case, int(logs.count.max()))
+        named = [(pairs.names[i], pairs.names[j]) for i, j in (pairs.indices[k] for k in chosen)]
+        words = family.verdicts.names().tolist()
+        by_case = {
+            case: tabled(named, logs.mean[at], family.low[at], family.high[at], words[at])
+            for case, at in zip(numbers, _slices(len(chosen)), strict=False)
+        }
+        testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
+        return cls(by_case, int(logs.count.max()), 1 - question.alpha / testable)
 
-    def table(self, case: int) -> dict[tuple[str, str], Standby]:
+    def table(self, case: int) -> Table:
         """The comparisons of a case by (runner, reference)."""
         return self.by_case.get(case, {})
 
 
-def _interval(mean: float, low: float, high: float) -> Interval:
-    ends = (None if np.isnan(end) else float(np.exp(end)) for end in (low, high))
-    return Interval(float(np.exp(mean)), *ends)
+def _slices(length: int) -> Iterator[slice]:
+    """The rows of one case after another."""
+    return (slice(start, start + length) for start in count(0, length))
 
 
 def _changes(
@@ -221,7 +238,7 @@ def _changes(
         yield Change(START, ahead.runner, ahead.ratio)
 
 
-def _ahead(table: Mapping[tuple[str, str], Standby], lead: str) -> Standby | None:
+def _ahead(table: Table, lead: str) -> Standby | None:
     faster = [
         standby
         for (_, reference), standby in table.items()
@@ -265,4 +282,4 @@ def _composed(
     for number, runner in enumerate(plan.runners):
         if runner.role == "runner" and not np.isnan(means.mean[number]):
             ends = float(low[number]), float(high[number])
-            yield Composed(runner.name, _interval(float(means.mean[number]), *ends))
+            yield Composed(runner.name, ratio(float(means.mean[number]), *ends))

@@ -1,18 +1,24 @@
 """Throughput over numbers of workers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlitmus.results.report import Case, Curve, Interval, Point, Scaling
 
 AXIS = "workers"
 
 
-def scaling(cases: Sequence[Case], workers: Sequence[int], cores: int | None) -> list[Scaling]:
+def scaling(
+    cases: Sequence[Case],
+    workers: Sequence[int],
+    cores: int | None,
+    untold: Collection[tuple[str, str]] = (),
+) -> list[Scaling]:
     """Curves of each scenario that ran with several numbers of workers, its other axes fixed.
 
     `workers` has one number per case. A rate is units of work per second, 1e9 / time with the
     bounds exchanged. Where the number of cores is unknown the largest number of workers stands in,
-    so that nothing is called oversubscribed.
+    so that nothing is called oversubscribed. Cells that are `untold`, by case id and runner, have
+    no time that stands for their throughput.
     """
     families: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[int, Case]]] = {}
     for case, count in zip(cases, workers, strict=True):
@@ -22,7 +28,7 @@ def scaling(cases: Sequence[Case], workers: Sequence[int], cores: int | None) ->
     result: list[Scaling] = []
     for (scenario, others), members in families.items():
         members.sort(key=lambda member: member[0])
-        curves = _curves(members)
+        curves = _curves(members, untold)
         if curves:
             result.append(
                 Scaling(
@@ -36,11 +42,11 @@ def scaling(cases: Sequence[Case], workers: Sequence[int], cores: int | None) ->
     return result
 
 
-def _curves(members: list[tuple[int, Case]]) -> list[Curve]:
+def _curves(members: list[tuple[int, Case]], untold: Collection[tuple[str, str]]) -> list[Curve]:
     points: dict[str, list[Point]] = {}
     for count, case in members:
         for cell in case.cells:
-            if cell.time is not None:
+            if cell.time is not None and (case.id, cell.runner) not in untold:
                 points.setdefault(cell.runner, []).append(Point(count, rate(cell.time)))
     order = [cell.runner for cell in members[0][1].cells]
     return [Curve(runner, points[runner]) for runner in order if len(points.get(runner, [])) > 1]

@@ -28,15 +28,15 @@ def late(run: RunData) -> NDArray[np.bool_]:
     return (typical > LATE_NS) & planned[:, None]
 
 
-def tails(run: RunData, outcomes: Outcomes, times: Array) -> list[Tails]:
+def tails(run: RunData, outcomes: Outcomes, times: Array, behind: NDArray[np.bool_]) -> list[Tails]:
     """Each case whose latencies were recorded; runners that are not ok are left out.
 
-    `times` are the primary times (cases x series x blocks), NaN where a cell is not ok.
+    `times` are the primary times (cases x series x blocks), NaN where a cell is not ok;
+    `behind` is where the machine was `late`.
     """
     if run.plan.kind == "claims":  # shown there as the claim asks
         return []
     figures = {name: usable(of, outcomes) for name, of in run.samples.figures.items()}
-    behind = late(run)
     recorded: list[Tails] = []
     for place, case in enumerate(run.plan.cases):
         of_case = {name: values[place] for name, values in figures.items()}

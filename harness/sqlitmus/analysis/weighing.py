@@ -11,7 +11,7 @@ from sqlitmus.analysis.ahead import Table, tabled
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
 from sqlitmus.analysis.standings import CommonSet
 from sqlitmus.results.report import Case
-from sqlitmus.results.weighed import GroupParts, PairParts, Weighing
+from sqlitmus.results.weighed import CatchUp, GroupParts, PairParts, Weighing
 from sqlitmus.stats.distributions import normal
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.groups import at_level, capped
@@ -107,20 +107,23 @@ def _of_canary(canary: Pairs, commons: Iterable[CommonSet]) -> TrimmedMeans:
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
     """All comparisons by several weights, whose intervals hold together with one further weights'
-    each at the coverage `level`: a table for each, how far each mean lies (rows x pairs, log
-    ratios), and the most blocks of a pair."""
+    each at the coverage `level`: a table and a guard for each, how far each mean lies (rows x
+    pairs, log ratios), and the most blocks of a pair."""
 
     tables: list[Table]
     means: Array
     level: float
     blocks: int
+    guards: list[float]
 
 
-def decide(groups: Groups, weights: Sequence[Array], level: float | None = None) -> Decided:
+def decide(
+    groups: Groups, weights: Sequence[Array], level: float | None = None, besides: int = 0
+) -> Decided:
     """What all pairs are to each other by each of `weights`, shares of the groups.
 
     One family, in which a place for every pair is kept for weights of the reader's own: those are
-    asked at the `level` of the family.
+    asked at the `level` of the family. It has room for so many comparisons `besides`.
     """
     width, question = len(groups.pairs), groups.question
     each = [_weighed(groups, shares) for shares in weights]
@@ -133,7 +136,7 @@ def decide(groups: Groups, weights: Sequence[Array], level: float | None = None)
     guard = np.repeat(guards, width)
     testable = int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum())
     if level is None:
-        level = 1 - question.alpha * groups.share / (testable + width)
+        level = 1 - question.alpha * groups.share / (testable + width + besides)
     family = at_level(logs, question.margin, guard, level)
     tables: list[Table] = []
     for place, shares in enumerate(weights):
@@ -151,6 +154,7 @@ def decide(groups: Groups, weights: Sequence[Array], level: float | None = None)
         logs.mean.reshape(len(weights), width),
         level,
         int(logs.count.max(initial=0)),
+        list(map(float, guards)),
     )
 
 
@@ -161,7 +165,11 @@ def _weighed(groups: Groups, shares: Array) -> TrimmedMeans:
 
 
 def packed(
-    groups: Groups, decided: Decided, cases: Sequence[Case], start: list[float | None]
+    groups: Groups,
+    decided: Decided,
+    cases: Sequence[Case],
+    start: list[float | None],
+    catching: list[CatchUp],
 ) -> Weighing:
     """All that other weights' figures are made of, as data."""
     sessions, size = groups.question.sessions, len(groups.order)
@@ -192,6 +200,7 @@ def packed(
         [_group(groups, place, cases) for place in range(size)],
         pairs,
         start,
+        catching,
     )
 
 

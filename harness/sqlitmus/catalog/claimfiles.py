@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from sqlitmus.catalog import claimcheck
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.definitions import Catalog, place
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.tomlfile import place
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown

@@ -1,21 +1,18 @@
 """Scenarios, profiles, suites, fixtures and runners: TOML files read into frozen models."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from sqlitmus.catalog import presets
+from sqlitmus.catalog import presets, tomlfile
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Flag, Model, Operation, Parameters, Type
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.terms import CONTROLS, CaseMetric, Role, Scheme
-
-M = TypeVar("M", bound=Model)
 
 Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
 # `?`: a value can be NULL
@@ -143,6 +140,10 @@ class Variant(Model):
         for name in ("uri", "engine", "answered_as"):
             both[name] = {**getattr(self, name), **getattr(other, name)}
         return Variant.model_validate(both)
+
+    def once(self) -> "Variant":
+        """The same, with each pragma set to its last value alone."""
+        return self.model_copy(update={"pragmas": [*dict(self.pragmas).items()]})
 
 
 class Writing(Model):
@@ -393,18 +394,18 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
         if file.name not in _NO_SCENARIOS:
-            for name, value in _toml(file).items():
+            for name, value in tomlfile.parse(file)[0].items():
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
-                by_name[name] = _model(Scenario, value, file, name)
-    profiles = _tables(Profile, _inherited(scenarios / "profiles.toml"))
-    modes = _tables(Mode, _inherited(scenarios / "modes.toml"))
+                by_name[name] = tomlfile.model(Scenario, value, file, name)
+    profiles = tomlfile.tables(Profile, paths.or_clones(scenarios / "profiles.toml"))
+    modes = tomlfile.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
     suites = _suites(scenarios / "suites.toml", by_name)
-    sets = {f.stem: _model(Fixture, _toml(f), f, "") for f in sorted(fixtures.glob("*.toml"))}
+    sets = {f.stem: tomlfile.whole(Fixture, f) for f in sorted(fixtures.glob("*.toml"))}
     starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
-        for runner in _model(_Runners, _toml(file), file, "").runner:
+        for runner in tomlfile.whole(_Runners, file).runner:
             if runner.name in starters:
                 raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             starters[runner.name] = runner
@@ -428,14 +429,9 @@ def groups(scenarios: Iterable[Scenario]) -> list[str]:
     return [each for each in dict.fromkeys(s.group for s in scenarios) if each != CONTROLS]
 
 
-def _inherited(file: Path) -> Path:
-    """`file`, or the clone's of that name where there is none."""
-    return file if file.exists() else paths.CLONE / "scenarios" / file.name
-
-
 def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
     """The suites in `file`; inherited ones have the cases whose scenarios are there."""
-    suites = _tables(Suite, _inherited(file))
+    suites = tomlfile.tables(Suite, paths.or_clones(file))
     if file.exists():
         return suites
     names = {"*", *scenarios}
@@ -515,39 +511,3 @@ def _check_selection(
 
 def _any_of(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
-
-
-def _tables(model: type[M], file: Path) -> dict[str, M]:
-    return {name: _model(model, value, file, name) for name, value in _toml(file).items()}
-
-
-def _toml(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: not TOML: {error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: not UTF-8: {error.reason} at byte {error.start}") from error
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-
-
-def _model(model: type[M], value: object, file: Path, at: str) -> M:
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        problems = "\n".join(f"{file}: {place(at, e['loc'])}: {e['msg']}" for e in error.errors())
-        raise UsageError(problems) from error
-
-
-def read_model(model: type[M], file: Path) -> M:
-    """The whole of `file` as a model; raises UsageError that names file and place."""
-    return _model(model, _toml(file), file, "")
-
-
-def place(at: str, location: tuple[int | str, ...]) -> str:
-    """A key path such as `get-pk.steps[0].sql`."""
-    text = at
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text or "(top level)"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sqlitmus.catalog.definitions import Catalog, Scenario, read_model
+from sqlitmus.catalog.definitions import Catalog, Scenario
+from sqlitmus.catalog.tomlfile import whole
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
@@ -37,7 +38,7 @@ class Ladder(Model):
 
 def read(folder: Path = paths.SCENARIOS) -> Ladder:
     """The ladder in `folder`; raises UsageError with file and place."""
-    return read_model(Ladder, folder / FILE)
+    return whole(Ladder, paths.or_clones(folder / FILE))
 
 
 def rung_name(number: int) -> str:

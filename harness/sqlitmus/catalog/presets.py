@@ -1,12 +1,12 @@
 """Presets of weights: what a service spends its database time on, by groups of scenarios."""
 
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
+from sqlitmus.catalog.tomlfile import parse, place
 from sqlitmus.catalog.tomllines import Lines
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
@@ -42,13 +42,7 @@ def read(file: Path, groups: Collection[str] | None = None) -> dict[str, Preset]
 
     Raises UsageError with the file and the line of each fault.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-        tables: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: not TOML: {error}") from error
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+    tables, text = parse(file)
     lines, faults = Lines(text), list[str]()
     presets: dict[str, Preset] = {}
     for name, table in tables.items():
@@ -56,15 +50,14 @@ def read(file: Path, groups: Collection[str] | None = None) -> dict[str, Preset]
             presets[name] = Preset.model_validate(table)
         except ValidationError as error:
             for fault in error.errors():
-                place = (name, *fault["loc"])
-                faults.append(f"{file}:{lines.of(place)}: {_path(place)}: {fault['msg']}")
+                at = (name, *fault["loc"])
+                faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {fault['msg']}")
             continue
         for group in presets[name].weights:
             if groups is not None and group not in groups:
-                place = (name, "weights", group)
-                faults.append(
-                    f"{file}:{lines.of(place)}: {_path(place)}: {unknown('group', group, groups)}"
-                )
+                at = (name, "weights", group)
+                words = unknown("group", group, groups)
+                faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {words}")
     if faults:
         raise UsageError("\n".join(faults))
     return presets
@@ -72,8 +65,7 @@ def read(file: Path, groups: Collection[str] | None = None) -> dict[str, Preset]
 
 def load(scenarios: Path = paths.SCENARIOS) -> dict[str, Preset]:
     """The presets of a catalogue, or the clone's where it has none."""
-    file = scenarios / "presets.toml"
-    return read(file if file.exists() else paths.CLONE / "scenarios" / file.name)
+    return read(paths.or_clones(scenarios / "presets.toml"))
 
 
 def chosen(
@@ -110,7 +102,3 @@ def chosen(
         if groups is not None and group not in groups:
             raise UsageError(f"--weights {text!r}: {unknown('group', group, groups)}")
     return {OWN: yours, **presets}
-
-
-def _path(place: Sequence[int | str]) -> str:
-    return ".".join(map(str, place))

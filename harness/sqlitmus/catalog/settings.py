@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sqlitmus.catalog.definitions import AxisValue, Scenario, Variant, read_model
+from sqlitmus.catalog.definitions import AxisValue, Catalog, Scenario, Variant
+from sqlitmus.catalog.tomlfile import whole
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
@@ -103,6 +104,13 @@ class Settings(Model):
                 raise ValueError(f"group {name} names no database: {', '.join(strange)}")
         return self
 
+    def scenario_of(self, group: Group, catalog: Catalog) -> Scenario:
+        """The file's own scenario for a group, or the catalogue's; raises UsageError for none."""
+        spec = self.scenario.get(group.scenario) or catalog.scenarios.get(group.scenario)
+        if spec is None:
+            raise UsageError(f"{FILE}: {unknown('scenario', group.scenario, catalog.scenarios)}")
+        return spec
+
     def variants(self) -> dict[str, Variant]:
         """What each setting changes, with those that it is beside; `none` changes nothing."""
         made = {NONE: Variant()}
@@ -111,16 +119,13 @@ class Settings(Model):
             for name in filter(None, [setting.beside, *setting.of]):
                 variant = variant.also(made[name])
             alone = Variant(pragmas=setting.pragmas, transaction=setting.transaction)
-            variant = variant.also(alone)
-            # what several of them set is set once
-            pragmas = [*dict(variant.pragmas).items()]
-            made[setting.name] = variant.model_copy(update={"pragmas": pragmas})
+            made[setting.name] = variant.also(alone).once()
         return made
 
 
 def read(folder: Path = paths.SCENARIOS) -> Settings:
     """The settings in `folder`; raises UsageError with file and place."""
-    return read_model(Settings, folder / FILE)
+    return whole(Settings, paths.or_clones(folder / FILE))
 
 
 def only(settings: Settings, names: list[str]) -> Settings:

@@ -31,7 +31,7 @@ def trying(settings: Settings, catalog: Catalog, runner: str) -> Trying:
     scenarios: dict[str, Scenario] = {}
     trials: list[Trial] = []
     for name, group in settings.group.items():
-        spec = settings.scenario.get(group.scenario) or catalog.scenarios[group.scenario]
+        spec = settings.scenario_of(group, catalog)
         concerned = [s for s in settings.setting if name in s.groups]
         for place in group.databases if concerned else ():
             if why := databases[place].unmeasured:
@@ -60,7 +60,8 @@ def trying_workload(
     a VACUUM alone moves pages, and would be taken for the work of another page size.
     """
     as_it_is = Variant(pragmas=[("page_size", page_size)])
-    writing = {name for name, group in settings.group.items() if _writes(settings, catalog, group)}
+    specs = {name: settings.scenario_of(of, catalog) for name, of in settings.group.items()}
+    writing = {name for name, spec in specs.items() if spec.writes}
     scenarios: dict[str, Scenario] = {}
     trials: list[Trial] = []
     for name, spec in whole.scenarios.items():
@@ -80,10 +81,6 @@ def trying_workload(
         scenarios[name] = _with_settings(plain, settings, concerned, as_it_is)
         trials += _trials(concerned, name, "", name, scenarios[name])
     return _tried(settings, whole, runner, scenarios, whole.fixtures, trials)
-
-
-def _writes(settings: Settings, catalog: Catalog, group: Group) -> bool:
-    return (settings.scenario.get(group.scenario) or catalog.scenarios[group.scenario]).writes
 
 
 def _sized(catalog: Catalog, spec: Scenario, database: Database) -> dict[str, Fixture]:
@@ -129,7 +126,7 @@ def _with_settings(
     """
     variants = settings.variants()
     if first:
-        variants = {name: _once(first.also(variant)) for name, variant in variants.items()}
+        variants = {name: first.also(variant).once() for name, variant in variants.items()}
     if spec.transaction != "deferred":
         as_they_are = {"transaction": None}
         variants = {name: v.model_copy(update=as_they_are) for name, v in variants.items()}
@@ -142,11 +139,6 @@ def _with_settings(
             "variants": {**spec.variants, AXIS: changing},
         }
     )
-
-
-def _once(variant: Variant) -> Variant:
-    """The variant, with each pragma set to its last value alone."""
-    return variant.model_copy(update={"pragmas": [*dict(variant.pragmas).items()]})
 
 
 def _trials(

@@ -1,6 +1,5 @@
 """`./just advise`."""
 
-import re
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -18,13 +17,14 @@ from sqlitmus.cli.options import (
     Seed,
     Timeout,
     Wait,
+    as_label,
     check_label,
     scheme,
     seconds,
 )
-from sqlitmus.cli.output import check_format, interrupted, reporting, write
+from sqlitmus.cli.output import check_format
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit, UsageError
+from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 
 RUNNER = "node"
@@ -70,10 +70,9 @@ def advise(
     quiet: Quiet = False,
 ) -> None:
     """Try SQLite's settings on this machine, one at a time and together, and say what each does."""
-    from sqlitmus.analysis import analyse, load
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.catalog import settings as settingfile
-    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus.cli.report import finish
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.workload.prepared import tried
@@ -101,7 +100,7 @@ def advise(
         time_budget_s=seconds(time_budget),
         scheme=scheme(scheme_),
         seed=seed,
-        label=label or re.sub(r"[^\w.@+-]", "-", f"advise-{runner}"),
+        label=label or as_label(f"advise-{runner}"),
         out=out,
         timeout_s=timeout,
         fresh=fresh,
@@ -112,15 +111,7 @@ def advise(
         ended = session.run(options, trying.catalog, paths.tools(), progress)
     finally:
         fixture.forget_snapshots()
-    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
-        interrupted(ended.directory, progress)
-        raise typer.Exit(ended.exit)
-    with reporting(ended.directory):
-        report = analyse(load(ended.directory), None)
-        save_reports(report, ended.directory)
-        write(text_of(report, format_), None)
-    progress.say(f"report: {ended.directory / 'report.html'}")
-    raise typer.Exit(ended.exit)
+    finish(ended, progress, format_)
 
 
 def _rerun(

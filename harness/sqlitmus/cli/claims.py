@@ -25,9 +25,9 @@ from sqlitmus.cli.options import (
     scheme,
     seconds,
 )
-from sqlitmus.cli.output import check_format, interrupted, reporting, save, tell, write
+from sqlitmus.cli.output import check_format, save, tell
 from sqlitmus.machine import affinity
-from sqlitmus.vocabulary.errors import Exit, UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.catalog.claims import Claim
@@ -83,10 +83,9 @@ def claims(
     quiet: Quiet = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
-    from sqlitmus.analysis import analyse, load
     from sqlitmus.catalog import claimfiles, definitions
     from sqlitmus.cli import builds
-    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus.cli.report import finish
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.vocabulary import paths
@@ -131,15 +130,7 @@ def claims(
     )
     progress = Progress(quiet=quiet)
     ended = session.run(options, catalog, tools, progress)
-    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
-        interrupted(ended.directory, progress)
-        raise typer.Exit(ended.exit)
-    with reporting(ended.directory):
-        report = analyse(load(ended.directory), None)
-        save_reports(report, ended.directory)
-        write(text_of(report, format_, all_rows=all_rows), None)
-    progress.say(f"report: {ended.directory / 'report.html'}")
-    raise typer.Exit(ended.exit)
+    finish(ended, progress, format_, all_rows=all_rows)
 
 
 def _begin(folder: Path, names: list[str]) -> None:

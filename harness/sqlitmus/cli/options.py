@@ -12,6 +12,8 @@ from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 from sqlitmus.vocabulary.terms import Scheme
 
+_NOT_IN_LABELS = r"[^\w.@+-]"
+
 Filters = Annotated[
     list[str] | None,
     typer.Option(
@@ -79,8 +81,13 @@ def scheme(name: str | None) -> Scheme | None:
 
 def check_label(label: str, option: str = "--label") -> None:
     """Raise UsageError for a label that cannot be part of a folder's name."""
-    if re.search(r"[^\w.@+-]", label):
+    if re.search(_NOT_IN_LABELS, label):
         raise UsageError(f"{option} {label!r}: use letters, digits and . _ @ + - only")
+
+
+def as_label(text: str) -> str:
+    """`text` with a dash for what a label may not have."""
+    return re.sub(rf"{_NOT_IN_LABELS}+", "-", text)
 
 
 def seconds(text: str) -> float:

@@ -1,22 +1,22 @@
 """`./just report`."""
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict
 
 import typer
 
-from sqlitmus.cli.options import Weights
-from sqlitmus.cli.output import check_format, save, warn, write
-from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.cli.options import Weights, as_label
+from sqlitmus.cli.output import check_format, interrupted, reporting, save, warn, write
+from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
+    from sqlitmus.run.blocks import Ended
     from sqlitmus.run.progress import Progress
 
 MERGED_FORMATS = ("html", "md", "json", "text")
@@ -77,8 +77,7 @@ def _page(machine: str | None) -> str:
     """The name of the page of a whole run, or of one machine of it."""
     if machine is None:
         return "report.html"
-    name = re.sub(r"[^\w.@+-]+", "-", f"report-{machine}").strip("-")
-    return f"{name}.html"
+    return f"{as_label(f'report-{machine}').strip('-')}.html"
 
 
 def _analysed(directory: Path, reference: str | None, weights: str | None = None) -> "Report":
@@ -187,6 +186,21 @@ def save_reports(report: "Report", directory: Path) -> None:
     """Write report.html and summary.json into the run directory."""
     save(text_of(report, "json"), directory / "summary.json")
     save(text_of(report, "html"), directory / "report.html")
+
+
+def finish(
+    ended: "Ended", progress: "Progress", format_: str = "text", *, all_rows: bool = False
+) -> NoReturn:
+    """End a command that measured and reports in `format_` on stdout, with the run's exit code."""
+    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
+        interrupted(ended.directory, progress)
+        raise typer.Exit(ended.exit)
+    with reporting(ended.directory):
+        report = _analysed(ended.directory, None)
+        save_reports(report, ended.directory)
+        write(text_of(report, format_, all_rows=all_rows), None)
+    progress.say(f"report: {ended.directory / 'report.html'}")
+    raise typer.Exit(ended.exit)
 
 
 def render_into(directory: Path, progress: "Progress", weights: str | None = None) -> None:

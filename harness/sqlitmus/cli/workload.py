@@ -1,6 +1,5 @@
 """`./just workload`."""
 
-import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from sqlitmus.cli.options import (
     TimeBudget,
     Timeout,
     Wait,
+    as_label,
     check_label,
     scheme,
     seconds,
@@ -130,7 +130,7 @@ def workload(
         blocks=blocks,
         time_budget_s=seconds(time_budget) if time_budget else None,
         seed=seed,
-        label=label or re.sub(r"[^\w.@+-]", "-", path.stem),
+        label=label or as_label(path.stem),
         out=out,
         timeout_s=timeout,
         fresh=fresh,

@@ -10,6 +10,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import Outcomes, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, Array
 from sqlitmus.stats.multiplicity import adjust, beyond_margin_p
@@ -47,7 +48,7 @@ def gate(run: RunData) -> Gate:
     names = [runner.name for runner in plan.runners]
     question = Question.of(plan)
     outcomes = judge(run)
-    times = usable(run.samples.time, outcomes)
+    times = masked(usable(run.samples.time, outcomes), untold(run))
     guard = guard_of(times, plan.twins(), question)
     logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
     shape = (len(plan.cases), len(names))
@@ -82,6 +83,7 @@ def unmeasured(run: RunData) -> dict[str, str]:
 
 
 def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
+    hidden = untold(run)
     for number, case in enumerate(run.plan.cases):
         sides: dict[str, list[str]] = {}
         for at, runner in enumerate(run.plan.runners):
@@ -90,5 +92,7 @@ def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
                 sides.setdefault(f"{outcomes.outcome[number][at]}: {reason}", []).append(
                     runner.name
                 )
+            elif (number, at) in hidden:
+                sides.setdefault(hidden[number, at], []).append(runner.name)
         if sides:
             yield case.id, "; ".join(f"{listed(names)}: {why}" for why, names in sides.items())

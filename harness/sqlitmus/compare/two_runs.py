@@ -19,6 +19,7 @@ from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.catalog.same_work import differences, facts
 from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.notices import Notice
@@ -190,13 +191,17 @@ class _Side:
 def _side(run: RunData, ids: Sequence[str]) -> _Side:
     names, question = [runner.name for runner in run.plan.runners], Question.of(run.plan)
     outcomes = judge(run)
-    times = usable(run.samples.time, outcomes)
+    hidden = untold(run)
+    times = masked(usable(run.samples.time, outcomes), hidden)
+    ok = outcomes.ok.copy()
+    for place in hidden:
+        ok[place] = False
     guard = guard_of(times, run.plan.twins(), question)
     if guard is None:
         guard = np.zeros(len(times))
     of = {case.id: number for number, case in enumerate(run.plan.cases)}
     order = [of[one] for one in ids]
-    return _Side(names, question, np.log(times[order]), outcomes.ok[order], guard[order])
+    return _Side(names, question, np.log(times[order]), ok[order], guard[order])
 
 
 def _series(

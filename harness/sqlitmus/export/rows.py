@@ -68,7 +68,7 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                     preset=choice.preset,
                     weights=choice.shares,
                     front=choice.front,
-                    text=" ".join(weighed.sentences(choice, statement.old)),
+                    text=" ".join(weighed.sentences(choice, statement)),
                 )
         elif isinstance(statement, Decided):
             yield Recommendation(

@@ -28,6 +28,7 @@ NoticeKind = Literal[
     "oversubscribed",
     "not warm",
     "restless",
+    "stalls",
     "other counts",
     "below floor",
     "governor",

@@ -6,13 +6,14 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Limit = Literal["memory", "start-up", "p99", "durability"]
+Limit = Literal["memory", "start-up", "p99", "durability", "stalls"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
     """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns; None where it was
-    not measured, or is the word that `shown` has. `case` is where, if there are several."""
+    not measured, or is the word that `shown` has. `case` is where, if there are several. Of one
+    that `stalls`, the value is how many times its median iteration the mean one takes."""
 
     runner: str
     limit: Limit
@@ -31,6 +32,25 @@ class Latency:
     rate: float | None
     queries: int
     p99: dict[str, Interval | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Two that nobody is shown to be faster than: about so many `blocks` in all would settle
+    `runner` against `reference` in four of five runs, if their ratio here is the true one."""
+
+    runner: str
+    reference: str
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a run is repeated: its command, and the seconds that a block took, None where nobody
+    knows."""
+
+    command: str = ""
+    block_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +115,7 @@ class Recommendation:
     `shares` are the queries' shares of the mix, `case` is where it was decided. Of those who keep
     to the limits, nobody is shown to be faster than `front`; `alike` where all of these are
     equivalent. `others` are the rest over the first of them, the fastest first; `absent` have no
-    answer to the mix.
+    answer to the mix. Limits are `unchecked` whose cases were not measured.
     """
 
     case: str
@@ -112,4 +132,7 @@ class Recommendation:
     beside: list[Beside]
     blocks: int
     latencies: list[Latency] = field(default_factory=list[Latency])
+    open: Open | None = None
+    unchecked: list[Limit] = field(default_factory=list[Limit])
+    again: Again = field(default_factory=Again)
     kind: Literal["recommendation"] = field(default="recommendation")

@@ -4,8 +4,24 @@ is made of."""
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.recommendation import Beside, Beyond, Change, Standby
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.recommendation import Again, Beside, Beyond, Change, Open, Standby
 from sqlitmus.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """`runner` takes `before` times as long as `reference` in a `case` of the group, and is slower;
+    in the `variant` of that case it takes `ratio` times as long, and is not."""
+
+    runner: str
+    reference: str
+    group: str
+    case: str
+    variant: str
+    before: Interval
+    ratio: Interval
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +49,8 @@ class Choice:
     beside: list[Beside] = field(default_factory=list[Beside])
     blocks: int = 0
     least: int = 0
+    open: Open | None = None
+    catching: list[CatchUp] = field(default_factory=list[CatchUp])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +69,7 @@ class Weighed:
 
     choices: list[Choice]
     old: list[OldEngine]
+    again: Again = field(default_factory=Again)
     kind: Literal["weighed"] = field(default="weighed")
 
 
@@ -101,3 +120,4 @@ class Weighing:
     groups: list[GroupParts]
     pairs: list[PairParts]
     start: list[float | None]
+    catching: list[CatchUp]

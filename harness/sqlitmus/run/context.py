@@ -11,7 +11,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case, Cells
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine import leftovers
+from sqlitmus.machine import leftovers, lock
 from sqlitmus.run import memory
 from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
@@ -90,6 +90,31 @@ def opened(
             keep_jobs=keep_jobs,
         ) as context:
             yield context
+
+
+@contextmanager
+def alone(
+    command: str,
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    *,
+    wait: bool,
+) -> Generator[Context]:
+    """The context of a `command` that measures without a run directory, and holds the machine's
+    lock. Raises NotFit."""
+    with (
+        lock.hold(command, wait=wait, say=progress.insist) as handle,
+        opened(
+            *(catalog, tools, progress, cells),
+            size="m",
+            timeout_s=60.0,
+            fresh=False,
+            held=(handle,),
+        ) as context,
+    ):
+        yield context
 
 
 @contextmanager

@@ -56,6 +56,14 @@ class Observed(Model):
     between: float | None = None
     peak_bytes: int | None = None
 
+    def also_stalling(self, factor: float) -> "Observed":
+        """The same of a cell whose mean iteration was seen to take `factor` times its median one,
+        which a pilot's process alone may not show."""
+        mean_ns = factor * (self.operation_ns or 0.0)
+        if factor <= HEAVY or mean_ns <= (self.stalled_ns or 0.0):
+            return self
+        return self.model_copy(update={"stalled_ns": mean_ns})
+
 
 def observe(processes: Sequence[PilotProcess], case: Case, window_ms: int) -> Observed:
     """The observation of one cell from its processes, of which there is at least one."""

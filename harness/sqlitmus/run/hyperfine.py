@@ -5,6 +5,7 @@ import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, median
 from typing import Protocol
 
 from sqlitmus.machine import process_tree
@@ -35,6 +36,12 @@ class Invocation:
     timing: Timing | None
     result: Result | None
     problem: str | None
+
+    @property
+    def mean_over_median(self) -> float | None:
+        """The mean iteration over the median one; None for fewer than two."""
+        times = self.result.iterations_ns if self.result else []
+        return fmean(times) / median(times) if len(times) > 1 and median(times) else None
 
     @property
     def tails(self) -> Tails | None:

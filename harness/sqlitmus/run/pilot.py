@@ -79,13 +79,16 @@ def plan_counts(
             if operations is None and len(members) > 1:
                 operations = min(member.operations for member in members)
         for case_id in unit:
-            arguments = (by_id[case_id], observed[case_id], mode, least_ms, operations)
-            allocated[case_id] = partial(allocate, *arguments, alike=alike)
+            arguments = (mode, least_ms, operations)
+            case, seen_of = by_id[case_id], observed[case_id]
             how = turning.get(case_id)
-            counts = allocated[case_id](how)
+            counts = allocate(case, seen_of, *arguments, how, alike=alike)
             if how and counts and not ready[case_id]:
-                shown[case_id] = rehearse(context, by_id[case_id], counts, answers, mode, margin)
+                shown[case_id] = rehearse(context, case, counts, answers, mode, margin)
                 turning[case_id] = replace(how, lead_in_ms=shown[case_id].lead_in_ms)
+                stalls = shown[case_id].stalls
+                seen_of = {n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()}
+            allocated[case_id] = partial(allocate, case, seen_of, *arguments, alike=alike)
     turning = divided(turning, shown, allocated, pairs)
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))

@@ -28,10 +28,12 @@ one; the forecast mends that of three, which is what other pilots give."""
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
     """The lead-in of a case in ms, for all of its runners alike, and the deviation of ln time of a
-    lap of each from round to round, None where it is unknown."""
+    lap of each from round to round, None where it is unknown; and how many times as long as the
+    median iteration the mean one of each takes."""
 
     lead_in_ms: int
     spreads: dict[str, float | None]
+    stalls: dict[str, float]
 
     @property
     def spread(self) -> float | None:
@@ -68,7 +70,11 @@ def rehearse(
     limit = SHARE_OF_MARGIN * margin
     settled = {name: cell for name, cell in seen.items() if cell}
     least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
-    return Rehearsed(least, {name: cell.spread for name, cell in settled.items()})
+    return Rehearsed(
+        least,
+        {name: cell.spread for name, cell in settled.items()},
+        {name: cell.stalled for name, cell in settled.items()},
+    )
 
 
 def _rehearsed(

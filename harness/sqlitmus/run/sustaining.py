@@ -8,8 +8,7 @@ from sqlitmus.catalog.cases import make_case
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.ladder import AT_ONCE, Ladder, climbing, rung_name
 from sqlitmus.catalog.plan import Case
-from sqlitmus.machine import lock
-from sqlitmus.run.context import Context, opened
+from sqlitmus.run.context import Context, alone
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
@@ -74,16 +73,7 @@ def climb(
     whole = climbing(ladder, catalog)
     first = [_case(whole, rung_name(0)), _case(whole, AT_ONCE)]
     cells = {case.id: list(names) for case in first}
-    with (
-        lock.hold("sustain", wait=wait, say=progress.insist) as handle,
-        opened(
-            *(whole, tools, progress, cells),
-            size="m",
-            timeout_s=60.0,
-            fresh=False,
-            held=(handle,),
-        ) as context,
-    ):
+    with alone("sustain", whole, tools, progress, cells, wait=wait) as context:
         answers = verify_cells(context, first, context.present(cells))
         context.memory.save()
         climbers = [_beginning(context, answers, first, name) for name in names]

@@ -80,8 +80,7 @@ def divided(
     for unit in connected(turning, compared):
         if not all(case in shown for case in unit):
             continue
-        planned = [each for case in unit for each in counts[case](turning[case]).values()]
-        cost = sum((c.operation_ns or 0) * c.operations * c.iterations / c.rounds for c in planned)
+        cost = sum(_round_s(counts[case], turning[case]) for case in unit)
         seen = [spread for case in unit if (spread := shown[case].spread) is not None]
         if cost and seen:
             units.append(unit)
@@ -94,6 +93,15 @@ def divided(
         for unit, rounds in zip(units, each, strict=True)
         for case in unit
     }
+
+
+def _round_s(counts: Callable[[Turning | None], dict[str, Counts]], how: Turning) -> float:
+    """Seconds of a round: what two take more than one."""
+    less, more = (
+        sum(each.seconds for each in counts(replace(how, rounds=rounds)).values())
+        for rounds in (1, 2)
+    )
+    return more - less
 
 
 def sentence(turning: dict[str, Turning]) -> str:

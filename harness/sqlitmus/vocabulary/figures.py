@@ -174,6 +174,17 @@ FIGURES: tuple[Figure, ...] = (
         judged=False,
     ),
     Figure(
+        name="mean_over_median",
+        heading="Mean over median",
+        title="Mean iteration over the median one",
+        meaning="how many times the median iteration of a process the mean one takes: far above 1 "
+        "where some wait, as for a lock",
+        unit="count",
+        per="iterations",
+        source=("mean_over_median",),
+        judged=False,
+    ),
+    Figure(
         name="p99",
         heading="p99",
         title="Latency p99",

@@ -2,7 +2,7 @@
 
 `$SQLITMUS_ROOT` names another folder than the clone with `scenarios/`, `fixtures/` and `runners/`:
 a catalogue of one's own, whose runs go to its `results/`. What it lacks is the clone's: a folder of
-fixtures or runners, and the files of profiles, modes and suites.
+fixtures or runners, and the files of profiles, modes, suites, presets, settings and rates.
 """
 
 import json
@@ -20,6 +20,11 @@ ROOT = Path(os.environ.get("SQLITMUS_ROOT") or CLONE).resolve()
 def inherited(name: str) -> Path:
     """The path of `name` in the catalogue's folder, or in the clone where that has none."""
     return ROOT / name if (ROOT / name).exists() else CLONE / name
+
+
+def or_clones(file: Path) -> Path:
+    """A file of `scenarios/`, or the clone's of that name where there is none."""
+    return file if file.exists() else CLONE / "scenarios" / file.name
 
 
 SCENARIOS = ROOT / "scenarios"

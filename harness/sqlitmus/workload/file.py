@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sqlitmus.catalog.definitions import Catalog, Parameter, place
+from sqlitmus.catalog.definitions import Catalog, Parameter
+from sqlitmus.catalog.tomlfile import place
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model

@@ -73,7 +73,7 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     suite = Suite(
         title=source.file.stem,
         summary=f"the workload {source.file.name} on {copy.about.name}",
-        mode="quick",
+        mode=SUITE if SUITE in catalog.modes else "quick",
         oracle=False,
         cases=[{"scenario": name, **spec.axes} for name, spec in scenarios.items()],
     )

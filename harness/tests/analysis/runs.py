@@ -14,6 +14,20 @@ from sqlitmus.run.store import SCHEMA, columns
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
 COLUMNS = columns()
+WORKLOAD: Json = {
+    "file": "my.toml",
+    "database": "app.db",
+    "bytes": 1,
+    "page_size": 4096,
+    "encoding": "UTF-8",
+    "journal_mode": "wal",
+    "user_version": 0,
+    "tables": 1,
+    "schema_hash": "0",
+    "shares": {"read": 0.9, "write": 0.1},
+    "writing": ["write"],
+    "workers": 1,
+}
 
 
 def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = ()) -> Json:

@@ -1,18 +1,22 @@
 """Decisions by presets on synthetic runs whose truth is known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
+from sqlitmus.analysis.ahead import still_open
 from sqlitmus.analysis.choices import choices, crossing
 from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.weighed import section, sentences, text
+from sqlitmus.results.recommendation import Again, Standby
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
 from sqlitmus.results.weighed import Choice, Weighed, Weighing
+from sqlitmus.stats.distributions import normal
 from sqlitmus.stats.estimate import Array
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
 
 GROUPS = ["start-up", "reads", "reads", "lists", "writes", "writes", "controls"]
@@ -45,6 +49,7 @@ class Run:
     memory: dict[str, float] = field(default_factory=dict[str, float])
     sqlite: dict[str, str] = field(default_factory=dict[str, str])
     canary: float | None = None
+    ids: Sequence[str] = ()
 
     @property
     def names(self) -> list[str]:
@@ -86,9 +91,11 @@ class Run:
     def cases(self, times: Array, pairs: Pairs) -> list[Case]:
         return [
             Case(
-                id=f"case-{number}", scenario="s", title="", question="", group=group,
-                bound_by="mixed", axes={}, metric="steady", unit="row", sql=[], pragmas=[],
-                operations=1, checks="", comparisons=columns, canary=None,
+                id=self.ids[number] if self.ids else f"case-{number}",
+                scenario=self.ids[number].partition("@")[0] if self.ids else "s",
+                title="", question="", group=group, bound_by="mixed", axes={},
+                metric="steady", unit="row", sql=[], pragmas=[], operations=1,
+                checks="", comparisons=columns, canary=None,
                 cells=[
                     Cell(
                         name, "ok", time=middle(times[number, r]),
@@ -141,6 +148,89 @@ def test_a_true_tenth_is_named(runners: int, blocks: int) -> None:
         "For a reading use (a geometric mean of 60 % reads, 25 % lists and 15 % writes): r1 takes "
         "the least time. "
     )
+
+
+@pytest.mark.parametrize("ratio", [1.2, 1.05, 0.97])
+@pytest.mark.parametrize("level", [0.95, 0.9998])
+def test_the_blocks_that_would_settle_two_runners_do_in_four_of_five_runs(
+    ratio: float, level: float
+) -> None:
+    blocks, deviation = 10, 0.3
+    half = normal(level) * deviation / np.sqrt(blocks)
+    row = Standby(
+        "b",
+        Interval(ratio, ratio * np.exp(-half), ratio * np.exp(half)),
+        Verdict.NOT_RESOLVED,
+    )
+    pair = still_open({("b", "a"): row}, ["a", "b"], blocks, level, 0.02)
+    assert pair
+    means = np.random.default_rng(1).normal(np.log(ratio), deviation / np.sqrt(pair.blocks), 4000)
+    resolved = np.abs(means) > normal(level) * deviation / np.sqrt(pair.blocks)
+    assert np.mean(resolved) == pytest.approx(0.8, abs=0.03)
+
+
+def test_what_would_settle_it_is_told_with_minutes_and_command() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.02
+    said, _ = Run(levels, noise=0.05, seed=3).decided()
+    pair = said.choices[0].open
+    assert pair
+    told = f"About {pair.blocks} blocks would settle {pair.runner} against {pair.reference} in"
+    assert told in text(said)
+    again = Again("./just run --suite quick", 30.0)
+    told = f"minutes, would settle {pair.runner} against {pair.reference} in four of five runs: "
+    assert told + f"./just run --suite quick --blocks {pair.blocks}." in text(
+        replace(said, again=again)
+    )
+    asked = replace(said, again=Again("./just run --blocks 20 --size m", None))
+    assert f": ./just run --size m --blocks {pair.blocks}." in text(asked)
+
+
+VARIANTS = ("start", "get", "get@index=on", "list", "put", "put@index=on", "list@shape=array")
+
+
+def of_variants(**changes: float) -> Run:
+    """r1 takes twice as long as r0 in lists of objects, and as long in those of arrays."""
+    levels = equal(2)
+    levels[:, 1] *= 1.3
+    levels[3, 1], levels[6, 1] = 2000, 1000 * changes.get("array", 1.0)
+    groups = [*GROUPS[:6], "lists"]
+    return Run(levels, 30, noise=0.004, groups=groups, ids=VARIANTS)
+
+
+def test_who_catches_up_in_a_variant_is_told() -> None:
+    said, _ = of_variants().decided()
+    (caught,) = said.choices[0].catching
+    assert (caught.runner, caught.case, caught.variant) == ("r1", "list", "list@shape=array")
+    assert "In list@shape=array, r1 is equivalent to r0; in list it takes 2.0" in text(said)
+    assert not said.choices[1].catching  # no weight on lists
+
+
+@pytest.mark.parametrize(("array", "words"), [(0.8, "r1 takes 0.8"), (1.2, None)])
+def test_who_is_ahead_there_is_told_and_who_stays_behind_is_not(
+    array: float, words: str | None
+) -> None:
+    said, _ = of_variants(array=array).decided()
+    caught = said.choices[0].catching
+    assert bool(caught) is (words is not None)
+    assert words is None or f"In list@shape=array, {words}" in text(said)
+
+
+def test_equal_runners_do_not_catch_up() -> None:
+    false = 0
+    for seed in range(REPORTS):
+        run = Run(equal(4), 10, noise=0.03, seed=seed, ids=VARIANTS, groups=[*GROUPS[:6], "lists"])
+        false += any(choice.catching for choice in run.decided()[0].choices)
+    assert false <= 0.05 * REPORTS
+
+
+def test_who_is_settled_is_not_asked_again() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.3
+    assert Run(levels).decided()[0].choices[0].open is None
+    alike = Run(equal(2), 40, noise=0.002).decided()[0].choices[0]
+    assert alike.alike
+    assert alike.open is None
 
 
 def test_one_block_ranks_nobody() -> None:
@@ -197,7 +287,7 @@ def test_who_did_not_complete_a_group_is_left_out_of_what_weighs_it() -> None:
     reading, writing, _ = said.choices
     assert reading.absent == {"r1": ["lists"]}
     assert set(reading.front) == {"r0", "r2"}
-    assert "r1 is left out: it did not complete the cases of lists." in text(said)
+    assert "r1 is left out: it has no time to compare in cases of lists." in text(said)
     assert writing.front == ["r1"]
 
 
@@ -274,7 +364,7 @@ def test_every_preset_stands_beside_the_one_in_front() -> None:
     (one,) = section(said)
     assert [column.id for column in one.blocks[0].columns] == list(preset())  # type: ignore[union-attr]
     assert sum("r1 takes the least time." in line for line in one.lead) == 2
-    assert sentences(said.choices[1], [])[0].startswith("For a writing use")
+    assert sentences(said.choices[1], said)[0].startswith("For a writing use")
 
 
 def test_sessions_are_combined_and_few_of_them_tell_little() -> None:

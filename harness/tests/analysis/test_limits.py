@@ -10,23 +10,9 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.render.document.model import Table
 from sqlitmus.render.document.recommendation import section, sentences
 from sqlitmus.results.recommendation import Recommendation
-from tests.analysis.runs import Json, case, change, checks, noisy, plan, samples, written
+from tests.analysis.runs import WORKLOAD, Json, case, change, checks, noisy, plan, samples, written
 
 NAMES = ("node", "bun")
-WORKLOAD: Json = {
-    "file": "my.toml",
-    "database": "app.db",
-    "bytes": 1,
-    "page_size": 4096,
-    "encoding": "UTF-8",
-    "journal_mode": "wal",
-    "user_version": 0,
-    "tables": 1,
-    "schema_hash": "0",
-    "shares": {"read": 0.9, "write": 0.1},
-    "writing": ["write"],
-    "workers": 1,
-}
 
 
 def latency(position: int, p99_ns: float) -> Json:
@@ -136,3 +122,15 @@ def test_what_nobody_syncs_needs_no_sync() -> None:
     """Such as an update that finds no row."""
     idle = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 0}}
     assert advice(run(verify=written_checks(node=idle, bun=idle), durability="full")).beyond == []
+
+
+def test_a_limit_whose_case_was_left_out_of_the_run_is_told() -> None:
+    filtered = advice(run(None, p99_ms=5, start_ms=100))
+    assert filtered.beyond == []
+    assert (
+        "The limit on p99 of a round and time from start to first answer was not checked, for its "
+        "cases were not measured." in " ".join(sentences(filtered))
+    )
+    assert "was not checked" not in " ".join(
+        sentences(advice(run({"node": 1, "bun": 1}, p99_ms=5)))
+    )

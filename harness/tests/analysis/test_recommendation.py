@@ -14,6 +14,7 @@ from sqlitmus.render.document.recommendation import sentences
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array
+from tests.analysis.runs import WORKLOAD
 
 NAMES = ["node", "bun", "rust"]
 CASES = ["read", "list", "write", "mix", "mix@workers=4", "start"]
@@ -24,21 +25,7 @@ QUESTION = Question(margin=0.02, correction="bh", sessions=1)
 
 
 def plan(**limits: float) -> Plan:
-    workload = {
-        "file": "my.toml",
-        "database": "app.db",
-        "bytes": 1,
-        "page_size": 4096,
-        "encoding": "UTF-8",
-        "journal_mode": "wal",
-        "user_version": 0,
-        "tables": 1,
-        "schema_hash": "0",
-        "shares": SHARES,
-        "writing": ["write"],
-        "workers": 4,
-        **limits,
-    }
+    workload = {**WORKLOAD, "shares": SHARES, "workers": 4, **limits}
     runner = {"title": "", "runtime": "", "driver": "", "role": "runner"}
     return Plan.model_validate(
         {

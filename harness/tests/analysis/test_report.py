@@ -1,10 +1,11 @@
 """Scaling, provenance and the report as a whole."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
+from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.report import Fact
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
@@ -166,3 +167,17 @@ def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:
     found = analyse(run).cases[0].comparisons
     ratio = next(c.ratio for c in found if (c.runner, c.reference) == ("bun", "node"))
     assert ratio.value == pytest.approx(1.1, rel=0.01)
+
+
+def weighed(group: str, weights: str | None = None) -> list[str]:
+    """The kinds of statement about a run of cases in `group`."""
+    planned = plan(cases=[case("a", group=group), case("b", group=group)])
+    reading = Preset(title="an API", summary="it reads", weights={"reads": 1})
+    run = replace(make(planned), presets={"reading": reading})
+    return [statement.kind for statement in analyse(run, weights=weights).headline]
+
+
+def test_a_run_of_groups_that_no_preset_weighs_decides_by_none_unless_asked() -> None:
+    assert "weighed" in weighed("reads")
+    assert "weighed" not in weighed("under load")
+    assert "weighed" in weighed("under load", "reading")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog import definitions, fixture, ladder
 from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.settings import FILE, NONE, Settings, only, read
 from sqlitmus.catalog.trials import AXIS, SUITE, Trying, trying
@@ -55,6 +55,18 @@ def test_a_mistake_in_the_file_names_file_and_place(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('start = "shipped"\nmargin = 2\n')
     with pytest.raises(UsageError, match=r"settings\.toml: margin: Input should be less than 1"):
         read(tmp_path)
+
+
+def test_a_catalogue_without_the_file_has_the_clones(tmp_path: Path) -> None:
+    assert read(tmp_path) == read()
+    assert ladder.read(tmp_path) == ladder.read()
+
+
+def test_a_group_whose_scenario_the_catalogue_lacks_is_refused_with_its_name() -> None:
+    known = definitions.load()
+    bare = known.model_copy(update={"scenarios": {"get-const": known.scenarios["get-const"]}})
+    with pytest.raises(UsageError, match=r"settings.toml: there is no scenario 'get-pk'"):
+        trying(settings(CACHE), bare, "node")
 
 
 def test_together_has_what_each_has_once() -> None:

@@ -332,7 +332,7 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
     assert "starts" in done.out
     path = shared.latest().path
     told = [json.loads(line) for line in (path / "details.jsonl").read_text("utf-8").splitlines()]
-    assert len(told) == 2 * (3 + 2)  # the canary, too
+    assert len(told) == 2 * (3 + 1)  # a canary for the scenario
     for one in told:
         assert (one["launch"]["processes"], one["launch"]["pins"]) == (2, [int(pin)] * 2)
         assert len(one["launch"]["skew_us"]) == len(one["launch"]["start_spread_us"]) == 3
@@ -376,7 +376,7 @@ def test_a_process_that_leaves_the_others_alone_fails_its_cell(
     assert shared.outcomes() == {"honest": "ok", "odd": "failed"}
     assert shared.alive() == []
     whole = [s for s in shared.samples() if s.runner == "honest" and s.outcome == "ok"]
-    assert len(whole) == 2 * (2 + 2)  # none is missing beside the failed ones
+    assert len(whole) == 2 * (2 + 1)  # none is missing beside the failed ones
     assert "shared.odd.measure.log" in shared.evidence()
 
 

@@ -167,6 +167,16 @@ def test_a_case_that_is_measured_for_one_side_only_has_no_answer() -> None:
     assert found.unmeasured == {"a": "new: missing: not selected for this run"}
 
 
+def test_a_build_that_stalls_is_not_cleared_by_its_median() -> None:
+    of = planned()
+    lines = samples(of, noisy())
+    for line in lines:
+        line["mean_over_median"] = 40.0 if line.get("runner") == "new" else 1.1
+    judged_run = gate(make(of, lines=lines), SHARE, 3)
+    told = "new: stalls: its mean iteration takes 40 times as long as its median one"
+    assert judged_run == Gate([], [], [], {"a": told})
+
+
 def test_each_case_with_a_time_has_its_ratio() -> None:
     (ratio,) = gate(slower(1.2), SHARE, 1).ratios.values()
     compared = analyse(slower(1.2)).cases[0].comparisons.of("new", "base")

@@ -8,6 +8,7 @@ from sqlitmus.analysis import RunData
 from sqlitmus.compare.two_runs import compare_runs
 from sqlitmus.results.report import Comparison, Report
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import (
     Times,
     case,
@@ -167,6 +168,18 @@ def test_a_subject_that_failed_in_one_run_is_not_compared_there() -> None:
     assert report.cases[0].comparisons.of(NEW, BASE) is None
     assert [c.outcome for c in report.cases[0].cells] == ["ok", "wrong"]
     assert compared(report, 1).verdict == "materially slower"
+
+
+def test_a_subject_that_stalls_in_one_run_is_not_compared_there() -> None:
+    old, of = run(planned("old")), planned("new")
+    lines = samples(of, other(1, noisy()))
+    for line in lines:
+        stalls = (line.get("case"), line.get("runner")) == (of["cases"][0]["id"], "node")
+        line["mean_over_median"] = 50.0 if stalls else 1.1
+    report = compare_runs(old, make(of, lines=lines, machine=MACHINE), "node")
+    assert compared(report, 1).verdict is not Verdict.NOT_TESTABLE
+    assert report.cases[0].comparisons.of(NEW, BASE) is None
+    assert any("and the median leaves them out" in told for told in notices(report))
 
 
 def test_a_canary_that_differs_in_either_run_withholds_verdicts() -> None:

@@ -22,14 +22,15 @@ MS = 1_000_000
 
 
 class Clock:
-    """A clock that only work and sleep move, apart from a nanosecond for each look at it."""
+    """A clock that only work and sleep move, apart from a `step` in ns for each look at it."""
 
     def __init__(self) -> None:
         self.now = 10**12
+        self.step = 1
         self.slept: list[float] = []
 
     def look(self) -> int:
-        self.now += 1
+        self.now += self.step
         return self.now
 
     def sleep(self, seconds: float) -> None:
@@ -146,6 +147,7 @@ def test_a_stall_shows_in_all_that_had_to_wait(clock: Clock) -> None:
 def test_a_stall_of_100_ms_is_in_the_tail_by_the_right_amount(clock: Clock) -> None:
     # 2,000 operations of 0.1 ms, one every millisecond; one of them takes 100 ms more. Those
     # planned meanwhile wait for the rest of it, and make up 0.9 ms each.
+    clock.step = 100  # who waits for the last 0.2 ms looks all the time
     times = [MS // 10] * 2000
     times[500] += 100 * MS
     planned = perform(Works(clock, list(times)), 2000, latencies=True, rate=1000)[1]

@@ -11,7 +11,10 @@ from tests.render.printing import as_markdown
 EXAMPLES = Path(__file__).resolve().parents[3] / "reports/example"
 
 
-@pytest.mark.parametrize("name", ["report", "compare-node", "compare-rust"])
+RUNS = sorted(run.name for run in (EXAMPLES / "runs").iterdir() if run.name != "earlier")
+
+
+@pytest.mark.parametrize("name", RUNS)
 def test_an_example_is_its_run_rendered_today(name: str) -> None:
     report = analyse(load(EXAMPLES / "runs" / name))
     rendered = {"md": as_markdown(report), "html": html.render(report)}

@@ -1,5 +1,6 @@
 """The page decides by other weights as Python does."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -8,13 +9,15 @@ import pytest
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.weighed import sentences
 from sqlitmus.render.html import weights
+from sqlitmus.results.recommendation import Again
 from sqlitmus.results.weighed import Weighed, Weighing
 from sqlitmus.stats.distributions import normal, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.test_choices import GROUPS, Run, equal, preset
+from tests.analysis.test_choices import GROUPS, Run, equal, of_variants, preset
 from tests.render.test_script import run
 
 pytestmark = pytest.mark.usefixtures("node")
+AGAIN = Again("./just run --suite quick", 12.5)
 WEIGHED = [group for group in dict.fromkeys(GROUPS) if group != "controls"]
 
 
@@ -28,6 +31,7 @@ def levels(runners: int, seed: int) -> Any:
 def page(run_: Run, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
     """The part of the page's data that the modules read."""
     index = {name: place for place, name in enumerate(run_.names)}
+    weighed = replace(weighed, again=AGAIN)
     return {
         "margin": 0.02,
         "runners": [[name] for name in run_.names],
@@ -60,6 +64,7 @@ CASES = [
     (Run(levels(4, 5), 126, noise=0.04, sessions=9), "sessions"),
     (Run(levels(3, 6), 9), "few blocks"),
     (Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}), "an old engine"),
+    (of_variants(), "a variant"),
 ]
 
 
@@ -76,7 +81,7 @@ def test_the_page_decides_by_other_weights_as_python_does(of: Run) -> None:
     for weights_, found in zip(asked, theirs(shown, asked), strict=True):
         ours, _ = of.decided({OWN: own(weights_), **preset()})
         first = ours.choices[0]
-        assert found["lines"] == sentences(first, ours.old)
+        assert found["lines"] == sentences(first, replace(ours, again=AGAIN))
         for (name, row), other in zip(found["rows"], first.others, strict=True):
             ends = (other.ratio.value, other.ratio.low, other.ratio.high)
             assert name == other.runner
@@ -91,7 +96,7 @@ def test_a_runner_that_did_not_complete_a_group_is_left_out_alike() -> None:
     for asked in ({"lists": 1.0, "reads": 2.0}, {"reads": 1.0}):
         (found,) = theirs(shown, [asked])
         ours, _ = of.decided({OWN: own(asked), **preset()}, times)
-        assert found["lines"] == sentences(ours.choices[0], ours.old)
+        assert found["lines"] == sentences(ours.choices[0], replace(ours, again=AGAIN))
 
 
 def test_quantiles_are_alike() -> None:

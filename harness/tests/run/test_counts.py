@@ -135,6 +135,13 @@ def test_counts_of_a_cell_that_stalls_follow_from_its_mean() -> None:
     assert both["b"].warmup_iterations == 100
 
 
+def test_stalls_that_only_turns_show_count_as_well() -> None:
+    smooth = observe([PilotProcess(0.5, [1_000_000] * 45)], case(), 300)
+    assert smooth.also_stalling(1.2) is smooth
+    assert smooth.also_stalling(40).stalled_ns == 40 * 1_000_000 / 4
+    assert smooth.also_stalling(40).also_stalling(5).stalled_ns == 40 * 1_000_000 / 4
+
+
 def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
     series = noisy(20e6, 10, 1) + noisy(4e6, 40, 2)
     found = observe([PilotProcess(1.0, series)], case(), 300)

@@ -1,5 +1,7 @@
 """How rounds are divided among cases: by how their laps differ, alike within a set."""
 
+from functools import partial
+
 from sqlitmus.catalog.plan import Counts
 from sqlitmus.run.counts import Turning
 from sqlitmus.run.rehearsal import Rehearsed
@@ -9,7 +11,7 @@ USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
 SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}
 
 
-def counts(how: Turning | None) -> dict[str, Counts]:
+def counts(how: Turning | None, turn_s: float = 0.01) -> dict[str, Counts]:
     assert how
     return {
         "a": Counts(
@@ -17,7 +19,7 @@ def counts(how: Turning | None) -> dict[str, Counts]:
             iterations=2 * how.rounds,
             warmup_iterations=1,
             warmup_ms=0,
-            seconds=1.0,
+            seconds=1.0 + how.rounds * turn_s,
             operation_ns=5e6,
             rounds=how.rounds,
             lead_in=1,
@@ -27,7 +29,7 @@ def counts(how: Turning | None) -> dict[str, Counts]:
 
 def rounds(*compared: tuple[str, str], shown: tuple[str, ...] = tuple(SPREADS)) -> dict[str, int]:
     turning = dict.fromkeys(SPREADS, USUAL)
-    seen = {case: Rehearsed(6, {"a": SPREADS[case]}) for case in shown}
+    seen = {case: Rehearsed(6, {"a": SPREADS[case]}, {"a": 1.0}) for case in shown}
     of = dict.fromkeys(SPREADS, counts)
     return {case: how.rounds for case, how in divided(turning, seen, of, compared).items()}
 
@@ -36,6 +38,15 @@ def test_who_differs_more_gets_more_rounds() -> None:
     each = rounds()
     assert each["quiet"] < each["middling"] < each["loud"]
     assert abs(sum(each.values()) - 3 * USUAL.rounds) <= 1
+
+
+def test_a_case_whose_turns_take_long_gets_fewer() -> None:
+    """The median of its iterations tells nothing of turns that wait for a lock."""
+    turning = dict.fromkeys(SPREADS, USUAL)
+    seen = {case: Rehearsed(6, {"a": 0.1}, {"a": 1.0}) for case in SPREADS}
+    of = {**dict.fromkeys(SPREADS, counts), "loud": partial(counts, turn_s=0.3)}
+    each = divided(turning, seen, of, ())
+    assert each["loud"].rounds < USUAL.rounds < each["quiet"].rounds
 
 
 def test_cases_that_are_compared_have_as_many() -> None:

@@ -9,7 +9,6 @@ import pytest
 from sqlitmus.run.hyperfine import Invocation, Timing
 from sqlitmus.vocabulary.contract import Cpu, Identity, Result, Versioned
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
-from sqlitmus.vocabulary.tails import Tails
 from sqlitmus.vocabulary.verdicts import Verdict
 
 PROGRAM = Versioned(name="x", version="1")
@@ -34,9 +33,11 @@ def test_names_and_columns_are_unique() -> None:
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_each_source_is_a_number_of_an_invocation(figure: Figure) -> None:
     for path in (*figure.source, *figure.whole):
-        root, *parts = path.split(".")
-        kind: object = {"timing": Timing, "result": Result, "tails": Tails}[root]
-        for part in parts:
+        kind: object = Invocation
+        for part in path.split("."):
+            if isinstance(derived := getattr(kind, part, None), property):
+                kind = get_args(get_type_hints(derived.fget)["return"])[0]
+                continue
             declared = get_type_hints(kind)[part]
             kind = (get_args(declared) or (declared,))[0]  # of `int | None` the first
         assert kind in (int, float), path
@@ -61,6 +62,13 @@ def test_a_case_about_the_whole_process_has_its_cpu_time_from_outside() -> None:
 def test_what_a_runner_does_not_tell_is_unknown(name: str) -> None:
     bare = RESULT.model_copy(update={"cpu_ns": None, "peak_rss_bytes": None})
     assert named(name).measured(Invocation(TIMING, bare, None), 4) is None
+
+
+def test_a_mean_over_a_median_needs_two_iterations() -> None:
+    figure = named("mean_over_median")
+    for times, expected in (([], None), ([5], None), ([1, 1, 1, 9], 3.0)):
+        result = RESULT.model_copy(update={"iterations_ns": times})
+        assert figure.measured(Invocation(TIMING, result, None), len(times)) == expected
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:

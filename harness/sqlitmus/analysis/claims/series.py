@@ -11,6 +11,7 @@ from sqlitmus.analysis.data import PlannedCase, RunData
 from sqlitmus.analysis.outcomes import Outcomes, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.analysis.samples import Array
+from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.work import whole
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
@@ -46,6 +47,7 @@ class Series:
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
         self._guards: dict[str, Array] = {}
+        self._stalls = stalls(run)
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
@@ -123,6 +125,11 @@ class Series:
                 found[kinds == kind] = guard[kinds[there] == kind].max()
         found[there] = guard
         return found
+
+    def stalled(self, spot: Spot) -> float | None:
+        """How many times the median iteration the mean one takes, where that leaves most of the
+        time out; see `stalls`."""
+        return self._stalls.get((spot.case, spot.series))
 
     def cold(self, spot: Spot) -> bool:
         """Whether the cell's time is that of a process."""

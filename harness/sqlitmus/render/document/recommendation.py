@@ -1,16 +1,27 @@
 """The recommendation of a workload: sentences for the first screen, and tables beside them."""
 
+import re
 from collections.abc import Iterator
+from math import ceil
 
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.order import ratio
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Beyond, Change, Latency, Recommendation, Standby
+from sqlitmus.results.recommendation import (
+    Again,
+    Beyond,
+    Change,
+    Latency,
+    Open,
+    Recommendation,
+    Standby,
+)
 from sqlitmus.vocabulary.nouns import counted, listed
 
 _AGREE = 0.10
+MOST_BLOCKS = 1000
 _LIMITS = {
     "memory": "memory",
     "start-up": "time from start to first answer",
@@ -51,12 +62,21 @@ def _decision(advice: Recommendation) -> Iterator[str]:
 def _left_out(advice: Recommendation) -> Iterator[str]:
     timed = {latency.case: latency for latency in advice.latencies}
     yield from (left_out(over, timed.get(over.case)) for over in advice.beyond)
+    if advice.unchecked:
+        limits = listed([_LIMITS[limit] for limit in advice.unchecked])
+        yield f"The limit on {limits} was not checked, for its cases were not measured."
     if advice.absent:
         yield f"{listed(advice.absent)} did not answer the whole mix."
 
 
 def left_out(over: Beyond, timed: Latency | None = None) -> str:
     """Who exceeds which limit, and by what."""
+    if over.limit == "stalls":
+        return (
+            f"{over.runner} is left out, for it stalls: its mean iteration takes "
+            f"{over.value or 0:,.3g} times as long as its median one, which is all that a "
+            "comparison sees."
+        )
     at = _at(timed) if timed else ""
     return f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
 
@@ -73,6 +93,8 @@ def _amount(over: Beyond) -> str:
 
 
 def _would(advice: Recommendation) -> Iterator[str]:
+    if advice.open:
+        yield settled_by(advice.open, advice.again)
     for change in advice.changes:
         yield would(change, advice.front[0])
 
@@ -88,6 +110,28 @@ def would(change: Change, lead: str) -> str:
         f"If {change.query} were more than about {_whole(change.share)} of the queries, "
         f"{change.runner} would be ahead: for it alone, {takes}."
     )
+
+
+def settled_by(pair: Open, again: Again) -> str:
+    """How many blocks would settle an open pair, how long they take, and the command."""
+    if pair.blocks > MOST_BLOCKS:
+        return (
+            f"More than {MOST_BLOCKS:,} blocks would be needed to settle {pair.runner} against "
+            f"{pair.reference}."
+        )
+    minutes = ceil(pair.blocks * (again.block_s or 0) / 60)
+    takes = f", which take about {counted(minutes, 'minute')}," if minutes else ""
+    command = again_command(again)
+    command = f": {command} --blocks {pair.blocks}" if command else ""
+    return (
+        f"About {pair.blocks} blocks{takes} would settle {pair.runner} against {pair.reference} in "
+        f"four of five runs{command}."
+    )
+
+
+def again_command(again: Again) -> str:
+    """The command without the number of blocks, or the time, that it asks for."""
+    return re.sub(r" --(blocks|time-budget)[ =]\S+", "", again.command)
 
 
 def section(advice: Recommendation | None) -> list[Section]:

@@ -210,6 +210,11 @@ def differ(about: Notice) -> str:
     return f"{what} {verb} between the runs of this machine. {by_value(about.values)}."
 
 
+def _in_brackets(values: Mapping[str, str]) -> str:
+    """Names, each with its value in brackets."""
+    return listed([f"{name} ({value})" for name, value in values.items()])
+
+
 def per_name(values: Mapping[str, str]) -> str:
     """`a in x; b in y and z`."""
     return "; ".join(f"{name} in {value}" for name, value in values.items())
@@ -295,8 +300,13 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "
-        f"{listed([f'{name} ({share})' for name, share in n.values.items()])}. What that took from "
+        f"{_in_brackets(n.values)}. What that took from "
         "the turns of the others made them slower."
+    ),
+    "stalls": lambda n: (
+        "Compared with nothing, because most of the time passes in a few iterations that wait, as "
+        "for a lock, and the median leaves them out. How many times as long as the median "
+        f"iteration the mean one takes: {_in_brackets(n.values)}."
     ),
     "below floor": lambda n: (
         f"Faster than {n.names[0]}, which calls SQLite's C API and has no driver: "

@@ -9,10 +9,11 @@ from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.order import ratio
-from sqlitmus.render.document.recommendation import left_out
+from sqlitmus.render.document.recommendation import left_out, settled_by
 from sqlitmus.results.recommendation import Change
-from sqlitmus.results.weighed import Choice, OldEngine, Weighed
+from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed
 from sqlitmus.vocabulary.nouns import counted, listed
+from sqlitmus.vocabulary.verdicts import Verdict
 
 WEIGHTS = (
     "The figure is a geometric mean of ratios of time, in which a group counts by its weight and "
@@ -23,17 +24,20 @@ WEIGHTS = (
 
 def text(weighed: Weighed) -> str:
     """What is weighed of the preset in front."""
-    return " ".join(sentences(weighed.choices[0], weighed.old))
+    return " ".join(sentences(weighed.choices[0], weighed))
 
 
-def sentences(choice: Choice, old: list[OldEngine]) -> list[str]:
-    """The decision by a preset, then what the others take, who is left out, what would change it,
-    and whose SQLite is old."""
+def sentences(choice: Choice, weighed: Weighed) -> list[str]:
+    """The decision by a preset, then what the others take, who is left out, what would settle or
+    change it, and whose SQLite is old."""
     yielded = [decision(choice), *_others(choice), *_out(choice)]
+    if choice.open:
+        yielded.append(settled_by(choice.open, weighed.again))
     if choice.others or len(choice.front) > 1:
         yielded += [would(change, choice.front) for change in choice.changes]
+    yielded += map(catches_up, choice.catching)
     shown = {*choice.front, *(other.runner for other in choice.others)}
-    return yielded + [aged(engine) for engine in old if engine.runner in shown]
+    return yielded + [aged(engine) for engine in weighed.old if engine.runner in shown]
 
 
 def mixed(shares: dict[str, float]) -> str:
@@ -85,7 +89,7 @@ def _others(choice: Choice) -> Iterator[str]:
 def _out(choice: Choice) -> Iterator[str]:
     yield from map(left_out, choice.beyond)
     for runner, groups in choice.absent.items():
-        yield f"{runner} is left out: it did not complete the cases of {listed(groups)}."
+        yield f"{runner} is left out: it has no time to compare in cases of {listed(groups)}."
 
 
 def would(change: Change, front: list[str]) -> str:
@@ -98,6 +102,15 @@ def would(change: Change, front: list[str]) -> str:
         f"If {group} had more than about {_whole(change.share)} of the weight, {runner} would take "
         f"less time than {front[0]}: by {group} alone, it takes {ratio(change.ratio)} as long."
     )
+
+
+def catches_up(of: CatchUp) -> str:
+    """In which variant of a case a runner is not slower."""
+    if of.verdict is Verdict.EQUIVALENT:
+        then = f"is equivalent to {of.reference}"
+    else:
+        then = f"takes {ratio(of.ratio)} as long as {of.reference}"
+    return f"In {of.variant}, {of.runner} {then}; in {of.case} it takes {ratio(of.before)}."
 
 
 def aged(engine: OldEngine) -> str:

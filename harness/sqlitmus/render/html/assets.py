@@ -33,6 +33,7 @@ STYLES = (
 # In order of dependence: each may import from those before it.
 SCRIPTS = (
     "address",
+    "clipboard",
     "bar",
     "format",
     "data",

@@ -229,6 +229,11 @@ def log_scale(low: float, high: float, start: float, end: float) -> Callable[[fl
     return lambda value: round(start + log(value / low) / span * (end - start), 1)
 
 
+def linear(top: float, start: float, end: float) -> Callable[[float], float]:
+    """Values from 0 to `top` to px from `start` to `end`, to a tenth."""
+    return lambda value: round(start + value / top * (end - start), 1)
+
+
 def joined(points: Sequence[tuple[float, float]]) -> str:
     """Points in the notation of SVG's `points` attribute."""
     return " ".join(f"{x:g},{y:g}" for x, y in points)

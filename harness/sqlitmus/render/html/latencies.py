@@ -28,11 +28,6 @@ class Panel:
     said: str
 
 
-def linear(top: float, start: float, end: float) -> Callable[[float], float]:
-    """Values from 0 to `top` to px from `start` to `end`, to a tenth."""
-    return lambda value: round(start + value / top * (end - start), 1)
-
-
 def panels(histograms: Histograms) -> list[Panel]:
     """A panel for each cell; heights are logarithmic, so that a single operation can be seen."""
     if not histograms.cells:
@@ -45,7 +40,7 @@ def panels(histograms: Histograms) -> list[Panel]:
         values = charts.rate_ticks(low, high)
     else:
         end = ceil(high / histograms.step) * histograms.step
-        across = linear(end, left, right)
+        across = charts.linear(end, left, right)
         stride = ceil(end / histograms.step / TICKS)
         values = [histograms.step * n for n in range(0, round(end / histograms.step) + 1, stride)]
     ticks = [(across(value), fmt.duration(value) if value else "0") for value in values]

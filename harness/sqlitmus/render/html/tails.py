@@ -97,7 +97,7 @@ def sizes(case: Tails) -> Panel | None:
     left, top, right, bottom = BOX
     last = max(ms for _, cell in logs for ms, _ in cell.wal)
     most = max(1, *(size for _, cell in logs for _, size in cell.wal))
-    across, down = _linear(last, left, right), _linear(most, bottom, top)
+    across, down = charts.linear(last, left, right), charts.linear(most, bottom, top)
     lines: list[Drawn] = []
     for place, cell in logs:
         points = [(across(ms), down(size)) for ms, size in cell.wal]
@@ -109,7 +109,3 @@ def sizes(case: Tails) -> Panel | None:
         [(down(size), fmt.size(size)) for size in charts.linear_ticks(0, most)],
         "time since the process started",
     )
-
-
-def _linear(most: float, start: float, end: float) -> Callable[[float], float]:
-    return lambda value: round(start + value / most * (end - start), 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlitmus.render.document import weighed as words
+from sqlitmus.render.document.recommendation import again_command
 from sqlitmus.results.report import Report
 from sqlitmus.results.weighed import Choice, Weighed, Weighing
 
@@ -26,7 +27,7 @@ def deciding(report: Report) -> Deciding | None:
     if weighed is None or weighing is None:
         return None
     first = weighed.choices[0]
-    answer, *rest = words.sentences(first, weighed.old)
+    answer, *rest = words.sentences(first, weighed)
     return Deciding(
         answer,
         rest,
@@ -52,6 +53,7 @@ def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | 
 def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> dict[str, Any]:
     """The same of its two parts."""
     places = {name: place for place, name in enumerate(weighing.runners)}
+    groups = {group.name: place for place, group in enumerate(weighing.groups)}
     return {
         "level": weighing.level,
         "z": weighing.z,
@@ -71,6 +73,12 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
         ],
         "start": weighing.start,
         "presets": [_preset(choice, weighed, weighing) for choice in weighed.choices],
+        "catching": [
+            [places[c.runner], places[c.reference], groups[c.group], words.catches_up(c)]
+            for c in weighing.catching
+            if c.group in groups
+        ],
+        "again": [again_command(weighed.again), weighed.again.block_s],
         "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
     }  # fmt: skip
 
@@ -82,7 +90,7 @@ def _preset(choice: Choice, weighed: Weighed, weighing: Weighing) -> dict[str, A
         "summary": choice.summary,
         "weights": choice.shares,
         "ranked": set(choice.shares) <= measured,
-        "text": words.sentences(choice, weighed.old),
+        "text": words.sentences(choice, weighed),
         "out": [over.runner for over in choice.beyond],
     }
 

@@ -20,12 +20,14 @@ class Settling(Model):
     half; `since_ms` is its middle, in ms since the turn began.
 
     `spread` is the deviation of ln time of a lap from round to round, without what a round has in
-    common; None for a process alone.
+    common; None for a process alone. The mean iteration takes `stalled` times as long as the median
+    one.
     """
 
     since_ms: list[float]
     excess: list[float]
     spread: float | None = None
+    stalled: float = 1.0
 
 
 def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
@@ -35,7 +37,9 @@ def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
     late = np.median(rows[:, turns.per_turn // 2 :], axis=1, keepdims=True)
     excess = np.log(rows / late)
     return Settling(
-        since_ms=since.ravel().round(3).tolist(), excess=excess.ravel().round(4).tolist()
+        since_ms=since.ravel().round(3).tolist(),
+        excess=excess.ravel().round(4).tolist(),
+        stalled=float(rows.mean() / np.median(rows)),
     )
 
 

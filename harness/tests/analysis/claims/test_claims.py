@@ -413,6 +413,19 @@ def test_processes_that_did_different_work_are_not_compared(of_one: Json, told: 
     assert told in found.reason
 
 
+def test_a_side_that_stalls_is_not_compared_by_its_median() -> None:
+    planned = claim_runs.planned(claim(group(row("same")), group(row("same"), metric="cpu time")))
+    lines = runs.samples(planned, claim_runs.times(planned))
+    for line in lines:
+        stalls = (line.get("case"), line.get("label")) == ("read@mode=same", "fast")
+        line["mean_over_median"] = 30.0 if stalls else 1.1
+    run = from_records(planned, claim_runs.checked(planned), runs.written(lines), {})
+    timed, cpu = (group.rows[0] for group in analyse(run).claims[0].groups)
+    assert timed.verdict == "not testable here"
+    assert "fast in read@mode=same stalls: its mean iteration takes 30 times" in timed.reason
+    assert cpu.verdict != "not testable here"
+
+
 def iterating(base: int, new: int, case: str = "read@mode=same", **changes: Any) -> Row:
     """A row of two cells with those operations in an iteration."""
     asked = group({"name": "a row", "published": 2.0}, new={"case": case}, **changes)

@@ -83,3 +83,10 @@ def test_of_two_processes_each_has_half_of_the_difference() -> None:
 def test_a_process_alone_has_no_spread_to_others() -> None:
     assert spreads(np.array([[1.0, 2.0]])) == [None]
     assert spreads(np.array([])) == []
+
+
+def test_a_stall_shows_in_the_mean_and_not_in_the_median() -> None:
+    turns = Turns(warmup=1, rounds=4, lead_in=3, lap=2)
+    calm = [1_000_000] * 20
+    assert settling(calm, turns).stalled == 1
+    assert settling([*calm[:-1], 981_000_000], turns).stalled == pytest.approx(50)

@@ -1,0 +1,32 @@
+"""Cells that were measured, and whose time is compared with nothing."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.stalls import stalls
+from sqlitmus.analysis.tails import late
+from sqlitmus.stats.estimate import Array
+
+
+def untold(run: RunData) -> dict[tuple[int, int], str]:
+    """Why, by case and series: the machine started its operations late, or most of the time passes
+    in a few iterations, which the median leaves out."""
+    places = zip(*np.nonzero(late(run)), strict=True)
+    reasons: dict[tuple[int, int], str] = dict.fromkeys(
+        places, "the machine started its planned operations too late"
+    )
+    for place, factor in stalls(run).items():
+        reasons[place] = (
+            f"stalls: its mean iteration takes {factor:.3g} times as long as its median one"
+        )
+    return reasons
+
+
+def masked(values: Array, places: Collection[tuple[int, int]]) -> Array:
+    """`values` (cases x series x blocks), NaN at these places."""
+    hidden = values.copy()
+    for place in places:
+        hidden[place] = np.nan
+    return hidden
