@@ -93,6 +93,8 @@ def _impossible(samples: Samples) -> NDArray[np.bool_]:
     wrong = np.isnan(samples.time) | bad(samples.time, above_zero)
     for figure in figures.FIGURES:
         least = above_zero if figure.zero == "impossible" else 0.0
+        if figure.signed:
+            least = float(np.finfo(np.float64).min)
         wrong |= bad(samples.figures[figure.name], least)
     return (samples.code == OK) & wrong
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals
+from sqlitmus.analysis.claims.details import Sizes
 from sqlitmus.analysis.data import PlannedCase, RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, usable
@@ -14,7 +15,6 @@ from sqlitmus.results.tails import Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.histogram import bounds
 
-Sizes = list[tuple[float, int]]
 LATE_NS = 500_000
 """A pacing error beyond it is no longer small beside the latencies that users see."""
 
@@ -71,12 +71,14 @@ def _cells(
     """`figures` by name are series x blocks."""
     of = {name: intervals(medians(values)) for name, values in figures.items()}
     histograms = run.details.histograms if run.details else dict[tuple[int, int], Counter[int]]()
-    logs = run.details.wal if run.details else dict[tuple[int, int], list[Sizes]]()
+    logs = run.details.wal if run.details else {}
+    memories = run.details.resident if run.details else {}
     cells: list[Tail] = []
     for series, runner in enumerate(run.plan.runners):
         if of["p50"][series] is None:
             continue
         wal = sorted(logs.get((place, series), []), key=_largest)
+        resident = sorted(memories.get((place, series), []), key=_largest)
         pacing, time = of["pacing"][series], of["time"][series]
         cells.append(
             Tail(
@@ -100,6 +102,8 @@ def _cells(
                 wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
                 if wal
                 else None,
+                growth=of["growth"][series],
+                resident=resident[len(resident) // 2] if resident else [],
             )
         )
     return cells

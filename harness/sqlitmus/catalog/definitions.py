@@ -166,7 +166,8 @@ class Scenario(Model):
     units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
     what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
     the counts whatever a pilot measures; `rate` is in operations a second; with
-    `watch_wal` the harness looks at the size of the write-ahead log meanwhile.
+    `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
+    `memory_limit_mib` at the memory of the process, which is ended if it takes more.
     """
 
     title: str
@@ -193,6 +194,7 @@ class Scenario(Model):
     rate: float | None = None
     writer: Writing | None = None
     watch_wal: bool = False
+    memory_limit_mib: float | None = Field(default=None, gt=0)
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[AxisValue], Field(min_length=1)]] = {}
     steps: list[ScenarioStep] = []

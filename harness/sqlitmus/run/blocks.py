@@ -262,7 +262,11 @@ class Measuring:
             return
         if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
             self._directory.add_detail(
-                detail(slot.position, take, result, attempt.launch, attempt.wal)
+                detail(
+                    *(slot.position, take, result, attempt.launch),
+                    wal=attempt.wal,
+                    resident=attempt.invocation.resident,
+                )
             )
 
 

@@ -3,14 +3,18 @@
 import json
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
 
+import psutil
+
 from sqlitmus.machine import process_tree
 from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.growth import growth
 from sqlitmus.vocabulary.tails import Tails, tails
 
 
@@ -31,11 +35,13 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """The timing and the result of one invocation, or the problem that prevented them."""
+    """The timing and the result of one invocation, or the problem that prevented them; `resident`
+    is its memory meanwhile where that was looked at, (ms, bytes)."""
 
     timing: Timing | None
     result: Result | None
     problem: str | None
+    resident: Sequence[tuple[float, int]] = ()
 
     @property
     def mean_over_median(self) -> float | None:
@@ -47,6 +53,11 @@ class Invocation:
     def tails(self) -> Tails | None:
         """What the operations of the result took at most."""
         return self.result and tails(self.result)
+
+    @property
+    def growth(self) -> float | None:
+        """Bytes by which its memory grew per million operations."""
+        return self.result and growth(self.resident, self.result)
 
 
 _NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end
@@ -65,6 +76,10 @@ class Executor(Protocol):
         """End the command under way, if any, with all its children."""
         ...
 
+    def resident(self) -> int:
+        """Bytes of memory that the command under way has in use; 0 without one."""
+        ...
+
 
 class Hyperfine:
     """`hyperfine -N --runs 1` around the command, in a process group of its own."""
@@ -73,6 +88,7 @@ class Hyperfine:
         self._path = path
         self._export = scratch / "hyperfine.json"
         self._process: subprocess.Popen[bytes] | None = None
+        self._runner: list[psutil.Process] = []
 
     def execute(
         self, command: list[str], environment: dict[str, str], log: Path, timeout_s: float
@@ -80,6 +96,7 @@ class Hyperfine:
         """See Executor."""
         self._export.unlink(missing_ok=True)
         with log.open("wb") as output:
+            self._runner = []
             process = self._process = subprocess.Popen(
                 self.command_line(command),
                 env=environment,
@@ -123,6 +140,17 @@ class Hyperfine:
         """See Executor."""
         if process := self._process:
             process_tree.kill(process)
+
+    def resident(self) -> int:
+        """See Executor."""
+        hyperfine = self._process
+        try:
+            # a walk over all processes, so only until there is one
+            if hyperfine and not self._runner:
+                self._runner = psutil.Process(hyperfine.pid).children(recursive=True)
+            return sum(process.memory_info().rss for process in self._runner)
+        except psutil.Error:
+            return 0
 
 
 def timing_in(export: Path) -> Timing | None:

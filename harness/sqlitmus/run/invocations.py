@@ -13,7 +13,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Case
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
-from sqlitmus.run import difference, hyperfine, judge, resultfile
+from sqlitmus.run import difference, hyperfine, judge, resultfile, watch
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
@@ -22,7 +22,6 @@ from sqlitmus.run.preparation import Preparation, PreparedJob, Unanswered
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
 from sqlitmus.run.syncs import Counter
-from sqlitmus.run.walwatch import WalWatch
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Result
 from sqlitmus.vocabulary.detail import Launch
@@ -222,8 +221,11 @@ class Invocations:
         digest: bool = False,
     ) -> Attempt:
         begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
-        if mode == "measure" and begun.ready.target and self._scenarios[case.scenario].watch_wal:
-            return self._watched(begun, begun.ready.target, answer)
+        scenario = self._scenarios[case.scenario]
+        if mode == "measure" and begun.ready.target and scenario.watch_wal:
+            return self._log_watched(begun, begun.ready.target, answer)
+        if mode == "measure" and scenario.memory_limit_mib:
+            return self._memory_watched(begun, answer, scenario.memory_limit_mib * watch.MIB)
         launch = None
         if case.processes and mode == "measure":
             invocation, launch = self._launcher.launch(
@@ -245,14 +247,23 @@ class Invocations:
             self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
         )
 
-    def _watched(self, begun: Begun, database: Path, answer: OracleAnswer | None) -> Attempt:
+    def _log_watched(self, begun: Begun, database: Path, answer: OracleAnswer | None) -> Attempt:
         """A run whose write-ahead log is looked at meanwhile, and bounded."""
-        with WalWatch(database, self.executor.kill) as watch:
+        looks = watch.of_log(database, self.executor.kill)
+        return replace(self._watched(begun, answer, looks), wal=looks.sizes)
+
+    def _memory_watched(self, begun: Begun, answer: OracleAnswer | None, most: float) -> Attempt:
+        """A run whose memory is looked at meanwhile, and bounded."""
+        looks = watch.of_memory(self.executor.resident, self.executor.kill, most=most)
+        attempt = self._watched(begun, answer, looks)
+        return replace(attempt, invocation=replace(attempt.invocation, resident=looks.sizes))
+
+    def _watched(self, begun: Begun, answer: OracleAnswer | None, looks: watch.Watch) -> Attempt:
+        with looks:
             invocation = self._invoke(begun)
-        if watch.exceeded:
-            invocation = hyperfine.Invocation(None, None, watch.problem)
-        attempt = self.judged(begun, invocation, answer, self.end_leftovers().values())
-        return replace(attempt, wal=watch.sizes)
+        if looks.exceeded:
+            invocation = hyperfine.Invocation(None, None, looks.problem)
+        return self.judged(begun, invocation, answer, self.end_leftovers().values())
 
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""

@@ -40,7 +40,8 @@ class Detail(Model):
     `loop_ns` is the median iteration from the earliest start to the latest end of a worker;
     `spread` the slowest worker's time over the fastest's; `busy` operations that ended with
     SQLITE_BUSY; `pacing_p99_ns` how late planned operations started; `wal` sizes
-    of the write-ahead log as the harness saw them, (ms since the start of the process, bytes).
+    of the write-ahead log as the harness saw them, (ms since the start of the process, bytes), and
+    `resident` those of the process's memory.
     """
 
     position: int
@@ -55,6 +56,7 @@ class Detail(Model):
     spread: float | None = None
     launch: Launch | None = None
     wal: list[tuple[float, int]] = []
+    resident: list[tuple[float, int]] = []
 
 
 def detail(
@@ -62,9 +64,11 @@ def detail(
     take: int,
     result: Result,
     launch: Launch | None,
+    *,
     wal: Sequence[tuple[float, int]] = (),
+    resident: Sequence[tuple[float, int]] = (),
 ) -> Detail:
-    """The details in `result`, `launch` and `wal`."""
+    """The details in `result`, `launch`, `wal` and `resident`."""
     workers = [w for w in result.workers if w.role == "worker"]
     writers = [w for w in result.workers if w.role == "writer"]
     medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
@@ -82,6 +86,7 @@ def detail(
         spread=max(medians) / min(medians) if len(medians) > 1 and min(medians) else None,
         launch=launch,
         wal=list(wal),
+        resident=list(resident),
     )
 
 

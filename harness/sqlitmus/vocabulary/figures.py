@@ -33,7 +33,8 @@ class Figure:
     blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
     is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
     there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
-    it is `of_equal_work` only. `zero` says what a 0 in the source is.
+    it is `of_equal_work` only. `zero` says what a 0 in the source is; only what is `signed` may be
+    below it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Figure:
     of_equal_work: bool = False
     smaller: Literal["faster", "less"] = "less"
     zero: Literal["value", "unknown", "impossible"] = "value"
+    signed: bool = False
 
     @property
     def sampled(self) -> str:
@@ -257,6 +259,18 @@ FIGURES: tuple[Figure, ...] = (
         per="iterations",
         source=("tails.unfair",),
         judged=False,
+    ),
+    Figure(
+        name="growth",
+        heading="Memory growth",
+        title="Memory growth per million operations",
+        meaning="by how much the resident memory grows while a million operations are timed, where "
+        "the harness looks at it",
+        unit="bytes",
+        per="process",
+        source=("growth",),
+        judged=False,
+        signed=True,
     ),
     Figure(
         name="pacing",

@@ -167,12 +167,19 @@ def test_an_impossible_time_fails_the_cell(key: str, value: object) -> None:
         {"cpu_ns": -9e9},
         {"cpu_ns": "x"},
         {"cpu_ns": float("nan")},
+        {"growth_bytes": -float("inf")},
+        {"growth_bytes": "x"},
     ],
     ids=repr,
 )
 def test_an_impossible_secondary_figure_fails_the_cell(new: dict[str, Any]) -> None:
     lines = change(samples(plan(), noisy()), new, label="bun", case="get-pk", block=3)
     assert cell(make(lines=lines)).outcome == "failed"
+
+
+def test_memory_may_shrink() -> None:
+    lines = change(samples(plan(), noisy()), {"growth_bytes": -1e6}, label="bun", case="get-pk")
+    assert cell(make(lines=lines)).outcome == "ok"
 
 
 @pytest.mark.parametrize(

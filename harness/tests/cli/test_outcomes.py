@@ -5,7 +5,14 @@ import re
 import shutil
 from textwrap import dedent
 
-from tests.fakes.clone import Clone, Done, long_enough, measured_order, planned_order
+from tests.fakes.clone import (
+    SCENARIOS,
+    Clone,
+    Done,
+    long_enough,
+    measured_order,
+    planned_order,
+)
 
 BROKEN = {
     "bad-json": "its result does not fit the contract: whole file: Invalid JSON: EOF while parsing "
@@ -204,3 +211,16 @@ def test_a_runner_that_hangs_is_killed_with_its_children(clone: Clone) -> None:
     )
     assert len(clone.pids()) == 4  # a child of the one that hangs, and two of the honest one
     assert clone.alive() == []
+
+
+def test_a_runner_that_leaks_is_ended_at_its_limit_and_the_others_go_on(clone: Clone) -> None:
+    watched = SCENARIOS.replace("operations = 4\n", "operations = 4\nmemory_limit_mib = 200\n", 1)
+    clone.write("scenarios/tiny.toml", watched)
+    clone.runner("honest")
+    clone.runner("leaks", "leaks")
+    done = clone.sqlitmus("run", "--size", "s", "--blocks", "2", "--seed", "4")
+    assert done.code == 4
+    cells = [(s.runner, s.outcome, s.reason) for s in clone.samples() if s.runner != "canary"]
+    reason = "its memory grew beyond 200 MiB, so it was ended before the machine had none left"
+    assert ("leaks", "failed", reason) in cells
+    assert [outcome for name, outcome, _ in cells if name == "honest"] == ["ok"] * 4

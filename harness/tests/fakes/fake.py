@@ -312,6 +312,16 @@ def unsupported_when_measured(job: Any) -> int:
     return code
 
 
+def leaks(job: Any) -> int:
+    """Keep more and more when measured, without an end."""
+    if job.mode != "measure":
+        return unsupported_when_measured(job)
+    kept: list[bytearray] = []
+    while True:
+        kept.append(bytearray(os.urandom(1)) * 2**20)
+        time.sleep(0.001)
+
+
 def traps(_job: object) -> int:
     """Die as V8 does without memory."""
     os.kill(os.getpid(), signal.SIGTRAP)
@@ -373,6 +383,7 @@ AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier":
 
 REFUSALS = {
     "crash": crash,
+    "leaks": leaks,
     "killed": killed,
     "hang": hang,
     "bad-json": bad_json,

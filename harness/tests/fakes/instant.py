@@ -144,6 +144,10 @@ class Instant:
     def kill(self) -> None:
         """Nothing runs."""
 
+    def resident(self) -> int:
+        """Nothing runs."""
+        return 0
+
     def count(self, name: str) -> int:
         """Measured invocations of `name` so far."""
         return sum(found.runner == name for found in self.measured)

@@ -322,6 +322,7 @@ def build_case(
                     figure.name: measure(figure, factor, spread, first=place == 0)
                     for figure in figures.FIGURES
                     if not (cold and figure.primary) and figure.per != "iterations"
+                    if not figure.signed  # of cases under load only
                 },
                 steadiness=STEADY[(number + place) % len(STEADY)] if number % 4 else None,
                 operations=4096,

@@ -114,10 +114,11 @@ def test_a_case_without_histograms_has_no_curve() -> None:
 
 
 def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report) -> None:
-    assert tails.sizes(CASE) is None
+    assert tails.sizes(CASE, "wal") is None
     grown = replace(FAST, wal=[(0.0, 0), (20.0, 4096), (40.0, 8192)])
     case = replace(CASE, cells=[SLOW, grown])
-    drawn = tails.sizes(case)
+    assert tails.sizes(case, "resident") is None
+    drawn = tails.sizes(case, "wal")
     assert drawn is not None
     left, top, right, bottom = tails.BOX
     assert [line.runner for line in drawn.lines] == ["rust"]
@@ -130,3 +131,19 @@ def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report)
     assert kinds == ["tails", "wal"]
     html = page.render(replace(report, tails=[case]))
     assert len(re.findall(r'aria-label="Size of the write-ahead log by time', html)) == 1
+
+
+def test_growth_of_memory_is_told_and_drawn_only_where_it_is_beyond_doubt(report: Report) -> None:
+    mib = 2.0**20
+    leaks = tail("node", MS, growth=Interval(3 * mib, mib, 5 * mib), resident=[(0.0, 1), (20.0, 9)])
+    steady = tail("rust", MS, growth=Interval(mib, -mib, 3 * mib), resident=[(0.0, 1), (20.0, 1)])
+    case = replace(CASE, cells=[leaks, steady])
+    drawn = table(case)
+    cells = {row.head.name: drawn.cell(row, "growth") for row in drawn.rows}
+    assert cells["node"].text == f"+3.0{fmt.THIN}MiB"
+    assert cells["rust"].bounds == f"[{fmt.MINUS}1.0, 3.0]"
+    said = " ".join(document.said(case))
+    assert f"Memory grows while the operations are timed in node (+3.0{fmt.THIN}MiB" in said
+    assert "rust" not in said
+    html = page.render(replace(report, tails=[case]))
+    assert len(re.findall(r'aria-label="Memory of the process by time', html)) == 1

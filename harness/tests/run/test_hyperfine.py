@@ -48,6 +48,9 @@ class Fake:
 
     def kill(self) -> None: ...
 
+    def resident(self) -> int:
+        return 0
+
 
 def go(tmp_path: Path, text: str | None, code: int | None = 0, problem: Any = None) -> Any:
     fake = Fake(tmp_path / "result.json", text, code)

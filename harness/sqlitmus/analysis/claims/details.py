@@ -41,21 +41,27 @@ FIGURES: dict[str, Read] = {
 }
 
 
+Sizes = list[tuple[float, int]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Details:
     """What invocations told beyond their times.
 
     `figures` holds an array (cases × series × blocks) for each name of `FIGURES`, NaN = not
     recorded. By (case, series): `histograms` of all blocks' operations together, and `cpus`, the
-    median share of each processor in use, and `wal`, the sizes of the write-ahead log in each block
-    that has them, (ms, bytes).
+    median share of each processor in use, and of each block that has them the sizes of the
+    write-ahead log, `wal`, and of the process's memory, `resident`, (ms, bytes).
     """
 
     figures: dict[str, Array]
     histograms: dict[tuple[int, int], Counter[int]]
     cpus: dict[tuple[int, int], dict[str, float]]
-    wal: dict[tuple[int, int], list[list[tuple[float, int]]]] = field(
-        default_factory=dict[tuple[int, int], list[list[tuple[float, int]]]]
+    wal: dict[tuple[int, int], list[Sizes]] = field(
+        default_factory=dict[tuple[int, int], list[Sizes]]
+    )
+    resident: dict[tuple[int, int], list[Sizes]] = field(
+        default_factory=dict[tuple[int, int], list[Sizes]]
     )
 
 
@@ -63,7 +69,8 @@ class Details:
 class _Cell:
     buckets: Counter[int] = field(default_factory=Counter[int])
     cpus: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    wal: list[list[tuple[float, int]]] = field(default_factory=list[list[tuple[float, int]]])
+    wal: list[Sizes] = field(default_factory=list[Sizes])
+    resident: list[Sizes] = field(default_factory=list[Sizes])
 
 
 def read_details(
@@ -96,6 +103,8 @@ def read_details(
             cell.cpus.setdefault(name, []).append(share)
         if detail.wal:
             cell.wal.append(detail.wal)
+        if detail.resident:
+            cell.resident.append(detail.resident)
     return Details(
         figures,
         {at: cell.buckets for at, cell in cells.items() if cell.buckets},
@@ -105,6 +114,7 @@ def read_details(
             if cell.cpus
         },
         {at: cell.wal for at, cell in cells.items() if cell.wal},
+        {at: cell.resident for at, cell in cells.items() if cell.resident},
     )
 
 

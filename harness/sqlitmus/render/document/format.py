@@ -15,6 +15,12 @@ MINUS = "\u2212"
 # Largest first.
 UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 RATES: tuple[tuple[str, float], ...] = (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("/s", 1.0))
+SIZES: tuple[tuple[str, float], ...] = (
+    ("GiB", 2.0**30),
+    ("MiB", 2.0**20),
+    ("KiB", 2.0**10),
+    ("B", 1.0),
+)
 # 0.9995 of a unit would print as 1000 of the smaller one.
 NEARLY = 0.9995
 MAX_DIGITS = 4
@@ -145,10 +151,16 @@ def size(count: float | None) -> str:
         return "unknown"
     value = count
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < KIBI or unit == "GiB":
+        if abs(value) < KIBI or unit == "GiB":
             return f"{fixed(value, decimals(value, None, None))}{THIN}{unit}"
         value /= KIBI
     raise AssertionError
+
+
+def growth(interval: Interval) -> tuple[str, str]:
+    """More bytes, with their sign."""
+    number, bounds, unit = scaled(interval, SIZES)
+    return f"{'' if interval.value < 0 else '+'}{number}{THIN}{unit}", bounds
 
 
 def rate_label(value: float) -> str:

@@ -19,7 +19,16 @@ ColumnKind = Literal["id", "text", "number"]
 # `strong` is a decided value, `aside` stands where there is no value and says why.
 Emphasis = Literal["", "strong", "aside"]
 ChartKind = Literal[
-    "forest", "matrix", "summary", "threads", "histogram", "ranking", "machines", "tails", "wal"
+    "forest",
+    "matrix",
+    "summary",
+    "threads",
+    "histogram",
+    "ranking",
+    "machines",
+    "tails",
+    "wal",
+    "resident",
 ]
 ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms | Tails
 

@@ -7,6 +7,7 @@ from sqlitmus.render.document.model import (
     Block,
     Cell,
     Chart,
+    ChartKind,
     Column,
     Head,
     Paragraph,
@@ -35,8 +36,13 @@ _COLUMNS = [
     Column("busy", "busy"),
     Column("unfair", "slowest over fastest connection"),
     Column("wal", "largest WAL"),
+    Column("growth", "memory per million operations"),
     Column("remark", "", "text"),
 ]
+OVER_TIME: dict[ChartKind, str] = {
+    "wal": "The write-ahead log's size",
+    "resident": "The process's memory",
+}
 EMPTY = {"", fmt.percent(0)}
 LATE = "the machine was late; not ranked"
 
@@ -53,11 +59,12 @@ def section(report: Report) -> list[Section]:
 
 
 def _blocks(case: Tails) -> list[Block]:
-    drawn: list[Block] = [Chart("tails", case), _table(case)]
-    if not any(cell.wal for cell in case.cells):
-        return drawn
-    text = "The write-ahead log's size over time, in the block whose largest is the median one."
-    return [*drawn, Paragraph(text, "dim"), Chart("wal", case)]
+    blocks: list[Block] = [Chart("tails", case), _table(case)]
+    for kind, what in OVER_TIME.items():
+        if any(getattr(cell, kind) for cell in case.cells):
+            text = f"{what} over time, in the block whose largest is the median one."
+            blocks += [Paragraph(text, "dim"), Chart(kind, case)]
+    return blocks
 
 
 def name(case: Tails) -> str:
@@ -72,6 +79,14 @@ def said(case: Tails) -> Iterator[str]:
         yield (
             f"{counted(case.threads, 'thread')} on {counted(case.cores, 'core')}: latencies "
             "include waiting for a processor."
+        )
+    growing = [cell for cell in case.cells if _grows(cell)]
+    if growing:
+        names = listed([f"{c.runner} ({_more(c)})" for c in growing])
+        yield (
+            f"Memory grows while the operations are timed in {names} per million operations. "
+            "A runtime that has not yet found the size of its heap looks the same: only a longer "
+            "load tells it from a leak."
         )
     behind = [cell for cell in case.cells if cell.late]
     if behind:
@@ -110,7 +125,17 @@ def _row(cell: Tail) -> Iterator[Cell]:
     yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
     wal = cell.wal_most
     yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
+    yield Cell(*(fmt.growth(cell.growth) if cell.growth else ("", "")), value=cell.growth)
     yield Cell(LATE if cell.late else "")
+
+
+def _grows(cell: Tail) -> bool:
+    """Whether its memory grows beyond doubt."""
+    return bool(cell.growth and cell.growth.low is not None and cell.growth.low > 0)
+
+
+def _more(cell: Tail) -> str:
+    return " ".join(fmt.growth(cell.growth)) if cell.growth else ""
 
 
 def _time(latency: Interval | None) -> Cell:

@@ -31,7 +31,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 # Charts that the reader works with: they stand in for all of their section.
 WORKED = ("summary", "matrix")
 # Charts that stand before the table with the same figures.
-DRAWN = ("threads", "histogram", "tails", "wal")
+DRAWN = ("threads", "histogram", "tails", "wal", "resident")
 # With more cells the body of a case becomes elements when it is opened: a browser takes seconds for
 # all of them.
 RESERVED = 1_000

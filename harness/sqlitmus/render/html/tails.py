@@ -3,11 +3,13 @@ markup."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.html import charts
 from sqlitmus.results.tails import Tail, Tails
 
+Sizes = list[tuple[float, int]]
 SIZE = (420, 240)
 BOX = (60, 12, 408, 200)
 LOOKS = 6
@@ -88,19 +90,22 @@ def line(
     return Drawn(cell.runner, place % LOOKS, place // LOOKS, joined, last)
 
 
-def sizes(case: Tails) -> Panel | None:
-    """The size of the write-ahead log over the time since the process started, both linear; None
-    where nobody looked at it."""
-    logs = [(place, cell) for place, cell in enumerate(case.cells) if cell.wal]
+def sizes(case: Tails, kind: Literal["wal", "resident"]) -> Panel | None:
+    """The size of the write-ahead log, or of the process's memory, over the time since the process
+    started, both linear; None where nobody looked at it."""
+    looks: list[tuple[int, Tail, Sizes]] = [
+        (place, cell, getattr(cell, kind)) for place, cell in enumerate(case.cells)
+    ]
+    logs = [(place, cell, seen) for place, cell, seen in looks if seen]
     if not logs:
         return None
     left, top, right, bottom = BOX
-    last = max(ms for _, cell in logs for ms, _ in cell.wal)
-    most = max(1, *(size for _, cell in logs for _, size in cell.wal))
+    last = max(ms for *_, seen in logs for ms, _ in seen)
+    most = max(1, *(size for *_, seen in logs for _, size in seen))
     across, down = charts.linear(last, left, right), charts.linear(most, bottom, top)
     lines: list[Drawn] = []
-    for place, cell in logs:
-        points = [(across(ms), down(size)) for ms, size in cell.wal]
+    for place, cell, seen in logs:
+        points = [(across(ms), down(size)) for ms, size in seen]
         look, shape = place % LOOKS, place // LOOKS
         lines.append(Drawn(cell.runner, look, shape, charts.joined(points), points[-1]))
     return Panel(

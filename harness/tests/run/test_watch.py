@@ -1,17 +1,18 @@
-"""Looks at a write-ahead log from outside."""
+"""Looks from outside at a write-ahead log and at memory."""
 
 from pathlib import Path
 
-from sqlitmus.run.walwatch import WalWatch
+from sqlitmus.run import watch
 
 
-def watch(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[WalWatch, Path]:
-    return WalWatch(tmp_path / "x.db", lambda: ended.append("x"), most=most), tmp_path / "x.db-wal"
+def of_log(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[watch.Watch, Path]:
+    looks = watch.of_log(tmp_path / "x.db", lambda: ended.append("x"), most=most)
+    return looks, tmp_path / "x.db-wal"
 
 
 def test_each_look_notes_the_size_and_none_where_there_is_no_log(tmp_path: Path) -> None:
     ended: list[str] = []
-    looks, log = watch(tmp_path, ended)
+    looks, log = of_log(tmp_path, ended)
     looks.look()
     log.write_bytes(b"x" * 40)
     looks.look()
@@ -22,7 +23,7 @@ def test_each_look_notes_the_size_and_none_where_there_is_no_log(tmp_path: Path)
 
 def test_a_log_beyond_the_bound_ends_the_runner_once(tmp_path: Path) -> None:
     ended: list[str] = []
-    looks, log = watch(tmp_path, ended)
+    looks, log = of_log(tmp_path, ended)
     log.write_bytes(b"x" * 101)
     looks.look()
     looks.look()
@@ -32,10 +33,21 @@ def test_a_log_beyond_the_bound_ends_the_runner_once(tmp_path: Path) -> None:
 
 
 def test_the_thread_looks_until_the_end(tmp_path: Path) -> None:
-    looks = WalWatch(tmp_path / "x.db", lambda: None, every_s=0)
+    looks = watch.of_log(tmp_path / "x.db", lambda: None, every_s=0)
     with looks:
         while len(looks.sizes) < 2:
             pass
     before = len(looks.sizes)
     assert looks.sizes[0][0] <= looks.sizes[-1][0]
     assert len(looks.sizes) == before
+
+
+def test_a_process_that_leaks_is_ended_once_and_told() -> None:
+    ended: list[str] = []
+    sizes = iter([40, 101, 300])
+    looks = watch.of_memory(lambda: next(sizes), lambda: ended.append("x"), most=100)
+    for _ in range(3):
+        looks.look()
+    assert [size for _, size in looks.sizes] == [40, 101, 300]
+    assert ended == ["x"]
+    assert "its memory grew beyond" in looks.problem
