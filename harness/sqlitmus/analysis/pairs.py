@@ -37,7 +37,8 @@ class Question:
     """What verdicts are given by: the margin, the correction of all pairs together, how many
     sessions the blocks are divided into, and the level, lower where a gate has several looks.
 
-    `shares` are per case those of the error that its look may spend, None for all of it.
+    `shares` are per case those of the error that its look may spend, None for all of it. With
+    `small_is_nothing` what is shown to be within the margin is equivalent, even if it differs.
     """
 
     margin: float
@@ -45,6 +46,7 @@ class Question:
     sessions: int = 1
     alpha: float = ALPHA
     shares: Array | None = None
+    small_is_nothing: bool = False
 
     @classmethod
     def of(cls, plan: Plan) -> "Question":
@@ -175,6 +177,7 @@ def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each:
     return decide(
         *(means, question.margin, question.correction, guards, question.alpha),
         share=question.share(each),
+        small_is_nothing=question.small_is_nothing,
     )
 
 

@@ -1,7 +1,7 @@
 """Every new cell of a settings run against its base: all verdicts are corrected as one family."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def tried(run: RunData, outcomes: Outcomes, planned: PlannedAdvice) -> dict[Tria
             measured.append(_measured(series, trial, planned.runner))
         except NotHereError as error:
             results[trial] = _without(run, outcomes, trial, planned.runner, str(error))
-    judged = _judged(measured, Question.of(run.plan))
+    judged = _judged(measured, replace(Question.of(run.plan), small_is_nothing=True))
     results |= zip([each.trial for each in measured], judged, strict=True)
     for trial in planned.trials:
         if _alike(run, planned, trial):

@@ -60,6 +60,8 @@ def decide(
     guard: Array | None = None,
     alpha: float = ALPHA,
     share: Array | float = 1.0,
+    *,
+    small_is_nothing: bool = False,
 ) -> Verdicts:
     """Verdicts on trimmed means of log ratios; `margin` is a share of the time, 0.02 for 2 %.
 
@@ -69,8 +71,8 @@ def decide(
     90 % interval lies within. One of several planned looks asks at Pocock's level instead, or each
     row's p is divided by the `share` of its look, see `multiplicity.share`.
     `correction` adjusts each of the three over all testable rows, which are one family. Difference
-    is asked first: a small but resolved one is called faster or slower. The margin is ln(1 +
-    margin) to both sides, so exchanging the two runners mirrors the verdict.
+    is asked first: a small but resolved one is called faster or slower, unless `small_is_nothing`.
+    The margin is ln(1 + margin) to both sides, so exchanging the two runners mirrors the verdict.
 
     `guard`, a log ratio >= 0 per row, is the noise that the canary showed. Where it is above 0 the
     whole 95 % interval must lie beyond it for faster or slower, and nothing is equivalent. Fewer
@@ -91,6 +93,8 @@ def decide(
         low, high = logs.interval(LEVEL)
         differs &= (guard == 0) | (low > guard) | (high < -guard)
         within &= guard == 0
+    if small_is_nothing:
+        differs &= ~within
     return Verdicts.by(testable, logs.mean < 0, differs, beyond, within)
 
 

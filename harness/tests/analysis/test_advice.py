@@ -11,6 +11,7 @@ from sqlitmus.render.document.build import build
 from sqlitmus.render.document.upshots import sentences
 from sqlitmus.render.terminal import page as terminal
 from sqlitmus.results.advice import Advice, Effect, Promise, Setting
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis import runs
 from tests.analysis.runs import Json
 
@@ -94,9 +95,11 @@ def verified(of: Json) -> list[Json]:
     return runs.change(lines, refusal, case=case_of(REFUSED))
 
 
-def advised(of: Json | None = None, verify: list[Json] | None = None) -> Advice:
+def advised(
+    of: Json | None = None, verify: list[Json] | None = None, truth: dict[str, float] | None = None
+) -> Advice:
     of = of or plan()
-    ratios = [1.0, *(RATIOS.get(name, 1.0) for name in NAMES)]
+    ratios = [1.0, *((truth or RATIOS).get(name, 1.0) for name in NAMES)]
     noise = runs.noisy(spread=0.004)
 
     def time(case: int, label: str, block: int) -> float:
@@ -131,6 +134,20 @@ def test_a_planted_effect_gets_its_word_and_its_size(
     assert tried.ratio.high is not None
     assert tried.ratio.low < RATIOS[name] < tried.ratio.high
     assert tried.blocks == 12
+
+
+def test_a_difference_that_is_resolved_and_smaller_than_the_margin_does_nothing() -> None:
+    """A page said that a setting hurts, which made reads 2 % slower; 5 % count as nothing."""
+    small = of(advised(truth={**RATIOS, SLOWER: 1.02}), SLOWER)
+    effect = small.tried[0]
+    assert effect.ratio is not None
+    assert effect.ratio.low is not None
+    assert effect.ratio.low > 1
+    assert (effect.effect, effect.verdict, small.counsel) == (
+        Effect.NOTHING,
+        Verdict.EQUIVALENT,
+        "does nothing",
+    )
 
 
 def test_what_is_not_shown_to_be_nothing_is_not_called_nothing() -> None:
