@@ -27,17 +27,21 @@ export async function invoke(job, name, host, load) {
 
 async function figures(job, name, driver, { system }) {
   const measured = job.mode === "measure";
-  if (measured && (job.measure.workers > 1 || job.writer !== null)) {
+  const { event_loop } = job.measure;
+  const apart = job.measure.workers > 1 || job.writer !== null || event_loop?.thread === "worker";
+  if (measured && apart) {
     const { performTogether } = await import("./workers.js");
     return performTogether(job, name);
   }
-  const { perform } = await import("./session.js");
+  const { perform, performTasks } = await import("./session.js");
   const { alone } = await import("./meeting.js");
   const { combine } = await import("./figures.js");
   const { barrier } = measured && job.measure.barrier ? await import("./barrier.js") : {};
-  return combine(job, [
-    perform(job, driver, alone(barrier?.(system)), system.usage, await digestFor(job)),
-  ]);
+  const given = [job, driver, alone(barrier?.(system)), system.usage, await digestFor(job)];
+  if (!measured || event_loop === null) return combine(job, [perform(...given)]);
+  const { tasksBeside, timerHere } = await import("./eventloop.js");
+  const tasks = tasksBeside(timerHere(event_loop.timer_ms));
+  return combine(job, [await performTasks(...given, tasks)]);
 }
 
 /** Where a job asks for a digest; what it takes is loaded for no other. */

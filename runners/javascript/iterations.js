@@ -12,13 +12,15 @@ import { histogram } from "./histogram.js";
  * @param {ReturnType<typeof import("./loops.js").compileLoop>} loop
  * @param {import("./meeting.js").Meeting} meeting
  * @param {import("./system.js").System["usage"]} usage
+ * @param {import("./eventloop.js").Tasks | null} tasks where each operation is a task of its own
+ * @yields {Promise<void>} what has to be awaited: an iteration of tasks
  */
-export function iterate(job, part, db, loop, meeting, usage) {
+export function* iterations(job, part, db, loop, meeting, usage, tasks) {
   const { warmup_iterations, warmup_ns, iterations } = job.mode === "verify" ? ONCE : job.measure;
   const begin = transaction(part, db);
   const only = part.steps.length === 1 ? part.steps[0].sql : null;
-  const warmup = recording();
-  const measured = recording();
+  const warmup = recording(false);
+  const measured = recording(true);
   const outcome = {
     warmup_ns: [],
     iterations_ns: [],
@@ -47,7 +49,8 @@ export function iterate(job, part, db, loop, meeting, usage) {
     const records = warming ? warmup : measured;
     meeting.start();
     const start = meeting.now();
-    during(only, () => loop(first.from, first.to, counts, records));
+    if (tasks) yield tasks(loop, first, counts, records, part.manner.rate);
+    else during(only, () => loop(first.from, first.to, counts, records));
     const end = meeting.now();
     const elapsed = meeting.finish(start, end);
     const sum = { ...counts };
@@ -89,10 +92,22 @@ export function iterate(job, part, db, loop, meeting, usage) {
   return { ...outcome, ...total, ...measured, met_busy: warmup.busy + measured.busy > 0 };
 }
 
+/** All iterations at once. @see iterations */
+export function iterate(job, part, db, loop, meeting, usage) {
+  return iterations(job, part, db, loop, meeting, usage, null).next().value;
+}
+
 const ONCE = { warmup_iterations: 0, warmup_ns: 0, iterations: 1 };
 
 /** @returns {import("./recording.js").Recording} */
-const recording = () => ({ latencies: histogram(), pacing: histogram(), busy: 0 });
+const recording = (measured) => ({
+  measured,
+  latencies: histogram(),
+  pacing: histogram(),
+  timer: histogram(),
+  planned: 0,
+  busy: 0,
+});
 
 /** A function that begins the read transaction of an iteration and returns the one that ends it. */
 function transaction(part, db) {

@@ -35,7 +35,8 @@
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
  *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null,
- *   changing: boolean, mixed: boolean, digest: boolean}} measure
+ *   changing: boolean, mixed: boolean, digest: boolean,
+ *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null}} measure
  * @property {string} output
  */
 
@@ -168,13 +169,20 @@ const measureFields = object({
   changing: optional(boolean, false),
   mixed: optional(boolean, false),
   digest: optional(boolean, false),
+  event_loop: optional(
+    orNull(object({ timer_ms: from(1), thread: oneOf("main", "worker") })),
+    null,
+  ),
 });
 
 const measure = (value, path) => {
   const checked = measureFields(value, path);
-  const { share, workers } = checked;
+  const { share, workers, barrier, event_loop } = checked;
   if (share !== null && share.first + workers > share.of) {
     reject(`${path}.share`, `first + ${workers} workers to be at most of`, share);
+  }
+  if (event_loop !== null && (workers > 1 || share !== null || barrier)) {
+    reject(`${path}.event_loop`, "one worker, without share and barrier", event_loop);
   }
   return checked;
 };
@@ -202,6 +210,9 @@ export function checkJob(value) {
     reject("$.database", "a database, because there are steps", null);
   }
   around(checked, "$");
+  if (checked.writer !== null && checked.measure.event_loop !== null) {
+    reject("$.measure.event_loop", "none beside a writer", checked.measure.event_loop);
+  }
   return checked;
 }
 

@@ -27,7 +27,7 @@ import { NULL } from "./values.js";
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
  * @param {import("./clock.js").Clock} bound.clock
  * @returns {(from: number, to: number, total: Total, recording: import("./recording.js").Recording) => void}
- *   performs operations from..to-1
+ *   performs operations from..to-1, of tasks after those that `total` has counted
  */
 export function compileLoop(part, driver, bound) {
   const { pools, digest } = bound;
@@ -36,6 +36,8 @@ export function compileLoop(part, driver, bound) {
   const given = { ...bound, sql, record };
   return new Function(...Object.keys(given), source)(...Object.values(given));
 }
+
+const CONTINUED = "let h = total.checksum, rows = total.rows, affected = total.affected;";
 
 /** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
 export function loopSource({ steps, transaction, manner }, source, pools, verify) {
@@ -62,7 +64,7 @@ export function loopSource({ steps, transaction, manner }, source, pools, verify
 let total;
 const operation = ${operation};
 return (from, to, counts, recording) => {
-  total = counts; total.checksum = 0; total.rows = 0; total.affected = 0;
+  total = counts; ${manner.tasks ? "" : "total.checksum = 0; total.rows = 0; total.affected = 0;"}
   ${surroundings.setup}
   for (let i = from; i < to; i++) {${surroundings.wrap("operation(i);", counters)}}
 };`;
@@ -70,7 +72,7 @@ return (from, to, counts, recording) => {
   const operation = bracket.before + work + bracket.after;
   return `"use strict"; ${setup}
 return (from, to, total, recording) => {
-  let h = 0, rows = 0, affected = 0;
+  ${manner.tasks ? CONTINUED : "let h = 0, rows = 0, affected = 0;"}
   ${surroundings.setup}
   for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["h", "rows", "affected"])}
   }${counted}

@@ -58,7 +58,9 @@ function writerPart(job) {
 
 /** In verify mode nothing is timed, and one connection at a time finds no other that is busy. */
 function mannerOf({ mode, measure }, rate, offset) {
-  return mode === "verify"
-    ? { latencies: false, rate: null, offset: 0, tolerate_busy: false }
-    : { latencies: measure.latencies, rate, offset, tolerate_busy: measure.tolerate_busy };
+  if (mode === "verify") {
+    return { latencies: false, rate: null, offset: 0, tolerate_busy: false, tasks: false };
+  }
+  const { latencies, tolerate_busy, event_loop } = measure;
+  return { latencies, rate, offset, tolerate_busy, tasks: event_loop !== null };
 }

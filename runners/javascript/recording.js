@@ -9,10 +9,14 @@
  * @property {number | null} rate operations per second
  * @property {number} offset of the planned times, in parts of the time between two of them
  * @property {boolean} tolerate_busy
+ * @property {boolean} tasks whether each operation is a task of its own, which others wait for; see eventloop.js
  *
  * @typedef {object} Recording
+ * @property {boolean} measured no warm-up
  * @property {Uint32Array} latencies
  * @property {Uint32Array} pacing
+ * @property {Uint32Array} timer delays of the timer beside tasks
+ * @property {number} planned start of the next task
  * @property {number} busy
  */
 
@@ -25,10 +29,11 @@ const BUSY = 5;
  * @returns {{setup: string, wrap: (operation: string, counters: string[]) => string}} text before the loop, and
  *   a function from the text of one operation to that with all that is around it
  */
-export function recorded({ latencies, rate, offset, tolerate_busy }, source, transaction) {
+export function recorded({ latencies, rate, offset, tolerate_busy, tasks }, source, transaction) {
   let setup = "";
   let before = "";
-  if (rate !== null) {
+  if (tasks) before = "const planned = recording.planned;";
+  else if (rate !== null) {
     const gap = 1000 / rate;
     setup = `const first = clock.now() + ${offset * gap};`;
     before = `const planned = first + (i - from) * ${gap};

@@ -3,7 +3,8 @@
 import { clock } from "./clock.js";
 import { during, opener, readPlans, readPragmas } from "./connection.js";
 import { entry } from "./figures.js";
-import { iterate } from "./iterations.js";
+import { told } from "./histogram.js";
+import { iterations } from "./iterations.js";
 import { compileLoop } from "./loops.js";
 import { alone } from "./meeting.js";
 import { partOf } from "./parts.js";
@@ -20,6 +21,18 @@ import { fold, pool } from "./values.js";
  * @throws whatever the driver throws, with `sql` where it is known
  */
 export function perform(job, driver, meeting, usage, digest) {
+  return performing(job, driver, meeting, usage, digest, null).next().value;
+}
+
+/** The same where operations are tasks. @param {import("./eventloop.js").Tasks} tasks @see perform */
+export async function performTasks(job, driver, meeting, usage, digest, tasks) {
+  const steps = performing(job, driver, meeting, usage, digest, tasks);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) await step.value;
+  return step.value;
+}
+
+function* performing(job, driver, meeting, usage, digest, tasks) {
   const phases_ns = {};
   const timed = (phase, action) => {
     const start = meeting.now();
@@ -41,15 +54,15 @@ export function perform(job, driver, meeting, usage, digest) {
     ),
   );
   const bound = { db, statements, pools, open: openBare, readFile, clock };
-  const performed = (job, part, meeting) => {
+  const performed = (job, part, meeting, tasks = null) => {
     const given = { ...bound, digest: job.mode === "verify" ? digest : null };
-    return iterate(job, part, db, compileLoop(part, driver, given), meeting, usage);
+    return iterations(job, part, db, compileLoop(part, driver, given), meeting, usage, tasks);
   };
-  const outcome = performed(job, part, meeting);
+  const outcome = yield* performed(job, part, meeting, tasks);
   const verifying = { ...job, mode: "verify" };
   // Once more, with the connection and the statements that were measured.
   if (digest !== null && job.mode === "measure") {
-    performed(verifying, partOf(verifying, 0), alone());
+    yield* performed(verifying, partOf(verifying, 0), alone());
   }
   if (digest !== null && job.writer !== null) {
     perform(verifying, driver, alone(null, job.measure.workers), usage, null);
@@ -70,6 +83,7 @@ export function perform(job, driver, meeting, usage, digest) {
     figures: {
       ...{ warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers },
       ...{ ...proof, digest: digest?.hex() ?? null, phases_ns },
+      timer: tasks && told(outcome.timer),
     },
   };
 }

@@ -3,21 +3,32 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { barrier } from "./barrier.js";
 import { DRIVERS } from "./drivers/registry.js";
+import { tasksBeside } from "./eventloop.js";
 import { failure } from "./failure.js";
 import { digestFor } from "./invocation.js";
 import { Aborted, together } from "./meeting.js";
 import { threads } from "./parts.js";
-import { perform } from "./session.js";
+import { perform, performTasks } from "./session.js";
 import { system } from "./system.js";
 
 const { job, driver: name, number, memory, origin } = workerData;
 const across = job.measure.barrier ? barrier(system) : null;
+/** The timer is the main thread's. @type {import("./eventloop.js").Timer} */
+const timerThere = {
+  start: ({ measured }) => parentPort.postMessage({ timer: "start", measured }),
+  stop: () => parentPort.postMessage({ timer: "stop" }),
+};
 const meeting = together(memory, number, threads(job), origin, across);
 try {
   const driver = await DRIVERS[name].load();
   try {
     const digest = number === 0 ? await digestFor(job) : null;
-    parentPort.postMessage(perform(job, driver, meeting, system.usage, digest));
+    const given = [job, driver, meeting, system.usage, digest];
+    parentPort.postMessage(
+      job.measure.event_loop
+        ? await performTasks(...given, tasksBeside(timerThere))
+        : perform(...given),
+    );
   } catch (error) {
     meeting.abort();
     parentPort.postMessage({ failure: failure(error, driver), aborted: error instanceof Aborted });

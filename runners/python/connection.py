@@ -17,6 +17,8 @@ def refuse(job: Job) -> None:
         raise Unsupported("Python's sqlite3 cannot configure the SQLite library")
     if job.connection.per_operation:
         raise Unsupported("Python's sqlite3 has no pool of connections")
+    if job.mode == "measure" and job.measure.event_loop:
+        raise Unsupported("Python's sqlite3 is used here without an event loop")
     if job.database and job.database.flags:
         raise Unsupported("Python's sqlite3 passes no flags to sqlite3_open_v2")
     for step in [*job.steps, *(job.writer.steps if job.writer else [])]:

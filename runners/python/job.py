@@ -86,6 +86,12 @@ class Share:
 
 
 @dataclasses.dataclass(frozen=True)
+class EventLoop:
+    timer_ms: int
+    thread: Literal["main", "worker"]
+
+
+@dataclasses.dataclass(frozen=True)
 class Measure:
     operations_per_iteration: int
     warmup_iterations: int = 0
@@ -100,6 +106,7 @@ class Measure:
     changing: bool = False
     mixed: bool = False
     digest: bool = False
+    event_loop: EventLoop | None = None
 
 
 @dataclasses.dataclass(frozen=True)

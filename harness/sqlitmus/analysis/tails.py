@@ -102,6 +102,8 @@ def _cells(
                 wal_most=intervals(medians(np.array([[*map(_largest, wal)]], dtype=np.float64)))[0]
                 if wal
                 else None,
+                timer_p99=of["timer_p99"][series],
+                timer_longest=of["timer_longest"][series],
                 growth=of["growth"][series],
                 resident=resident[len(resident) // 2] if resident else [],
             )

@@ -167,7 +167,9 @@ class Scenario(Model):
     what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
     the counts whatever a pilot measures; `rate` is in operations a second; with
     `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
-    `memory_limit_mib` at the memory of the process, which is ended if it takes more.
+    `memory_limit_mib` at the memory of the process, which is ended if it takes more;
+    with `timer_ms` operations are tasks of an event loop, on the thread that the axis `thread`
+    says, `main` or `worker`, and a timer that is due so often shows how it is delayed.
     """
 
     title: str
@@ -195,6 +197,7 @@ class Scenario(Model):
     writer: Writing | None = None
     watch_wal: bool = False
     memory_limit_mib: float | None = Field(default=None, gt=0)
+    timer_ms: int | None = Field(default=None, ge=1)
     variants: dict[str, dict[str, Variant]] = {}
     axes: dict[str, Annotated[list[AxisValue], Field(min_length=1)]] = {}
     steps: list[ScenarioStep] = []

@@ -19,6 +19,7 @@ from sqlitmus.vocabulary.contract import (
     Column,
     Connection,
     Database,
+    EventLoop,
     Job,
     Measure,
     Parameters,
@@ -84,6 +85,7 @@ def make_job(
             tolerate_busy=spec.tolerate_busy,
             mixed=spec.mixed and case.workers > 1,
             digest=digest,
+            event_loop=_event_loop(spec, case),
         ),
         output=str(output),
     )
@@ -96,6 +98,13 @@ def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database |
         return None
     mode = "readonly" if variant.readonly else "readwrite"
     return Database(path=str(path), mode=mode, uri=variant.uri, flags=variant.flags)
+
+
+def _event_loop(spec: Scenario, case: Case) -> EventLoop | None:
+    if spec.timer_ms is None:
+        return None
+    thread = case.axes.get("thread", "main")
+    return EventLoop.model_validate({"timer_ms": spec.timer_ms, "thread": thread})
 
 
 def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:

@@ -15,6 +15,7 @@ class Tail:
     operations so late (`pacing`) that the cell is in no comparison. `buckets` are all blocks'
     operations: (least ns, greatest ns, count). `wal` is the size of the write-ahead log over time
     in the block whose largest is the median one, (ms, bytes), `wal_most` the largest of a block.
+    `timer_p99` and `timer_longest` are the delays of a timer beside tasks of an event loop.
     `resident` is the process's memory likewise, `growth` bytes more of it per million operations.
     """
 
@@ -33,6 +34,8 @@ class Tail:
     buckets: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     wal: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     wal_most: Interval | None = None
+    timer_p99: Interval | None = None
+    timer_longest: Interval | None = None
     growth: Interval | None = None
     resident: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
 

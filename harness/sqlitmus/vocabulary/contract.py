@@ -147,6 +147,14 @@ class Share(Model):
     of: Positive
 
 
+class EventLoop(Model):
+    """A timer that is due every `timer_ms` on the main thread, beside operations that are tasks of
+    the event loop of `thread`."""
+
+    timer_ms: Positive
+    thread: Literal["main", "worker"]
+
+
 class Measure(Model):
     """Counts: operations are per iteration, over all workers; warm-up meets both minima.
 
@@ -170,6 +178,13 @@ class Measure(Model):
     changing: bool = False
     mixed: bool = False
     digest: bool = False
+    event_loop: EventLoop | None = None
+
+    @model_validator(mode="after")
+    def _single(self) -> Self:
+        if self.event_loop and (self.workers > 1 or self.share or self.barrier):
+            raise ValueError("event_loop is of one worker, without share and barrier")
+        return self
 
     @model_validator(mode="after")
     def _shared(self) -> Self:
@@ -214,6 +229,8 @@ class Job(Model):
         if self.steps and self.database is None:
             raise ValueError("steps need a database")
         _no_transaction_around_execute(self.steps, self.transaction)
+        if self.measure.event_loop and self.writer:
+            raise ValueError("there is no event_loop beside a writer")
         return self
 
     def text(self) -> str:
@@ -258,6 +275,7 @@ class Features(Model):
     transactions: list[str]
     engine: list[str] = []
     flags: list[str] = []
+    event_loop: bool = False
 
 
 class Description(Model):
@@ -365,7 +383,8 @@ class Worker(Model):
 class Result(Model):
     """The answer to one job. Counts and checksum are per iteration, over all workers.
 
-    `answers` has those of each measured iteration of a job that is `changing`.
+    `answers` has those of each measured iteration of a job that is `changing`; `timer` has the
+    delays of the timer beside an `event_loop`.
     """
 
     contract: Literal[1]
@@ -392,6 +411,7 @@ class Result(Model):
     switches: Switches | None = None
     page_faults: PageFaults | None = None
     answers: list[Counts] = []
+    timer: Histogram | None = None
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

@@ -239,6 +239,28 @@ FIGURES: tuple[Figure, ...] = (
         smaller="faster",
     ),
     Figure(
+        name="timer_p99",
+        heading="Timer p99",
+        title="Timer delay p99",
+        meaning="how late 99 % of the times at which a timer is due come at most, beside "
+        "operations that are tasks of an event loop; with an interval if `metric` is `timer_p99`",
+        unit="ns",
+        per="iterations",
+        source=("tails.timer_p99",),
+        smaller="faster",
+        zero="impossible",
+    ),
+    Figure(
+        name="timer_longest",
+        heading="Timer longest",
+        title="Longest timer delay",
+        meaning="how late such a timer came at most",
+        unit="ns",
+        per="iterations",
+        source=("tails.timer_longest",),
+        smaller="faster",
+    ),
+    Figure(
         name="busy",
         heading="Busy",
         title="Busy operations",

@@ -19,7 +19,7 @@ class Tails:
     workers. `busy` is the share of all operations, the writer's too, that ended with SQLITE_BUSY;
     `pacing` is how late in ns 99 % of the planned operations started at most, of those for which a
     thread waited. `unfair` is the slowest worker's time over the fastest's, who do the same number
-    of operations.
+    of operations. `timer_p99` and `timer_longest` are the delays of a timer beside them.
     """
 
     p50: float | None
@@ -30,6 +30,8 @@ class Tails:
     busy: float
     pacing: float | None
     unfair: float | None
+    timer_p99: float | None = None
+    timer_longest: float | None = None
 
 
 def tails(result: Result) -> Tails | None:
@@ -39,6 +41,7 @@ def tails(result: Result) -> Tails | None:
     if not buckets:
         return None
     paced = histogram.merged(w.pacing.buckets for w in result.workers if w.pacing)
+    delays = histogram.merged([result.timer.buckets] if result.timer else [])
     typical = [median(worker.iterations_ns) for worker in workers if worker.iterations_ns]
     return Tails(
         p50=histogram.quantile(buckets, 0.5),
@@ -50,6 +53,8 @@ def tails(result: Result) -> Tails | None:
         ),
         busy=sum(w.busy for w in result.workers) / sum(_latencies(result.workers).values()),
         pacing=histogram.quantile(paced, 0.99),
+        timer_p99=histogram.quantile(delays, 0.99),
+        timer_longest=histogram.bounds(max(delays))[1] if delays else None,
         unfair=max(typical) / min(typical) if len(typical) > 1 and min(typical) else None,
     )
 

@@ -6,7 +6,7 @@ RunKind = Literal["suite", "compare", "claims", "advise"]
 Role = Literal["runner", "floor", "oracle", "variant"]
 # The group of scenarios bound by SQLite itself: there to check the method, not to choose by.
 CONTROLS = "controls"
-CaseMetric = Literal["cold", "steady", "p99"]
+CaseMetric = Literal["cold", "steady", "p99", "timer_p99"]
 """What the primary time of a case is: that of a whole process, of a unit of work, or the latency
 that 99 % of operations have at most, from their planned start."""
 # What became of an invocation; a cell may also be missing, because its runner is not installed.

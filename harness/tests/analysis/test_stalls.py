@@ -8,6 +8,7 @@ from sqlitmus.analysis import RunData, analyse, from_records
 from sqlitmus.render.document.recommendation import sentences
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import WORKLOAD, Json, case, checks, noisy, plan, samples, written
 
 NAMES = ("node", "bun", "dotnet")
@@ -37,7 +38,7 @@ def compared(of: RunData, name: str) -> set[str]:
     return {
         other
         for other, one in mix.comparisons.against(name).items()
-        if one.ratio is not None and one.verdict != "not testable"
+        if one.verdict is not Verdict.NOT_TESTABLE
     }
 
 

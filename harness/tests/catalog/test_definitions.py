@@ -38,7 +38,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("mapped-get", "small-get", "small-all", "small-iterate", "bulk-insert", "insert-tuples"),
         *("commit", "transfer", "writers", "json", "blobs"),
         *("service-mixed", "service-writers", "service-checkpoint", "service-bulk"),
-        *("service-open", "service-memory"),
+        *("service-open", "service-memory", "service-event-loop"),
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}

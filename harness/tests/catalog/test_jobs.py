@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog, Variant
-from sqlitmus.vocabulary.contract import Column, Job, Parameters, Step
+from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step
 
 KNOWN = definitions.load()
 
@@ -353,3 +353,21 @@ def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() ->
     assert manual.writer
     assert len(manual.writer.steps) == len(alone.writer.steps) + 1
     assert "wal_checkpoint" in manual.writer.steps[-1].sql
+
+
+def test_a_timer_stands_beside_tasks_of_the_thread_that_the_axis_says() -> None:
+    main, apart = job("service-event-loop"), job("service-event-loop@thread=worker")
+    assert main.measure.event_loop == EventLoop(timer_ms=10, thread="main")
+    assert apart.measure.event_loop == EventLoop(timer_ms=10, thread="worker")
+    assert main.steps == apart.steps
+    assert job("get-pk").measure.event_loop is None
+
+
+@pytest.mark.parametrize(
+    "more", [{"workers": 2}, {"barrier": True}, {"share": {"first": 0, "of": 2}}]
+)
+def test_tasks_are_those_of_one_thread_alone(more: dict[str, Any]) -> None:
+    measure = {"operations_per_iteration": 1, "event_loop": {"timer_ms": 1, "thread": "main"}}
+    Measure.model_validate(measure)
+    with pytest.raises(ValueError, match="event_loop is of one worker, without share and barrier"):
+        Measure.model_validate({**measure, **more})

@@ -61,6 +61,8 @@ def asks_for_more(name: str, job: Job, features: Json) -> list[str]:
         more += filter(None, [LACKING.get((name, option, str(value)))])
     if job.connection.per_operation and name not in POOLING:
         more.append("a pool of connections")
+    if job.measure.event_loop and not features.get("event_loop"):
+        more.append("an event loop")
     flags = job.database.flags if job.database else []
     more += [f"flag {flag}" for flag in flags if flag not in features["flags"]]
     transactions = [job.transaction, *([job.writer.transaction] if job.writer else [])]

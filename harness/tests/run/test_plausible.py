@@ -262,3 +262,9 @@ def test_events_take_time(name: str, kinds: tuple[str, str]) -> None:
 )
 def test_workers(figures: dict[str, Any], how: Arrangement, reason: str | None) -> None:
     assert problem(how, workers=[figures]) == reason
+
+
+def test_a_timer_is_not_later_than_the_process_lived() -> None:
+    assert problem(timer=counted(20 * MS, 9)) is None
+    late = "it reports a timer that came 2 s late, but its process lived 1 s"
+    assert problem(timer=counted(2 * S, 1)) == late

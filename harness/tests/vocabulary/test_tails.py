@@ -85,3 +85,13 @@ def test_pacing_is_how_late_operations_started() -> None:
 def test_without_recorded_latencies_there_is_nothing() -> None:
     assert tails(result()) is None
     assert tails(result(worker([1]).model_copy(update={"latencies": None}))) is None
+
+
+def test_delays_of_a_timer_beside_tasks_are_figures_too() -> None:
+    told = result(worker([100] * 10)).model_copy(update={"timer": recorded([40] * 98 + [90, 200])})
+    figures = tails(told)
+    assert figures is not None
+    assert (figures.timer_p99, figures.timer_longest) == (90, 200)
+    without = tails(result(worker([100] * 10)))
+    assert without is not None
+    assert (without.timer_p99, without.timer_longest) == (None, None)

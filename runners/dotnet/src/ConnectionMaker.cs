@@ -20,6 +20,11 @@ internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec conn
                 $"Microsoft.Data.Sqlite has no engine options ({string.Join(", ", job.Connection.Engine)})");
         }
 
+        if (job.Measure.EventLoop)
+        {
+            throw new UnsupportedException("a .NET program has no event loop");
+        }
+
         if (job.Database is not { } database)
         {
             return;

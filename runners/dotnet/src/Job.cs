@@ -74,7 +74,8 @@ internal sealed record Measure(
     Share Share,
     bool Changing,
     bool Mixed,
-    bool Digest);
+    bool Digest,
+    bool EventLoop);
 
 internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);
 

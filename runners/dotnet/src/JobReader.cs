@@ -146,7 +146,7 @@ internal static class JobReader
     private static Measure ReadMeasure(Node node)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "barrier", "share", "changing", "mixed", "digest");
+            "latencies", "tolerate_busy", "barrier", "share", "changing", "mixed", "digest", "event_loop");
         var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
@@ -161,7 +161,8 @@ internal static class JobReader
             node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers),
             node.Optional("changing").Flag(absent: false),
             node.Optional("mixed").Flag(absent: false),
-            node.Optional("digest").Flag(absent: false));
+            node.Optional("digest").Flag(absent: false),
+            node.Optional("event_loop").Exists);
     }
 
     private static Share ReadShare(Node node, int workers)

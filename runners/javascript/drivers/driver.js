@@ -58,6 +58,7 @@ export const features = (statements, { operations = OPERATIONS, flags = [] } = {
   transactions: TRANSACTIONS,
   engine: [],
   flags,
+  event_loop: true,
 });
 
 /**

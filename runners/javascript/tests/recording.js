@@ -2,6 +2,7 @@
 
 import { barrier } from "../barrier.js";
 import { clock } from "../clock.js";
+import { tasksBeside, timerHere } from "../eventloop.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
 import { iterate } from "../iterations.js";
@@ -79,6 +80,38 @@ const counted = (...ns) => {
   return told(counts);
 };
 
+/** An event loop whose time only work and waiting move; a turn takes half a millisecond. */
+function virtual() {
+  let waiting = [];
+  const time = {
+    ms: 0,
+    now: () => time.ms,
+    set(action, ms) {
+      const handle = { action, at: time.ms + Math.max(1, Math.trunc(ms)) };
+      waiting.push(handle);
+      return handle;
+    },
+    clear(handle) {
+      waiting = waiting.filter((other) => other !== handle);
+    },
+    async turn() {
+      time.ms += 0.5;
+      come();
+    },
+    /** Sleep until what comes next, as a loop does that has nothing else to do. */
+    async idle() {
+      if (waiting.length > 0) time.ms = Math.max(time.ms, Math.min(...waiting.map(({ at }) => at)));
+      come();
+    },
+  };
+  const come = () => {
+    const due = waiting.filter(({ at }) => at <= time.ms);
+    waiting = waiting.filter(({ at }) => at > time.ms);
+    for (const { action } of due) action();
+  };
+  return time;
+}
+
 /** @type {import("./core.js").Case[]} */
 export const recordingCases = [
   {
@@ -107,6 +140,35 @@ export const recordingCases = [
       };
       const outcome = iterate(asked, partOf(asked, 0), {}, loop, alone(), () => null);
       equal([outcome.rows, outcome.busy, outcome.met_busy], [2, 0, true]);
+    },
+  },
+  {
+    name: "a timer that a task delays counts from each time at which it was due",
+    async run({ equal }) {
+      const time = virtual();
+      const delays = histogram();
+      const timer = timerHere(10, time);
+      const records = { timer: delays, pacing: histogram(), planned: 0 };
+      const starts = [];
+      const loop = (from) => {
+        starts.push([records.planned, time.ms]);
+        time.ms += from === 0 ? 35 : 1;
+      };
+      let over = false;
+      const tasks = tasksBeside(timer, time);
+      const performed = tasks(loop, { from: 0, to: 2 }, {}, records, 20).then(() => {
+        over = true;
+      });
+      // Lets promises come that are resolved, and then what time brings.
+      while (!over) {
+        for (let n = 0; n < 20; n++) await null;
+        if (!over) await time.idle();
+      }
+      await performed;
+      // The first task works from 0.5 to 35.5 ms, and the timer was due at 10, 20 and 30; it comes with the next turn.
+      equal(starts[0], [0, 0.5]);
+      equal(starts[1][0], 50);
+      equal(told(delays), counted(26 * MS, 16 * MS, 6 * MS, 0, 0));
     },
   },
   {

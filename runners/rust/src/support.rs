@@ -57,6 +57,9 @@ pub fn unsupported(job: &Job, driver: DriverName) -> Option<String> {
     if let Some(reason) = unsupported_engine(job, driver) {
         return Some(reason);
     }
+    if job.measure.event_loop.is_some() {
+        return Some("Rust has no event loop of its own".into());
+    }
     if job.connection.per_operation {
         let name = match driver {
             DriverName::Rusqlite => "rusqlite",

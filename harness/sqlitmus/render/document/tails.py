@@ -36,6 +36,8 @@ _COLUMNS = [
     Column("busy", "busy"),
     Column("unfair", "slowest over fastest connection"),
     Column("wal", "largest WAL"),
+    Column("timer_p99", "timer late, p99"),
+    Column("timer_longest", "timer late, longest"),
     Column("growth", "memory per million operations"),
     Column("remark", "", "text"),
 ]
@@ -125,6 +127,8 @@ def _row(cell: Tail) -> Iterator[Cell]:
     yield Cell(*(fmt.ratio(cell.unfair) if cell.unfair else ("", "")), value=cell.unfair)
     wal = cell.wal_most
     yield Cell("" if wal is None else fmt.size(round(wal.value)), value=wal)
+    yield _time(cell.timer_p99)
+    yield _time(cell.timer_longest)
     yield Cell(*(fmt.growth(cell.growth) if cell.growth else ("", "")), value=cell.growth)
     yield Cell(LATE if cell.late else "")
 

@@ -63,6 +63,16 @@ def of_workers(timing: Timing, result: Result, how: Arrangement, _limits: Limits
             f"{name} reports {count} iterations; {len(result.iterations_ns)} were timed",
         )
         yield from _latencies(name, worker, timing, how)
+    if result.timer:
+        last = max((bucket for bucket, _ in result.timer.buckets), default=0)
+        longest = histogram.bounds(min(last, LAST_BUCKET))[0]
+        yield Held(
+            "longest timer delay within wall time",
+            longest,
+            life_ns(timing),
+            f"it reports a timer that came {seconds(longest)} late, but its process lived "
+            f"{seconds(timing.wall_ns)}",
+        )
 
 
 def _latencies(name: str, worker: Worker, timing: Timing, how: Arrangement) -> Iterator[Held]:

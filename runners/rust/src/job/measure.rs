@@ -34,6 +34,16 @@ pub struct Measure {
     /// One more iteration after the measured ones, in the manner of verify mode.
     #[serde(default)]
     pub digest: bool,
+    pub event_loop: Option<EventLoop>,
+}
+
+/// A timer beside the operations, which are tasks of an event loop; nothing here has one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "read so that a job is refused, and not unreadable")]
+pub struct EventLoop {
+    timer_ms: u64,
+    thread: String,
 }
 
 /// This process's workers: `first` and those after it, of all in all processes.
