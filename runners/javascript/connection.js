@@ -36,7 +36,7 @@ export function during(sql, action) {
 
 /**
  * Functions that open a connection and set its pragmas: `open` for a thread's own connection, which runs the
- * SQL of `setup`, too, and `openBare` for `open` steps.
+ * SQL of `setup`, too, `openBare` for `open` steps, and `openFile` for those that name another database.
  *
  * @param {import("./job.js").Job} job
  * @param {import("./parts.js").Part} part
@@ -44,14 +44,15 @@ export function during(sql, action) {
  */
 export function opener({ database, connection }, { steps, pragmas }, driver) {
   const settings = pragmas.map(([name, value]) => `PRAGMA ${name} = ${literal(value)}`);
-  const connect = (statements) => {
-    const db = driver.open(database, steps);
+  const connect = (statements, place = database) => {
+    const db = driver.open(place, steps);
     for (const sql of statements) during(sql, () => db.exec(sql));
     return db;
   };
   return {
     open: () => connect([...settings, ...connection.setup]),
     openBare: () => connect(settings),
+    openFile: (path) => connect(settings, { ...database, path }),
   };
 }
 
@@ -72,7 +73,7 @@ export function readPragmas(db, driver) {
 /** `EXPLAIN QUERY PLAN` of each step: its detail column, in order. @returns {string[][]} */
 export function readPlans(db, driver, steps, pools) {
   return steps.map((step, index) => {
-    if (["open", "in-transaction", "execute", "read-file"].includes(step.operation)) return [];
+    if (["open", "open-file", "in-transaction", "execute", "read-file"].includes(step.operation)) return [];
     // The first parameters of the pool: with STAT4 a plan may depend on values.
     const first =
       step.parameters === null

@@ -5,7 +5,8 @@
  * @typedef {{name: string, type: "integer" | "real" | "text" | "blob", nullable: boolean}} Column
  * @typedef {{types: string[], rows: (number | string | null)[][]}} Parameters
  * @typedef {object} Step
- * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "in-transaction" | "execute" | "read-file"} operation
+ * @property {"get" | "all" | "iterate" | "run" | "prepare" | "open" | "open-file" | "in-transaction" | "execute"
+ *   | "read-file"} operation
  * @property {string} sql
  * @property {Parameters | null} parameters
  * @property {Column[]} columns
@@ -67,6 +68,7 @@ const stepFields = object({
     "run",
     "prepare",
     "open",
+    "open-file",
     "in-transaction",
     "execute",
     "read-file",
@@ -83,6 +85,7 @@ const stepFields = object({
 });
 
 const WITHOUT_SQL = ["in-transaction", "read-file"];
+const FILES = ["open-file", "read-file"];
 
 const step = (value, path) => {
   const checked = stepFields(value, path);
@@ -97,10 +100,10 @@ const step = (value, path) => {
     if (parameters !== null) reject(`${path}.parameters`, "none for execute", value.parameters);
     if (columns.length > 0) reject(`${path}.columns`, "none for execute", columns);
   }
+  if (FILES.includes(operation) && parameters?.types.join() !== "text") {
+    reject(`${path}.parameters`, "one text, the path of the file", value.parameters);
+  }
   if (operation === "read-file") {
-    if (parameters?.types.join() !== "text") {
-      reject(`${path}.parameters`, "one text, the path of the file", value.parameters);
-    }
     if (columns.length !== 1 || columns[0].type !== "blob" || columns[0].nullable) {
       reject(`${path}.columns`, "one blob that cannot be NULL, the file", columns);
     }

@@ -2,7 +2,7 @@
  * The hot loop, written as source for one thread's part of a job: property names, column types, shapes and
  * counts are literals, so that the engine compiles one monomorphic function without a dispatch per operation.
  *
- * The text names `db`, `statements`, `sql`, `pools`, `open`, `readFile`, `digest`, `clock` and `record`, and counts
+ * The text names `db`, `statements`, `sql`, `pools`, `open`, `openFile`, `readFile`, `digest`, `clock` and `record`, and counts
  * in `total`.
  *
  * @typedef {object} Total
@@ -23,6 +23,7 @@ import { NULL } from "./values.js";
  * @param {unknown[]} bound.statements one per step, null where the step does not hold one
  * @param {{columns: unknown[][], mask: number}[]} bound.pools one per step
  * @param {() => unknown} bound.open opens one more connection
+ * @param {(path: string) => unknown} bound.openFile opens one to another database
  * @param {(path: string) => Uint8Array} bound.readFile
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
  * @param {import("./clock.js").Clock} bound.clock
@@ -100,9 +101,11 @@ function executionSource(step, index, args, source, verify) {
   if (step.operation === "prepare") {
     return `const s = ${source.compile(step, q)}; ${source.finalize("s")} ${closes("0")}`;
   }
-  if (step.operation === "open") {
-    return `const c = open(); const s = ${source.compile(step, q, "c")};
-      const r = ${source.call({ ...step, operation: "get" }, "s", args)};
+  if (step.operation === "open" || step.operation === "open-file") {
+    const [opened, bound] =
+      step.operation === "open" ? ["open()", args] : [`openFile(${args[0]})`, []];
+    return `const c = ${opened}; const s = ${source.compile(step, q, "c")};
+      const r = ${source.call({ ...step, operation: "get" }, "s", bound)};
       ${source.finalize("s")} c.close();
       if (r) { rows++; ${read("r")} } ${closes("r ? 1 : 0")}`;
   }

@@ -41,7 +41,7 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
     return value;
   };
   const part = partOf(job, meeting.thread);
-  const { open, openBare } = opener(job, part, driver);
+  const { open, openBare, openFile } = opener(job, part, driver);
   const pools = part.steps.map((step) => pool(step, driver.blob));
   // In turn: two connections that change the journal mode at once would find the file locked.
   const db = meeting.inTurn(() => timed("open", open));
@@ -53,7 +53,7 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
       ),
     ),
   );
-  const bound = { db, statements, pools, open: openBare, readFile, clock };
+  const bound = { db, statements, pools, open: openBare, openFile, readFile, clock };
   const performed = (job, part, meeting, tasks = null) => {
     const given = { ...bound, digest: job.mode === "verify" ? digest : null };
     return iterations(job, part, db, compileLoop(part, driver, given), meeting, usage, tasks);
@@ -88,7 +88,7 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
   };
 }
 
-const NOT_HELD = ["prepare", "open", "in-transaction", "read-file"];
+const NOT_HELD = ["prepare", "open", "open-file", "in-transaction", "read-file"];
 const held = ({ statement, operation }) =>
   statement === "prepared" && !NOT_HELD.includes(operation);
 

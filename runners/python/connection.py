@@ -26,7 +26,7 @@ def refuse(job: Job) -> None:
             raise Unsupported("Python's sqlite3 has no typed getters")
         if step.integers == "bigint":
             raise Unsupported("Python integers are never lossy; there is no other mode")
-        if job.mode == "measure" and step.operation in ("prepare", "open"):
+        if job.mode == "measure" and step.operation in ("prepare", "open", "open-file"):
             raise Unsupported(f"Python's sqlite3 cannot time `{step.operation}` by itself")
 
 

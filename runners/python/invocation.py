@@ -66,7 +66,7 @@ def _first(connection: sqlite3.Connection, sql: str) -> Any:
 
 
 def _plan(connection: sqlite3.Connection, step: Step) -> list[str]:
-    if step.operation in ("open", "in-transaction", "execute", "read-file"):
+    if step.operation in ("open", "open-file", "in-transaction", "execute", "read-file"):
         return []
     unbound = (None,) * step.sql.count("?")
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {step.sql}", unbound)]

@@ -11,6 +11,7 @@ T = TypeVar("T")
 
 
 WITHOUT_SQL = ("in-transaction", "read-file")
+FILES = ("open-file", "read-file")
 
 
 class BadJob(Exception):
@@ -39,6 +40,7 @@ class Step:
         "run",
         "prepare",
         "open",
+        "open-file",
         "in-transaction",
         "execute",
         "read-file",
@@ -177,9 +179,11 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
         for key in ("parameters", "columns"):
             if step.operation == "execute" and getattr(step, key):
                 raise BadJob(f"{at}.{key}: execute has none")
+        if step.operation in FILES and (
+            step.parameters is None or step.parameters.types != ["text"]
+        ):
+            raise BadJob(f"{at}.parameters: expected one text, the path of the file")
         if step.operation == "read-file":
-            if step.parameters is None or step.parameters.types != ["text"]:
-                raise BadJob(f"{at}.parameters: expected one text, the path of the file")
             if [(column.type, column.nullable) for column in step.columns] != [("blob", False)]:
                 raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
 

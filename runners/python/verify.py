@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import values
 from connection import begin_read, connect, primary
@@ -66,6 +67,12 @@ def _execute(
         tally.nothing()
     elif step.operation == "read-file":
         tally.result(step.columns, [(Path(str(row[0])).read_bytes(),)])
+    elif step.operation == "open-file":
+        # read-only, because a missing file is an error and no new database
+        name = f"file:{quote(str(row[0]))}?mode=ro"
+        with contextlib.closing(sqlite3.connect(name, uri=True)) as opened:
+            first = opened.execute(step.sql).fetchone()
+        tally.result(step.columns, [] if first is None else [first], step.values)
     elif step.operation == "execute":
         connection.execute(step.sql)
         tally.nothing()

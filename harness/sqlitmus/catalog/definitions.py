@@ -327,7 +327,8 @@ class Fixture(Model):
     of its `content`, of which a copy lies in the cache.
 
     `files` is a query for pairs of a name and a blob, each of which is also a file: what a step
-    `read-file` names.
+    `read-file` names. With `databases` there is a copy for each row of the main table, named by its
+    number, in which this SQL was executed with the number: what a step `open-file` names.
     """
 
     title: str
@@ -338,6 +339,7 @@ class Fixture(Model):
     fill: dict[str, dict[str, Generator | str]]
     content: str | None = None
     files: str | None = None
+    databases: str | None = None
 
 
 class RunnerSpec(Model):
@@ -494,13 +496,18 @@ def _cross_check(
 
 
 def _check_files(name: str, scenario: Scenario, fixtures: dict[str, Fixture], folder: Path) -> None:
-    reads_files = any(step.operation == "read-file" for step in scenario.steps)
-    for fixture in sorted(_fixtures(scenario)) if reads_files else []:
-        if not fixtures[fixture].files:
-            raise UsageError(
-                f"{folder}: {name}: a step reads files, and fixture {fixture} has none; give it "
-                'files = "SELECT name, content FROM ..."'
-            )
+    needs = {
+        "read-file": ("files", "SELECT name, content FROM ..."),
+        "open-file": ("databases", "DELETE FROM ... WHERE id != ?"),
+    }
+    for step in scenario.steps:
+        key, example = needs.get(step.operation, ("", ""))
+        for fixture in sorted(_fixtures(scenario)) if key else []:
+            if not getattr(fixtures[fixture], key):
+                raise UsageError(
+                    f"{folder}: {name}: a step is {step.operation}, and fixture {fixture} has no "
+                    f'{key}; give it {key} = "{example}"'
+                )
 
 
 def _check_selection(

@@ -56,7 +56,8 @@ def ensure(
     """
     path = folder / f"{key(name, fixture, size, journal_mode, encoding, page_size)}.db"
     damage = seal.damage(path)
-    if damage is None and (not fixture.files or beside(path).is_dir()):
+    has_files = fixture.files or fixture.databases
+    if damage is None and (not has_files or beside(path).is_dir()):
         return path
     damage = damage or "absent"
     if damage != "absent":
@@ -65,8 +66,11 @@ def ensure(
     partial.unlink(missing_ok=True)
     try:
         build(fixture, size, journal_mode, partial, encoding, page_size)
-        if fixture.files:
-            _files(partial, fixture.files, beside(path))
+        if query := fixture.files:
+            _beside(path, lambda folder: _files(partial, query, folder))
+        if sql := fixture.databases:
+            count = rows(fixture, size)
+            _beside(path, lambda folder: _databases(partial, sql, count, folder))
         remove_logs(path)  # one of the former file would be taken for one of the new
         # Sealed before it has its name, so that no other process finds it without a seal; and
         # again after, because a new name is a new state.
@@ -174,19 +178,34 @@ def bytes_of_files(database: Path) -> int:
 _BLOCK = 4096
 
 
-def _files(database: Path, query: str, folder: Path) -> None:
-    """Write each blob of `query` to a file of its name, and what is in `folder` as a whole."""
+def _beside(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write the files beside `path`, which appear there as a whole."""
+    folder = beside(path)
     partial = folder.with_suffix(f".{os.getpid()}.part.files")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
     try:
-        with closing(sqlite3.connect(database)) as connection:
-            for name, content in connection.execute(query):
-                (partial / str(name)).write_bytes(content)
+        fill(partial)
         shutil.rmtree(folder, ignore_errors=True)
         partial.replace(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _files(database: Path, query: str, folder: Path) -> None:
+    """Write each blob of `query` to a file of its name."""
+    with closing(sqlite3.connect(database)) as connection:
+        for name, content in connection.execute(query):
+            (folder / str(name)).write_bytes(content)
+
+
+def _databases(database: Path, sql: str, count: int, folder: Path) -> None:
+    """Write a copy for each number from 1 to `count`, in which `sql` is executed with it."""
+    for number in range(1, count + 1):
+        copy = folder / str(number)
+        shutil.copyfile(database, copy)
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute(sql, (number,))
 
 
 def _fill(

@@ -16,6 +16,7 @@ from sqlitmus.catalog.definitions import (
 )
 from sqlitmus.catalog.plan import Case
 from sqlitmus.vocabulary.contract import (
+    FILES,
     Column,
     Connection,
     Database,
@@ -157,7 +158,7 @@ def _steps(
 
 def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -> Parameters | None:
     """The pool with paths in place of the names of files."""
-    if step.operation != "read-file" or pool is None or database is None:
+    if step.operation not in FILES or pool is None or database is None:
         return pool
     folder = fixture.beside(database)
     rows: list[list[Value]] = [[str(folder / str(name))] for (name,) in pool.rows]

@@ -30,8 +30,18 @@ Value = int | float | str | None
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Operation = Literal[
-    "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute", "read-file"
+    "get",
+    "all",
+    "iterate",
+    "run",
+    "prepare",
+    "open",
+    "open-file",
+    "in-transaction",
+    "execute",
+    "read-file",
 ]
+FILES = ("open-file", "read-file")
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
 Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
 
@@ -92,11 +102,13 @@ class Step(Model):
             raise ValueError("only run can be expected to fail")
         if self.operation == "execute" and (self.parameters or self.columns):
             raise ValueError("execute binds no parameters and returns no columns")
-        if self.operation == "read-file":
-            if self.parameters is None or self.parameters.types != ["text"]:
-                raise ValueError("read-file has one parameter, a text: the path")
-            if [(column.type, column.nullable) for column in self.columns] != [("blob", False)]:
-                raise ValueError("read-file has one column, a blob that cannot be NULL")
+        if self.operation in FILES and (
+            self.parameters is None or self.parameters.types != ["text"]
+        ):
+            raise ValueError(f"{self.operation} has one parameter, a text: the path")
+        columns = [(column.type, column.nullable) for column in self.columns]
+        if self.operation == "read-file" and columns != [("blob", False)]:
+            raise ValueError("read-file has one column, a blob that cannot be NULL")
         if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
             raise ValueError("only get, all and iterate have values that can be left unread")
         return self

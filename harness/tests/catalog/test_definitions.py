@@ -16,7 +16,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store", "from", "mix", "checkpoint", "way"),
+    *("cache", "store", "from", "mix", "checkpoint", "way", "thread"),
 }
 
 
@@ -39,6 +39,7 @@ def test_the_clones_catalogue_has_what_the_design_names() -> None:
         *("commit", "transfer", "writers", "json", "blobs"),
         *("service-mixed", "service-writers", "service-checkpoint", "service-bulk"),
         *("service-open", "service-memory", "service-event-loop"),
+        "service-tenants",
     } == set(KNOWN.scenarios)
     roles = {name: spec.role for name, spec in KNOWN.runners.items() if spec.role != "runner"}
     variants = {name for name, role in roles.items() if role == "variant"}
@@ -64,7 +65,9 @@ def test_each_scenario_says_what_it_asks_in_known_words() -> None:
         assert "?" in spec.question, name
         assert set(spec.axes) <= AXES, name
         for step in spec.steps:
-            bound = {"prepare": 0, "read-file": 1}.get(step.operation, step.sql.count("?"))
+            bound = {"prepare": 0, "read-file": 1, "open-file": 1}.get(
+                step.operation, step.sql.count("?")
+            )
             given = len(step.parameters) * ("{tuples}" not in step.sql)
             assert given == bound, f"{name}: {step.sql}"
             assert set(step.only) <= set(spec.axes)
@@ -224,7 +227,11 @@ def test_a_fault_in_a_scenario_is_told_with_its_place(copy: Path, text: str, mes
         ("get.toml", 'fixture = "users"', 'fixture = "user"', "there is no fixture user; expected"),
         (
             *("published.toml", 'fixture = "blobs"', 'fixture = "users"'),
-            "blobs: a step reads files, and fixture users has none; give it files = ",
+            "blobs: a step is read-file, and fixture users has no files; give it files = ",
+        ),
+        (
+            *("service.toml", 'fixture = "tenants"', 'fixture = "users"'),
+            "service-tenants: a step is open-file, and fixture users has no databases; give it ",
         ),
         ("scans.toml", '"normalised"', '"normal"', "there is no profile normal; expected"),
         ("suites.toml", '"get-const"', '"get-konst"', "there is no scenario get-konst; expected *"),

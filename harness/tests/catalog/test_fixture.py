@@ -90,10 +90,25 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
         with contextlib.closing(sqlite3.connect(file)) as connection:
             for table in spec.fill:
                 (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-                assert count == spec.sizes["s"]
+                rows = str(spec.fill[table].get("rows", "size"))
+                assert count == (spec.sizes["s"] if rows == "size" else int(rows))
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             (analysed,) = connection.execute("SELECT count(*) FROM sqlite_stat1").fetchone()
             assert analysed
+
+
+def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
+    spec = definitions.load().fixtures["tenants"]
+    file = fixture.ensure("tenants", spec, "s", "wal", tmp_path)
+    folder = fixture.beside(file)
+    numbers = range(1, spec.sizes["s"] + 1)
+    assert sorted(int(one.name) for one in folder.iterdir()) == list(numbers)
+    for number in numbers:
+        with contextlib.closing(sqlite3.connect(folder / str(number))) as connection:
+            assert connection.execute("SELECT id FROM tenant").fetchall() == [(number,)]
+    shutil.rmtree(folder)
+    fixture.ensure("tenants", spec, "s", "wal", tmp_path)
+    assert len(list(folder.iterdir())) == spec.sizes["s"]
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])

@@ -97,9 +97,17 @@ internal sealed class ConnectionMaker(DatabaseSpec database, ConnectionSpec conn
         return $"file://{(escaped.StartsWith('/') ? "" : "/")}{escaped}?{query}";
     }
 
-    private SqliteConnection Open(string[] statements)
+    /// <summary>The connection string of another database, opened as the job's own.</summary>
+    public string StringFor(string path) => Builder(database with { Path = path }, pooling: false).ToString();
+
+    /// <summary>A connection of <c>open-file</c>: pragmas only.</summary>
+    /// <exception cref="StatementException">A pragma fails.</exception>
+    /// <exception cref="SqliteException">The database cannot be opened.</exception>
+    public SqliteConnection OpenFile(string connectionString) => Open(_second, connectionString);
+
+    private SqliteConnection Open(string[] statements, string? connectionString = null)
     {
-        var opened = new SqliteConnection(_connectionString);
+        var opened = new SqliteConnection(connectionString ?? _connectionString);
         try
         {
             opened.Open();

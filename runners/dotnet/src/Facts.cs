@@ -27,7 +27,7 @@ internal static class Facts
             Sql.Texts(connection, "PRAGMA compile_options", 0, []),
             SQLitePCL.raw.sqlite3_threadsafe(),
             [
-                ("operations", ["get", "all", "iterate", "run", "prepare", "open", "execute", "read-file"]),
+                ("operations", ["get", "all", "iterate", "run", "prepare", "open", "open-file", "execute", "read-file"]),
                 ("shapes", ["object", "array", "typed"]),
                 ("integers", ["number"]),
                 ("statements", ["prepared", "adhoc"]),

@@ -172,7 +172,7 @@ internal static class Invocation
             var values = step.Parameters.Rows[0];
             // `prepare` has parameters in its SQL and no values for them.
             object[] bound = values.Length == sql.Count ? values : [.. Enumerable.Repeat(DBNull.Value, sql.Count)];
-            return step.Operation is Operation.Open or Operation.Execute or Operation.ReadFile
+            return step.Operation is Operation.Open or Operation.OpenFile or Operation.Execute or Operation.ReadFile
                 ? []
                 : Sql.Texts(connection, $"EXPLAIN QUERY PLAN {sql.Text}", Detail, bound);
         }

@@ -4,7 +4,7 @@ namespace Sqlitmus;
 
 internal enum Mode { Verify, Measure }
 internal enum ColumnType { Integer, Real, Text, Blob }
-internal enum Operation { Get, All, Iterate, Run, Prepare, Open, InTransaction, Execute, ReadFile }
+internal enum Operation { Get, All, Iterate, Run, Prepare, Open, OpenFile, InTransaction, Execute, ReadFile }
 internal enum Shape { Object, Array, Typed }
 internal enum Integers { Number, Bigint }
 internal enum StatementKind { Prepared, Cached, Adhoc }

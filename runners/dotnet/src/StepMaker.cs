@@ -41,7 +41,7 @@ internal static class StepMaker
             return new ReadFileStep(new StepSite(spec.Sql, spec.Repeat, null, digest), pool);
         }
 
-        var keeps = spec is { Statement: StatementKind.Prepared, Operation: not (Operation.Prepare or Operation.Open) };
+        var keeps = spec is { Statement: StatementKind.Prepared, Operation: not (Operation.Prepare or Operation.Open or Operation.OpenFile) };
         var command = keeps && lease is null ? Prepare(connection, sql, pool[0]) : null;
         IConnectionSource source = lease is null ? new OwnConnection(connection) : new LeasedConnection(lease);
         IStatement statement = command is not null
@@ -60,6 +60,7 @@ internal static class StepMaker
             Operation.Run => Create(typeof(RunStep<>), [statement.GetType()], site, statement),
             Operation.Execute => Create(typeof(ExecuteStep<>), [statement.GetType()], site, statement),
             Operation.Open => Create(typeof(OpenStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
+            Operation.OpenFile => Create(typeof(OpenFileStep<>), [RowTypes.Of(spec.Shape, spec.Columns)], site, maker, sql, pool),
             _ => Create(typeof(PrepareStep<>), [source.GetType()], site, source, sql),
         };
 

@@ -8,7 +8,7 @@ internal static class StepReader
     {
         node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "values");
         var operation = (Operation)node.Required("operation").Word(
-            "get", "all", "iterate", "run", "prepare", "open", "in-transaction", "execute", "read-file");
+            "get", "all", "iterate", "run", "prepare", "open", "open-file", "in-transaction", "execute", "read-file");
         var step = new StepSpec(
             operation,
             ReadSql(node, operation),
@@ -68,7 +68,8 @@ internal static class StepReader
             throw new JobException($"{path}.columns: expected one blob that cannot be NULL, the file", path);
         }
 
-        var returnsRows = step.Operation is Operation.Get or Operation.All or Operation.Iterate or Operation.Open or Operation.ReadFile;
+        var returnsRows = step.Operation is Operation.Get or Operation.All or Operation.Iterate
+            or Operation.Open or Operation.OpenFile or Operation.ReadFile;
         if (returnsRows != step.Columns.Length > 0 && step.Operation != Operation.Prepare)
         {
             var expectation = returnsRows ? "expected the columns of the result" : "expected none, because it returns no rows";
@@ -78,7 +79,7 @@ internal static class StepReader
 
     private static void CheckParameters(StepSpec step, string path)
     {
-        if (step.Operation == Operation.ReadFile)
+        if (step.Operation is Operation.OpenFile or Operation.ReadFile)
         {
             if (step.Parameters.Types is not [ColumnType.Text])
             {

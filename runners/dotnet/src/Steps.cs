@@ -164,3 +164,18 @@ internal sealed class OpenStep<TRow>(StepSite site, ConnectionMaker maker, strin
         new GetStep<TRow, AdhocStatement<OwnConnection>>(Site, statement).Execute(n, 1, ref tally);
     }
 }
+
+/// <summary>Opens the database that its parameter names, sets it up, gets one row and closes it.</summary>
+internal sealed class OpenFileStep<TRow>(StepSite site, ConnectionMaker maker, string sql, object[][] paths) : Step(site)
+    where TRow : struct, IRow
+{
+    private static readonly object[][] Nothing = [[]];
+    private readonly string[] _strings = [.. paths.Select(row => maker.StringFor((string)row[0]))];
+
+    protected override void One(long n, ref Tally tally)
+    {
+        using var connection = maker.OpenFile(_strings[n & (_strings.Length - 1)]);
+        var statement = new AdhocStatement<OwnConnection>(new OwnConnection(connection), sql, Nothing);
+        new GetStep<TRow, AdhocStatement<OwnConnection>>(Site, statement).Execute(n, 1, ref tally);
+    }
+}

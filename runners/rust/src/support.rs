@@ -27,6 +27,7 @@ impl Features {
                 "run",
                 "prepare",
                 "open",
+                "open-file",
                 "in-transaction",
                 "execute",
                 "read-file",
@@ -95,7 +96,8 @@ fn unsupported_step(step: &Step, driver: DriverName) -> Option<&'static str> {
         return Some("this runner reads every value of the rows that it is given");
     }
     // What opens a connection or compiles a statement has nothing to keep.
-    let fresh = matches!(step.operation, Operation::Prepare | Operation::Open);
+    let fresh =
+        matches!(step.operation, Operation::Prepare | Operation::Open | Operation::OpenFile);
     match step.statement {
         StatementKind::Cached if driver == DriverName::Ffi => {
             Some("the C API has no statement cache")

@@ -14,13 +14,19 @@ pub struct ReadFile<'c> {
     pub step: &'c Step,
 }
 
+/// The path that an execution of a step names.
+pub fn path(step: &Step, execution: u64) -> Result<&str, Failure> {
+    match step.pool.row(execution) {
+        [Parameter::Text(path)] => Ok(path),
+        _ => Err(Failure::new("the step has no path")),
+    }
+}
+
 impl<S: Sink> Executor<S> for ReadFile<'_> {
     fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
         for execution in executions {
-            let [Parameter::Text(path)] = self.step.pool.row(execution) else {
-                return Err(Failure::new("read-file has no path"));
-            };
-            let content = fs::read(&**path)
+            let path = path(self.step, execution)?;
+            let content = fs::read(path)
                 .map_err(|error| Failure::new(format!("{path}: cannot be read: {error}")))?;
             tally.sink.blob(&content);
             tally.rows += 1;

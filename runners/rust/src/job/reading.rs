@@ -104,7 +104,7 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
                 return Err(format!("{path}.columns: expected none for execute"));
             }
         }
-        if step.operation == Operation::ReadFile {
+        if matches!(step.operation, Operation::OpenFile | Operation::ReadFile) {
             file(&path, step)?;
         }
         if let Some(parameters) = step.parameters.take() {
@@ -115,12 +115,13 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
     Ok(())
 }
 
-/// Its one parameter is the path, its one column the content.
+/// Its one parameter is the path; the one column of a file that is read is the content.
 fn file(path: &str, step: &Step) -> Result<(), String> {
     if step.parameters.as_ref().is_none_or(|parameters| parameters.types() != [Type::Text]) {
         return Err(format!("{path}.parameters: expected one text, the path of the file"));
     }
     match step.columns.as_slice() {
+        _ if step.operation == Operation::OpenFile => Ok(()),
         [Column { r#type: Type::Blob, nullable: false, .. }] => Ok(()),
         _ => Err(format!("{path}.columns: expected one blob that cannot be NULL, the file")),
     }

@@ -40,6 +40,7 @@ pub enum Operation {
     Run,
     Prepare,
     Open,
+    OpenFile,
     InTransaction,
     Execute,
     ReadFile,

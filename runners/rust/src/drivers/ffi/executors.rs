@@ -11,8 +11,9 @@ use super::values;
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Executor, Tally, not_as_said};
+use crate::drivers::files;
 use crate::failure::Failure;
-use crate::job::Step;
+use crate::job::{Operation, Step};
 
 /// `get` and, reading in place, `all` as `iterate`.
 pub struct Rows<'c, Q, R, S> {
@@ -187,7 +188,7 @@ impl<S: Sink> Executor<S> for Compile<'_> {
     }
 }
 
-/// `open`: a second connection, its pragmas, one `get`, close.
+/// `open` and `open-file`: a second connection, its pragmas, one `get`, close.
 pub struct Open<'c> {
     pub access: &'c Access,
     pub step: &'c Step,
@@ -197,10 +198,17 @@ impl<S: Sink> Executor<S> for Open<'_> {
     fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
         let columns = Columns::new(&self.step.columns);
         for execution in executions {
-            let connection = Database::open(self.access)?;
+            let file = self.step.operation == Operation::OpenFile;
+            let connection = if file {
+                Database::open_named(self.access, files::path(self.step, execution)?)?
+            } else {
+                Database::open(self.access)?
+            };
             let statement = connection.prepare(&self.step.sql)?;
-            // SAFETY: the pool lives as long as the job.
-            unsafe { values::bind(&statement, self.step.pool.row(execution))? };
+            if !file {
+                // SAFETY: the pool lives as long as the job.
+                unsafe { values::bind(&statement, self.step.pool.row(execution))? };
+            }
             let count = Get.execute(&statement, &columns, &mut tally.sink)?;
             drop(statement);
             connection.close()?;

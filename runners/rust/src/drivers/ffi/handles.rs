@@ -21,8 +21,13 @@ pub struct Statement<'c> {
 impl Database {
     /// Opens with rusqlite's flags, so that the floor differs from it by the binding alone.
     pub fn open(access: &Access) -> Result<Self, Failure> {
+        Self::open_named(access, &access.name)
+    }
+
+    /// Opens another database in the same way.
+    pub fn open_named(access: &Access, name: &str) -> Result<Self, Failure> {
         let flags = access.flags | ffi::SQLITE_OPEN_EXRESCODE;
-        let name = terminated(&access.name)?;
+        let name = terminated(name)?;
         let mut raw = ptr::null_mut();
         // SAFETY: `name` is terminated and lives through the call.
         let code = unsafe { ffi::sqlite3_open_v2(name.as_ptr(), &mut raw, flags, ptr::null()) };

@@ -58,7 +58,7 @@ impl Driver for Ffi {
     ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
-            Operation::Open => return Ok(Box::new(Open { access, step })),
+            Operation::Open | Operation::OpenFile => return Ok(Box::new(Open { access, step })),
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}

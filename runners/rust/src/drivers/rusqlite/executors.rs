@@ -11,7 +11,7 @@ use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Executor, Tally, not_as_said};
 use crate::failure::{Failure, extended_code};
-use crate::job::Step;
+use crate::job::{Operation, Step};
 use crate::parameters::Parameter;
 
 /// `get`, `all` and `iterate`.
@@ -273,7 +273,7 @@ impl<S: Sink> Executor<S> for Compile<'_> {
     }
 }
 
-/// `open`: a second connection, its pragmas, one `get`, close.
+/// `open` and `open-file`: a second connection, its pragmas, one `get`, close.
 pub struct Open<'c> {
     pub access: &'c Access,
     pub step: &'c Step,
@@ -298,8 +298,14 @@ impl<S: Sink> Executor<S> for Open<'_> {
 
 impl Open<'_> {
     fn once<S: Sink>(&self, shape: &Object<'_>, execution: u64, sink: &mut S) -> Result<u64> {
-        let connection = super::open(self.access)?;
-        let parameters = self.step.pool.row(execution);
+        let row = self.step.pool.row(execution);
+        let (name, parameters) = match row {
+            [Parameter::Text(path)] if self.step.operation == Operation::OpenFile => {
+                (&**path, &row[..0])
+            }
+            _ => (self.access.name.as_str(), row),
+        };
+        let connection = super::open_named(self.access, name)?;
         let mut statement = connection.prepare(&self.step.sql)?;
         let count = Get.execute(&mut statement, parameters, shape, &mut Vec::new(), sink)?;
         drop(statement);

@@ -54,7 +54,7 @@ impl Driver for Rusqlite {
     ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
-            Operation::Open => return Ok(Box::new(Open { access, step })),
+            Operation::Open | Operation::OpenFile => return Ok(Box::new(Open { access, step })),
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
@@ -84,8 +84,13 @@ impl Driver for Rusqlite {
 }
 
 fn open(access: &Access) -> rusqlite::Result<Connection> {
+    open_named(access, &access.name)
+}
+
+/// Opens another database in the same way.
+fn open_named(access: &Access, name: &str) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::from_bits_retain(access.flags);
-    let connection = Connection::open_with_flags(&access.name, flags)?;
+    let connection = Connection::open_with_flags(name, flags)?;
     for pragma in &access.pragmas {
         connection.execute_batch(pragma)?;
     }
