@@ -354,3 +354,14 @@ def test_names_at_the_top_of_the_modules_are_unique() -> None:
     )
     assert len(names) > 50
     assert sorted(names) == sorted(set(names))
+
+
+def test_facts_that_differ_are_folded_where_they_are_many(small: Report) -> None:
+    facts = [
+        Fact("Compile options", f"OPTION_{n}", {"node": str(n)}, differs=True) for n in range(30)
+    ]
+    few, many = (html.render(replace(small, provenance=facts[:count])) for count in (3, 30))
+    assert '<h3>Compile options <span class="differs">3 differ' in few
+    assert (
+        '<summary><span class="h4">Compile options</span> <span class="differs">30 differ' in many
+    )

@@ -198,6 +198,9 @@ def overhead_cell(cell: Cell | None, top: float, hue: str) -> OverheadCell | Non
     return OverheadCell(over_floor(cell), hue, *ends)
 
 
+OPEN_FACTS = 12
+
+
 @dataclass(frozen=True, slots=True)
 class FactGroup:
     """Facts of one kind: those that differ as (name, value per runner), the others as (name,
@@ -206,6 +209,11 @@ class FactGroup:
     title: str
     differing: list[tuple[str, list[str]]]
     same: list[tuple[str, str]]
+
+    @property
+    def folded(self) -> bool:
+        """Whether the differences are too many to stand open, as those of compile options."""
+        return len(self.differing) > OPEN_FACTS
 
 
 def provenance(report: Report) -> tuple[list[str], list[FactGroup]]:
