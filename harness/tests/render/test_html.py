@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.render.document import comparison
 from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
+from sqlitmus.render.html.assets import linked
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import Case, Cell, Fact, Report, Runner, SelfTest
@@ -365,3 +366,15 @@ def test_facts_that_differ_are_folded_where_they_are_many(small: Report) -> None
     assert (
         '<summary><span class="h4">Compile options</span> <span class="differs">30 differ' in many
     )
+
+
+def test_an_address_is_a_link_that_loads_nothing_and_tells_nobody() -> None:
+    text = "“2×” <b> (https://github.com/a/b/pull/1, https://c.org/x-y.html)."
+    assert linked(text) == (
+        "“2×” &lt;b&gt; ("
+        '<a href="https://github.com/a/b/pull/1" rel="noreferrer noopener">'
+        "https://github.com/a/b/pull/1</a>, "
+        '<a href="https://c.org/x-y.html" rel="noreferrer noopener">https://c.org/x-y.html</a>).'
+    )
+    for plain in ("", "no address", "javascript:alert(1)", 'https://"onload=1'):
+        assert "<a" not in linked(plain)
