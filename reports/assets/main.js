@@ -2,6 +2,7 @@
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
 import { wireBar, wireSheet } from "./bar.js";
+import { addCardTools } from "./cardcopy.js";
 import { light, paintCase } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
@@ -9,6 +10,7 @@ import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { paint, sort } from "./matrix.js";
 import { drawPlots } from "./plots.js";
+import { wireScatter } from "./scatter.js";
 import { defaults, read, write } from "./state.js";
 import { paintSummary } from "./summary.js";
 import { tellTallies } from "./tally.js";
@@ -36,6 +38,11 @@ const looks = keys.map((key) => ({
 }));
 const keyOf = (runner) => keys[runner].cloneNode(true);
 
+const drawScatter = wireScatter(
+  data,
+  () => state,
+  () => selected,
+);
 let state = defaults(data);
 let selected = select(data, state);
 // What the numbers on the page were written for; static ones are written for the defaults.
@@ -62,6 +69,7 @@ function render() {
   showSummary(data, selected);
   tellTallies(data, state, selected);
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
+  drawScatter();
   showControls();
 }
 
@@ -78,6 +86,7 @@ function freshen(details) {
   const shown = [...selected.runners].sort((a, b) => a - b);
   drawPlots(details.querySelector(".plots"), data, shown, looks, state.unit);
   addCopyButtons(details);
+  addCardTools(details, data.run);
 }
 
 function showControls() {

@@ -120,6 +120,69 @@ const suite = [
 		$("reset").click();`,
   ),
   steps(
+    "a card is taken as Markdown, SVG and PNG, as it stands",
+    `const details = document.querySelector("details.case");
+		details.open = true; await frame();
+		const [markdown, drawn, image] = [...details.querySelectorAll(".card-tools button")];
+		const taken = {};
+		const clipboard = {
+			writeText: async (text) => { taken.text = text; },
+			write: async ([item]) => { taken.image = await item.getType("image/png"); },
+		};
+		Object.defineProperty(navigator, "clipboard", { value: clipboard, configurable: true });
+		const names = [...details.querySelectorAll(".forest tbody tr")].map((row) => row.cells[0].textContent.trim());
+		const times = [...details.querySelectorAll(".forest td[data-f='time'] b")].map((b) => b.textContent.replace(/\\s/g, " "));
+		markdown.click();
+		if (!(await until(() => taken.text))) return "no Markdown";
+		const lines = taken.text.split("\\n").filter((line) => line.startsWith("|"));
+		if (lines.length !== names.length + 2) return lines.length + " lines of a table";
+		const bars = new Set(lines.map((line) => line.replaceAll("\\\\|", "").split("|").length));
+		if (bars.size !== 1) return "rows of different widths: " + lines.join("\\n");
+		const lost = times.filter((time) => !taken.text.includes(time));
+		if (lost.length) return "not in the Markdown: " + lost;
+		taken.text = "";
+		drawn.click();
+		if (!(await until(() => taken.text))) return "no SVG";
+		const tree = new DOMParser().parseFromString(taken.text, "image/svg+xml");
+		if (tree.querySelector("parsererror")) return tree.querySelector("parsererror").textContent;
+		const said = tree.documentElement.textContent;
+		const left = [...names, ...times].filter((text) => !said.includes(text));
+		if (left.length) return "not in the SVG: " + left;
+		if (/var\\(|class=/.test(taken.text)) return "the SVG does not stand alone";
+		image.click();
+		if (!(await until(() => taken.image))) return "no PNG";
+		if (taken.image.size < 5000) return "a PNG of " + taken.image.size + " bytes";`,
+  ),
+  steps(
+    "the points of two runners are the cases that both completed, with their verdicts",
+    `const fold = $("scatter")?.querySelector("details");
+		if (!fold) return data.runners.length < 2 ? "" : "no scatter";
+		fold.open = true; await frame();
+		const timed = [...$("scatter-x").options].map((o) => Number(o.value));
+		for (const [x, y] of [[timed[0], timed.at(-1)], [timed.at(-1), timed[0]]]) {
+			set("scatter-x", x); set("scatter-y", y); await frame();
+			const both = data.cases.flatMap((c, i) => (c.outcomes[x] === "k" && c.outcomes[y] === "k" ? [i] : []));
+			const links = [...$("scatter-plot").querySelectorAll("a")];
+			if (links.length !== both.length) return links.length + " points, " + both.length + " cases";
+			for (const [n, index] of both.entries()) {
+				if (links[n].getAttribute("href") !== "#c-" + index) return "point " + n + " leads to " + links[n].getAttribute("href");
+				const item = data.cases[index], mark = links[n].querySelector("circle");
+				const above = item.time[0][y] > item.time[0][x];
+				const line = 376 - (Number(mark.getAttribute("cx")) - 64) / (408 - 64) * (376 - 12);
+				if (Math.abs(Number(mark.getAttribute("cy")) - line) > 0.5 && (Number(mark.getAttribute("cy")) < line) !== above) return item.id + " on the wrong side";
+				if (!links[n].getAttribute("aria-label").startsWith(item.id + ": ")) return links[n].getAttribute("aria-label");
+			}
+			const slower = both.filter((i) => data.cases[i].time[0][y] > data.cases[i].time[0][x]).length;
+			if (!$("scatter-said").textContent.includes("took longer in " + slower + ";")) return $("scatter-said").textContent;
+		}
+		set("q", "scenario:" + data.cases[0].scenario, "input"); await frame();
+		const kept = data.cases.filter((c) => c.scenario === data.cases[0].scenario && c.outcomes[timed[0]] === "k" && c.outcomes[timed.at(-1)] === "k").length;
+		const got = $("scatter-plot").querySelectorAll("a").length;
+		$("reset").click();
+		fold.open = false;
+		if (got !== kept) return got + " points under a filter, " + kept + " cases";`,
+  ),
+  steps(
     "a shared address restores the view; what is unknown is named",
     `const other = [...$("ref").options].find((o) => o.value !== $("ref").value).value;
 		location.hash = "ref=" + encodeURIComponent(other) + "&as=rate&theme=dark&nonsense=1"; await frame();

@@ -73,7 +73,8 @@ export function readPragmas(db, driver) {
 /** `EXPLAIN QUERY PLAN` of each step: its detail column, in order. @returns {string[][]} */
 export function readPlans(db, driver, steps, pools) {
   return steps.map((step, index) => {
-    if (["open", "open-file", "in-transaction", "execute", "read-file"].includes(step.operation)) return [];
+    if (["open", "open-file", "in-transaction", "execute", "read-file"].includes(step.operation))
+      return [];
     // The first parameters of the pool: with STAT4 a plan may depend on values.
     const first =
       step.parameters === null

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,7 +16,7 @@ from jsonschema import Draft202012Validator
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
 from sqlitmus.run import vectors
-from sqlitmus.vocabulary.contract import Job, Measure, Share, Writer
+from sqlitmus.vocabulary.contract import Job, Measure, Operation, Share, Writer
 from tests.contract.performed import SLOW, Performed, needs_own_process, perform_all, vectors_of
 from tests.contract.started import (
     CONTRACT,
@@ -140,6 +141,18 @@ def test_vector(
         check_engine(job, result, description(name)["features"]["engine"])
 
 
+WITHOUT_PLAN = ("open", "open-file", "in-transaction", "execute", "read-file")
+# What drivers cannot do, and what Python's sqlite3 cannot time by itself.
+NOT_THEIRS = {"python": {"prepare", "open", "open-file"}, "dotnet": {"in-transaction"}}
+
+
+@each_runner
+def test_a_runner_lists_every_operation_but_those_that_it_cannot_have(name: str) -> None:
+    """One that was forgotten in the list would be skipped as unsupported in all vectors."""
+    listed = description(name)["features"]["operations"]
+    assert {*get_args(Operation)} - {*listed} == NOT_THEIRS.get(name, set())
+
+
 def check_engine(job: Job, result: Json, options: list[str]) -> None:
     """What is asked is in effect, and what could be asked is told."""
     told = result.get("effective", {}).get("engine", {})
@@ -164,6 +177,8 @@ def check_figures(job: Job, result: Json, want: Json) -> None:
         pragmas = result["effective"]["pragmas"]
         assert {name for name, _ in job.connection.pragmas} <= pragmas.keys()
         assert len(result["plans"]) == len(job.steps)
+        for step, plan in zip(job.steps, result["plans"], strict=True):
+            assert plan == [] or step.operation not in WITHOUT_PLAN
 
 
 def check_workers(job: Job, result: Json, want: Json) -> None:

@@ -40,6 +40,7 @@ export const OPERATIONS = [
   "run",
   "prepare",
   "open",
+  "open-file",
   "in-transaction",
   "execute",
   "read-file",

@@ -90,7 +90,8 @@ fn effective<D: Driver>(connection: &D::Connection) -> Result<Effective, Failure
 }
 
 fn plan<D: Driver>(connection: &D::Connection, step: &Step) -> Result<Vec<String>, Failure> {
-    if step.operation.has_no_sql() || matches!(step.operation, Operation::Open | Operation::Execute)
+    if step.operation.has_no_sql()
+        || matches!(step.operation, Operation::Open | Operation::OpenFile | Operation::Execute)
     {
         return Ok(Vec::new());
     }

@@ -49,6 +49,8 @@ SCRIPTS = (
     "tally",
     "cases",
     "plots",
+    "scatter",
+    "cardcopy",
     "cellcard",
     "visible",
     "export",
