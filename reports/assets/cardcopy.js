@@ -1,7 +1,7 @@
 // A case's card to take away: its table as Markdown, its intervals as a picture that stands alone.
 import { el, svg } from "./svg.js";
 
-const PICTURE = { width: 760, row: 24, top: 64, name: 14, time: 200, glyph: 300, words: 480 };
+const PICTURE = { width: 940, row: 24, top: 64, name: 14, time: 200, glyph: 300, words: 480 };
 // What of a mark's look lies in the page's style and has to come along.
 const LOOK = ["fill", "stroke", "stroke-width", "stroke-linecap", "stroke-dasharray", "opacity"];
 
@@ -64,7 +64,8 @@ const titleOf = (details) =>
   [...details.querySelector("summary").children]
     .filter((part) => !part.classList.contains("tally"))
     .map(seen)
-    .join(" ");
+    .filter((text) => text)
+    .join(" · ");
 const footOf = (details, run) =>
   `${seen(details.querySelector(".question code"))} · sqlitmus, run ${run}`;
 

@@ -36,6 +36,8 @@ export function select(data, state) {
 export function show({ cases, runners, hits }) {
   for (const row of document.querySelectorAll("tr[data-c]")) {
     const index = Number(row.dataset.c);
+    // tables of runners have their names there, and no filter
+    if (Number.isNaN(index)) continue;
     row.hidden = !cases.has(index);
     if (row.hidden || !row.closest("#grid")) continue;
     for (const cell of row.querySelectorAll("td[data-r]")) {

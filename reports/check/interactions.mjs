@@ -5,6 +5,13 @@ import { follow } from "./follow.mjs";
 import { steps } from "./steps.mjs";
 
 const suite = [
+  steps(
+    "the script leaves every table the rows that it had",
+    `for (const table of document.querySelectorAll("main table")) {
+			const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+			if (rows.length && rows.every((row) => row.hidden)) return "no row is left of: " + table.caption?.textContent;
+		}`,
+  ),
   follow,
   steps(
     "a cell opens its card with the keyboard; its link leads to the cell",
