@@ -183,9 +183,9 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
             step.parameters is None or step.parameters.types != ["text"]
         ):
             raise BadJob(f"{at}.parameters: expected one text, the path of the file")
-        if step.operation == "read-file":
-            if [(column.type, column.nullable) for column in step.columns] != [("blob", False)]:
-                raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
+        content = [(column.type, column.nullable) for column in step.columns]
+        if step.operation == "read-file" and content != [("blob", False)]:
+            raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
 
 
 def _check_rate(rate: float | None, path: str) -> None:

@@ -22,7 +22,7 @@ HEADER = samples(plan(), noisy())[0]
         ({"runners": [runner("node"), runner("node")]}, "runner node occurs more than once"),
         (
             {"cases": [case("a", metric="warm")]},
-            r"\$.cases\[0\].metric: .*'steady' or 'p99'",
+            r"\$.cases\[0\].metric: .*'p99' or 'timer_p99'",
         ),
         ({"cases": [case("a", operations=0)]}, r"\$.cases\[0\]: .*at least 1 operation"),
         ({"cases": [case("a", per_operation=0)]}, r"\$.cases\[0\].per_operation: "),

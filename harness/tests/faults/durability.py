@@ -62,7 +62,7 @@ def off_in_the_loop(stage: Stage) -> Seen:
     """JavaScript turns syncs off in its loop, and on again before settings are read back."""
     clone = stage.real()
     for old, new in (
-        ("let h = 0, rows = 0, affected = 0;", '{} db.exec("PRAGMA synchronous=OFF");'),
+        ('"let h = 0, rows = 0, affected = 0;"}', '{} db.exec("PRAGMA synchronous=OFF");'),
         ("  }${counted}", '{} db.exec("PRAGMA synchronous=FULL");'),
     ):
         clone.replace("runners/javascript/loops.js", old, new.format(old))

@@ -51,7 +51,7 @@ public sealed class JobReaderTests
     [Theory]
     [InlineData("\"cell\": \"get-pk@x\",", "", "job:1: $: expected the missing key cell")]
     [InlineData("\"sql\"", "\"extra\": 1, \"sql\"", "job:6: $.steps[0].extra: unknown key; expected one of operation, sql")]
-    [InlineData("\"get\"", "\"fetch\"", "job:6: $.steps[0].operation: expected one of get, all, iterate, run, prepare, open, in-transaction, execute, read-file")]
+    [InlineData("\"get\"", "\"fetch\"", "job:6: $.steps[0].operation: expected one of get, all, iterate, run, prepare, open, open-file, in-transaction, execute, read-file")]
     [InlineData("\"operations_per_iteration\": 10", "\"operations_per_iteration\": \"ten\"", "job:10: $.measure.operations_per_iteration: expected an integer of 0 or more, got \"ten\"")]
     [InlineData("\"path\": \"x.db\"", "\"path\": 7", "job:4: $.database.path: expected a string")]
     [InlineData("\"path\": \"x.db\"", "\"path\": null", "job:4: $.database: expected the missing key path")]
