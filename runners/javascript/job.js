@@ -15,6 +15,7 @@
  * @property {"object" | "array" | "typed"} shape
  * @property {"number" | "bigint"} integers
  * @property {"prepared" | "cached" | "adhoc"} statement
+ * @property {number} texts which differ in a comment, and which the executions use in turn
  * @property {"read" | "unread"} values of the rows of get, all and iterate
  * @typedef {"no-mutex" | "full-mutex" | "private-cache" | "shared-cache"} Flag
  * @typedef {{path: string, mode: "readwrite" | "readonly", uri: Record<string, string>, flags: Flag[]}} Database
@@ -81,6 +82,7 @@ const stepFields = object({
   shape: optional(oneOf("object", "array", "typed"), "object"),
   integers: optional(oneOf("number", "bigint"), "number"),
   statement: optional(oneOf("prepared", "cached", "adhoc"), "prepared"),
+  texts: optional(from(1), 1),
   values: optional(oneOf("read", "unread"), "read"),
 });
 
@@ -89,7 +91,7 @@ const FILES = ["open-file", "read-file"];
 
 const step = (value, path) => {
   const checked = stepFields(value, path);
-  const { operation, sql, parameters, columns, fails, values } = checked;
+  const { operation, sql, parameters, columns, fails, texts, values } = checked;
   if (WITHOUT_SQL.includes(operation)) {
     if (sql !== "") reject(`${path}.sql`, `no SQL for ${operation}`, sql);
   } else if (sql === "") reject(`${path}.sql`, `SQL for ${operation}`, value.sql);
@@ -107,6 +109,10 @@ const step = (value, path) => {
     if (columns.length !== 1 || columns[0].type !== "blob" || columns[0].nullable) {
       reject(`${path}.columns`, "one blob that cannot be NULL, the file", columns);
     }
+  }
+  if (texts & (texts - 1)) reject(`${path}.texts`, "a power of two", texts);
+  if (texts > 1 && checked.statement !== "cached") {
+    reject(`${path}.texts`, "1 where the statement is not cached", texts);
   }
   if (values === "unread" && !["get", "all", "iterate"].includes(operation)) {
     reject(`${path}.values`, "read where the operation is not get, all or iterate", values);

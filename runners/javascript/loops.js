@@ -48,7 +48,7 @@ export function loopSource({ steps, transaction, manner }, source, pools, verify
   const counted = `
     total.checksum = h; total.rows = rows; total.affected = affected;`;
   const constants = steps.flatMap((_, index) => [
-    `const q${index} = sql[${index}], s${index} = statements[${index}];`,
+    `const q${index} = ${textSource(steps[index], index, source)}, s${index} = statements[${index}];`,
     ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
   ]);
   const bracket = transactionSource(transaction, source);
@@ -83,6 +83,13 @@ return (from, to, total, recording) => {
 function transactionSource(transaction, source) {
   if (transaction === "none" || transaction === "read") return { setup: "", before: "", after: "" };
   return source.transaction(transaction);
+}
+
+/** What `qN` is: the step's SQL, or the list of its texts. */
+function textSource(step, index, source) {
+  if (step.texts === 1) return `sql[${index}]`;
+  const text = source.text?.(step, "k") ?? `\`\${sql[${index}]} -- \${k}\``;
+  return `Array.from({ length: ${step.texts} }, (_, k) => ${text})`;
 }
 
 function stepSource(step, index, pool, source, verify) {
@@ -146,7 +153,7 @@ function executionSource(step, index, args, source, verify) {
 }
 
 function statementSource(step, index, args, source) {
-  const q = `q${index}`;
+  const q = step.texts === 1 ? `q${index}` : `q${index}[n & ${step.texts - 1}]`;
   if (step.statement === "cached") {
     return { before: "", call: source.cached(step, q, args), after: "" };
   }

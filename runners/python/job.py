@@ -53,6 +53,7 @@ class Step:
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+    texts: int = 1
     values: Literal["read", "unread"] = "read"
 
 
@@ -176,6 +177,10 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
             raise BadJob(f"{at}.sql: {step.operation} has none")
         if step.fails is not None and step.operation != "run":
             raise BadJob(f"{at}.fails: only run can be expected to fail")
+        if step.texts < 1 or step.texts & (step.texts - 1):
+            raise BadJob(f"{at}.texts: {step.texts}; expected a power of two")
+        if step.texts > 1 and step.statement != "cached":
+            raise BadJob(f"{at}.texts: {step.texts}; only a cached statement has several")
         for key in ("parameters", "columns"):
             if step.operation == "execute" and getattr(step, key):
                 raise BadJob(f"{at}.{key}: execute has none")

@@ -30,7 +30,7 @@ def compile_loop(part: Part, connection: sqlite3.Connection) -> Loop:
     """A function that performs operations begin … end − 1 of a part's steps on `connection`."""
     bound: dict[str, Any] = {"connection": connection, "execute": connection.execute}
     for number, step in enumerate(part.steps):
-        bound[f"sql{number}"] = step.sql
+        bound[f"sql{number}"] = step.sql if step.texts == 1 else texts(step)
         bound[f"pool{number}"] = values.pool(step.parameters)
     bound |= {"clock": time.perf_counter_ns, "wait_until": wait_until}
     names = {**bound, "Error": sqlite3.Error, "primary": primary}
@@ -66,7 +66,8 @@ def loop_source(part: Part) -> str:
 
 def _execution(i: int, step: Step) -> list[str]:
     mask = len(step.parameters.rows) - 1 if step.parameters else 0
-    call = f"execute(sql{i}, pool{i}[n{i} & {mask}])"
+    sql = f"sql{i}" if step.texts == 1 else f"sql{i}[n{i} & {step.texts - 1}]"
+    call = f"execute({sql}, pool{i}[n{i} & {mask}])"
     match step.operation:
         case "get":
             lines = [
@@ -101,13 +102,18 @@ def _execution(i: int, step: Step) -> list[str]:
                 f"h = (h * 31 + {_TERMS['blob'].format(v='v')}) & 4294967295",
             ]
         case "execute":
-            lines = [f"execute(sql{i})"]
+            lines = [f"execute({sql})"]
         case "in-transaction":
             lines = ["h = (h * 31 + connection.in_transaction) & 4294967295"]
         case _:
             raise ValueError(step.operation)
     lines.append(f"n{i} += 1")
     return lines if step.repeat == 1 else [f"for _ in range({step.repeat}):", *indented(lines)]
+
+
+def texts(step: Step) -> list[str]:
+    """The texts of a step that its executions use in turn."""
+    return [f"{step.sql} -- {k}" for k in range(step.texts)]
 
 
 def unmet(step: Step) -> str:

@@ -294,6 +294,10 @@ def _in_order(bounds: tuple[int, int]) -> tuple[int, int]:
 Bounds = Annotated[tuple[int, int], AfterValidator(_in_order)]
 
 
+# Of an invocation, unless its mode says otherwise.
+TIMEOUT_S = 60.0
+
+
 class Mode(Model):
     """How hard to measure: `sessions` of `blocks` each, `pause_s` seconds apart.
 
@@ -303,7 +307,8 @@ class Mode(Model):
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
-    `lap_ms`. `iterations` bounds those of a process that takes none.
+    `lap_ms`. `iterations` bounds those of a process that takes none. An invocation is ended after
+    `timeout_s`.
     """
 
     title: str
@@ -320,6 +325,7 @@ class Mode(Model):
     rounds: int = Field(default=8, ge=1)
     lead_in_ms: Bounds = (20, 20)
     lap_ms: int = Field(default=10, ge=1)
+    timeout_s: float = Field(default=TIMEOUT_S, gt=0)
 
 
 class Fixture(Model):

@@ -122,7 +122,7 @@ def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
 
 def question(job: Job) -> Job:
     """The job that the oracle gets: the same question without the runner's own settings."""
-    plain = {"shape": "object", "integers": "number", "statement": "prepared"}
+    plain = {"shape": "object", "integers": "number", "statement": "prepared", "texts": 1}
     steps = [step.model_copy(update=plain) for step in job.steps]
     connection = job.connection.model_copy(update={"engine": {}, "per_operation": False})
     database = job.database and job.database.model_copy(update={"uri": {}, "flags": []})
@@ -149,6 +149,7 @@ def _steps(
                     "shape": case.axes.get("shape", "object"),
                     "integers": case.axes.get("integers", "number"),
                     "statement": case.axes.get("statement", "prepared"),
+                    "texts": int(case.axes.get("texts", "1")),
                     "values": _values(step, case.axes),
                 }
             )

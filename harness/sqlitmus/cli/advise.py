@@ -64,7 +64,7 @@ def advise(
     label: Label = "",
     out: Out = None,
     format_: Format = "text",
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     fresh: Fresh = False,
     wait: Wait = False,
     quiet: Quiet = False,

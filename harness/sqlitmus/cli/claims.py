@@ -77,7 +77,7 @@ def claims(
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     fresh: Fresh = False,
     wait: Wait = False,
     quiet: Quiet = False,

@@ -88,7 +88,7 @@ def compare(
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md also rows without a difference.")
     ] = False,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     fresh: Fresh = False,
     wait: Wait = False,
     quiet: Quiet = False,

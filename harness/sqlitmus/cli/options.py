@@ -24,7 +24,7 @@ Filters = Annotated[
 ]
 Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]
 Cases = Annotated[list[str] | None, typer.Option("--case", help="These cases, by id.")]
-Suite = Annotated[str, typer.Option(help="smoke, quick or full.")]
+Suite = Annotated[str, typer.Option(help="smoke, quick, service or full.")]
 Mode = Annotated[
     str | None,
     typer.Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
@@ -38,7 +38,10 @@ SchemeName = Annotated[
     ),
 ]
 Size = Annotated[str, typer.Option(help="Fixture size: s, m or l.")]
-Timeout = Annotated[float, typer.Option(help="Seconds that one invocation may take.", min=0.1)]
+Timeout = Annotated[
+    float | None,
+    typer.Option(help="Seconds that one invocation may take; the mode's own by default.", min=0.1),
+]
 Margin = Annotated[
     float,
     typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),

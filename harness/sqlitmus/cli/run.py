@@ -62,7 +62,7 @@ def run(
     seed: Seed = None,
     label: Label = "",
     out: Out = None,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     shard: Annotated[
         str | None,
         typer.Option(

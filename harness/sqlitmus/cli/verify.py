@@ -27,7 +27,7 @@ def verify(
     cases: Cases = None,
     runners: Runners = None,
     size: Size = "m",
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
@@ -52,7 +52,7 @@ def compare(
     filters: list[str] | None,
     *,
     size: str,
-    timeout: float,
+    timeout: float | None,
     json_: bool = False,
     keep_jobs: bool = True,
 ) -> Exit:
@@ -73,7 +73,7 @@ def compare(
     session = opened(
         *(catalog, tools, Progress(), cells),
         size=size,
-        timeout_s=timeout,
+        timeout_s=timeout or mode.timeout_s,
         fresh=True,
         keep_jobs=keep_jobs,
     )

@@ -70,7 +70,7 @@ def workload(
     seed: Seed = None,
     label: Label = "",
     out: Out = None,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     show_values: Annotated[
         bool,
         typer.Option(

@@ -33,7 +33,7 @@ class Options:
     seed: int | None = None
     label: str = ""
     out: Path | None = None
-    timeout_s: float = 60.0
+    timeout_s: float | None = None
     fresh: bool = False
     wait: bool = False
     rerun: str = ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlitmus import machine
 from sqlitmus.catalog import same_work
 from sqlitmus.catalog.choose import choose, choose_claims
-from sqlitmus.catalog.definitions import Catalog, Mode
+from sqlitmus.catalog.definitions import TIMEOUT_S, Catalog, Mode
 from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard, compared
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
@@ -65,7 +65,7 @@ def run(
         cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
     _check_disk(options.out or paths.RESULTS)
-    with _exclusive(options, catalog, tools, progress, cells) as context:
+    with _exclusive(options, catalog, tools, progress, cells, name) as context:
         ready = _prepare(options, context, cases, cells, mode, shard)
         if ready is None:
             return Ended(Exit.INTERRUPTED, None)
@@ -107,7 +107,7 @@ def resume(
     folder.check_changeable(directory.path)
     _check_disk(directory.path)
     options = replace(options, size=plan.size, pins=plan.pins, workload=plan.workload)
-    with _exclusive(options, catalog, tools, progress, plan.cells) as context:
+    with _exclusive(options, catalog, tools, progress, plan.cells, plan.mode) as context:
         changed = _changed(plan, context)
         if changed:
             if not force:
@@ -246,9 +246,16 @@ def _ask(
 
 @contextmanager
 def _exclusive(
-    options: Options, catalog: Catalog, tools: paths.Tools, progress: Progress, cells: Cells
+    options: Options,
+    catalog: Catalog,
+    tools: paths.Tools,
+    progress: Progress,
+    cells: Cells,
+    mode: str,
 ) -> Generator[Context]:
     """The context of a session, while no other run may use this machine."""
+    # A resumed plan may name a mode that is gone.
+    of_mode = catalog.modes[mode].timeout_s if mode in catalog.modes else TIMEOUT_S
     label = options.label or options.whole
     with (
         lock.hold(label, wait=options.wait, say=progress.insist) as handle,
@@ -258,7 +265,7 @@ def _exclusive(
             progress,
             cells,
             size=options.size,
-            timeout_s=options.timeout_s,
+            timeout_s=options.timeout_s or of_mode,
             fresh=options.fresh,
             pins=options.pins,
             keep_jobs=options.show_values or not options.workload,

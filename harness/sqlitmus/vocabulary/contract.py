@@ -81,7 +81,10 @@ class Parameters(Model):
 
 
 class Step(Model):
-    """One statement of an operation; rows whose values are `unread` are counted and no more."""
+    """One statement of an operation; rows whose values are `unread` are counted and no more.
+
+    A `cached` one may have several `texts`, which differ in a comment: more than its cache holds.
+    """
 
     operation: Operation
     sql: str = ""
@@ -92,6 +95,7 @@ class Step(Model):
     shape: Literal["object", "array", "typed"] = "object"
     integers: Literal["number", "bigint"] = "number"
     statement: Literal["prepared", "cached", "adhoc"] = "prepared"
+    texts: Positive = 1
     values: Literal["read", "unread"] = "read"
 
     @model_validator(mode="after")
@@ -109,6 +113,10 @@ class Step(Model):
         columns = [(column.type, column.nullable) for column in self.columns]
         if self.operation == "read-file" and columns != [("blob", False)]:
             raise ValueError("read-file has one column, a blob that cannot be NULL")
+        if self.texts & (self.texts - 1):
+            raise ValueError("texts is a power of two")
+        if self.texts > 1 and self.statement != "cached":
+            raise ValueError("only a cached statement has several texts")
         if self.values == "unread" and self.operation not in ("get", "all", "iterate"):
             raise ValueError("only get, all and iterate have values that can be left unread")
         return self

@@ -16,7 +16,7 @@ AXES = {
     *("profile", "transaction", "shape", "integers", "statement", "rows", "workers", "value"),
     *("query", "limit", "threading", "inside", "design", "total", "processes", "access", "option"),
     *("text", "encoding", "begin", "busy", "connection", "nulls", "values", "many", "mmap"),
-    *("cache", "store", "from", "mix", "checkpoint", "way", "thread"),
+    *("cache", "store", "from", "mix", "checkpoint", "way", "thread", "texts"),
 }
 
 

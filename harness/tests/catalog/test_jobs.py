@@ -342,8 +342,8 @@ def test_an_axis_value_may_have_another_pace_and_steps_of_the_thread_beside() ->
     most, fewer = job("service-mixed"), job("service-mixed@mix=70-30")
     assert most.writer
     assert fewer.writer
-    assert (most.measure.rate, most.writer.rate) == (3800, 200)
-    assert (fewer.measure.rate, fewer.writer.rate) == (2800, 1200)
+    assert (most.measure.rate, most.writer.rate) == (7600, 400)
+    assert (fewer.measure.rate, fewer.writer.rate) == (5600, 2400)
     for mixed, share in ((most, 0.95), (fewer, 0.7)):
         assert mixed.writer
         reads, writes = mixed.measure.operations_per_iteration, mixed.writer.operations

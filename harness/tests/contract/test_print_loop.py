@@ -74,6 +74,16 @@ def test_the_loop_of_a_job_is_printed_and_nothing_is_done(name: str, tmp_path: P
 
 
 @of_runners(GENERATING)
+def test_executions_use_the_texts_of_a_cached_statement_in_turn(name: str, tmp_path: Path) -> None:
+    file = file_of("texts-measure", tmp_path)
+    assert all(step.texts == 4 for step in written("texts-measure", tmp_path).steps)
+    done = start(name, "--print-loop", str(file))
+    if "unsupported" in done.stderr or done.returncode:
+        pytest.skip(f"{name} has no cache of statements")
+    assert len(re.findall(r"(q|sql)\d+\[n\d* & 3\]", done.stdout)) == 8
+
+
+@of_runners(GENERATING)
 def test_a_job_that_cannot_be_read_has_no_loop(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text('{"contract": 1,', "utf-8")

@@ -282,6 +282,14 @@ BAD_JOBS: dict[str, tuple[Json, str]] = {
         },
         "writer.transaction: ",
     ),
+    "three texts": (
+        {"steps": [{**READ, "statement": "cached", "texts": 3}]},
+        "steps[0].texts",
+    ),
+    "texts that are held": (
+        {"steps": [{**READ, "texts": 4}]},
+        "steps[0].texts",
+    ),
     "mixed by a word": (
         {"measure": {"operations_per_iteration": 4, "mixed": "yes"}},
         "measure.mixed",

@@ -6,7 +6,7 @@ internal static class StepReader
     /// <exception cref="JobException">Not a valid step.</exception>
     public static StepSpec Read(Node node)
     {
-        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "values");
+        node.Object("operation", "sql", "parameters", "columns", "repeat", "fails", "shape", "integers", "statement", "texts", "values");
         var operation = (Operation)node.Required("operation").Word(
             "get", "all", "iterate", "run", "prepare", "open", "open-file", "in-transaction", "execute", "read-file");
         var step = new StepSpec(
@@ -18,7 +18,7 @@ internal static class StepReader
             node.Optional("fails") is { Exists: true } fails ? ReadFails(fails, operation) : null,
             (Shape)node.Optional("shape").Word("object", "array", "typed"),
             (Integers)node.Optional("integers").Word("number", "bigint"),
-            (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc"),
+            ReadStatement(node),
             (Values)node.Optional("values").Word("read", "unread"));
         CheckColumns(step, node.Path);
         CheckParameters(step, node.Path);
@@ -46,6 +46,19 @@ internal static class StepReader
         operation == Operation.Execute
             ? throw new JobException($"{parameters.Path}: expected none, because execute binds nothing", parameters.Path)
             : Pool.Read(parameters);
+
+    /// <summary>Several texts are only looked at: they are of cached statements, which this driver does not have.</summary>
+    private static StatementKind ReadStatement(Node node)
+    {
+        var statement = (StatementKind)node.Optional("statement").Word("prepared", "cached", "adhoc");
+        var texts = node.Optional("texts");
+        var count = texts.Integer(1, absent: 1);
+        return !long.IsPow2(count)
+            ? throw texts.Expected("a power of two")
+            : count > 1 && statement != StatementKind.Cached
+                ? throw texts.Expected("1 where the statement is not cached")
+                : statement;
+    }
 
     private static int ReadFails(Node fails, Operation operation) =>
         operation == Operation.Run

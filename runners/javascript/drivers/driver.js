@@ -10,6 +10,8 @@
  * @property {(step: Step, s: string, args: string[]) => string} call expression: the row, the rows,
  *   an iterable, for `run` the number of affected rows, or for `execute` what nobody looks at
  * @property {(step: Step, q: string, args: string[]) => string} cached the same through the driver's cache
+ * @property {(step: Step, k: string) => string} [text] expression: text number `k` of several as `cached` takes
+ *   it, where that is not a string
  * @property {(s: string) => string} finalize statement text; empty where only the collector frees
  * @property {string} inTransaction expression: whether a transaction is open on `db`
  * @property {(error: string, code: number) => string} failedWith expression: whether an error has that

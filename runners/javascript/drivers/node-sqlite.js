@@ -65,7 +65,16 @@ export const source = {
     return options === "{}" ? `${db}.prepare(${q})` : `${db}.prepare(${q}, ${options})`;
   },
   call: (step, s, args) => result(step, `${s}.${method(step)}(${args.join(", ")})`),
-  cached: (step, _, args) => result(step, `store.${method(step)}${template(step.sql, args)}`),
+  cached: (step, q, args) =>
+    result(
+      step,
+      step.texts === 1
+        ? `store.${method(step)}${template(step.sql, args)}`
+        : `store.${method(step)}(${[q, ...args].join(", ")})`,
+    ),
+  // what a tagged template gives its tag
+  text: (step, k) =>
+    `${JSON.stringify(splitPlaceholders(`${step.sql} -- `))}.map((text, at, all) => at === all.length - 1 ? text + ${k} : text)`,
   finalize: (s) => (canFinalize ? `${s}.close();` : ""),
   inTransaction: "db.isTransaction",
   failedWith: (error, code) => `(${error}.errcode & 255) === ${code}`,

@@ -62,6 +62,7 @@ fn prove<D: Driver, S: Sink>(
             shape: Shape::Object,
             integers: Default::default(),
             statement: StatementKind::Prepared,
+            texts: 1,
             values: Default::default(),
             pool: Pool::default(),
         };

@@ -1,6 +1,8 @@
 //! From JSON to a job that can be performed: what types alone cannot say is checked here.
 
-use super::{Column, Job, Measure, Operation, Setting, Step, Transaction, Type, Writer};
+use super::{
+    Column, Job, Measure, Operation, Setting, StatementKind, Step, Transaction, Type, Writer,
+};
 use crate::parameters::Pool;
 
 /// Reads a job. The error says where in the JSON something is wrong and what was expected there.
@@ -95,6 +97,12 @@ fn steps(path: &str, steps: &mut [Step]) -> Result<(), String> {
                 return Err(format!("{path}.fails: expected at least 1, found {code}"));
             }
             _ => {}
+        }
+        if !step.texts.is_power_of_two() {
+            return Err(format!("{path}.texts: expected a power of two, found {}", step.texts));
+        }
+        if step.texts > 1 && step.statement != StatementKind::Cached {
+            return Err(format!("{path}.texts: expected 1 where the statement is not cached"));
         }
         if step.operation == Operation::Execute {
             if step.parameters.is_some() {

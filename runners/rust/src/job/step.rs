@@ -24,6 +24,9 @@ pub struct Step {
     pub integers: Integers,
     #[serde(default)]
     pub statement: StatementKind,
+    /// How many texts the executions use in turn; they differ in a comment.
+    #[serde(default = "one")]
+    pub texts: u64,
     #[serde(default)]
     pub values: Values,
     /// `parameters`, decoded to the driver's own types by [`super::read`].

@@ -11,7 +11,7 @@ use self::executors::{
     All, Compile, Execute, Failing, Get, InTransaction, Iterate, Open, Rows, Run,
 };
 use self::shapes::{Array, Object, Typed};
-use self::sources::{Adhoc, Cached, Prepared, Source};
+use self::sources::{Adhoc, Cached, CachedInTurn, Prepared, Source};
 use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
@@ -65,6 +65,9 @@ impl Driver for Rusqlite {
         let sql = &step.sql;
         Ok(match step.statement {
             StatementKind::Prepared => with_source(Prepared(statement), step),
+            StatementKind::Cached if step.texts > 1 => {
+                with_source(CachedInTurn::new(connection, sql, step.texts), step)
+            }
             StatementKind::Cached => with_source(Cached { connection, sql }, step),
             StatementKind::Adhoc => with_source(Adhoc { connection, sql }, step),
         })

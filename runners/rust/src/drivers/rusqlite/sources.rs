@@ -29,6 +29,30 @@ impl Source for Cached<'_> {
     }
 }
 
+/// The same, of several texts in turn.
+pub struct CachedInTurn<'c> {
+    pub connection: &'c Connection,
+    texts: Box<[String]>,
+    next: usize,
+}
+
+impl<'c> CachedInTurn<'c> {
+    /// `texts` is a power of two.
+    pub fn new(connection: &'c Connection, sql: &str, texts: u64) -> Self {
+        let texts = (0..texts).map(|k| format!("{sql} -- {k}")).collect();
+        CachedInTurn { connection, texts, next: 0 }
+    }
+}
+
+impl Source for CachedInTurn<'_> {
+    #[inline(always)]
+    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
+        let sql = &self.texts[self.next & (self.texts.len() - 1)];
+        self.next += 1;
+        body(&mut *self.connection.prepare_cached(sql)?)
+    }
+}
+
 /// Prepared and finalized at each execution.
 pub struct Adhoc<'c> {
     pub connection: &'c Connection,
@@ -39,5 +63,20 @@ impl Source for Adhoc<'_> {
     #[inline(always)]
     fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
         body(&mut self.connection.prepare(self.sql)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_use_the_texts_in_turn() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut source = CachedInTurn::new(&connection, "SELECT 1", 2);
+        let mut text = || source.with(|statement| Ok(statement.expanded_sql())).unwrap();
+        assert_eq!(text().as_deref(), Some("SELECT 1 -- 0"));
+        assert_eq!(text().as_deref(), Some("SELECT 1 -- 1"));
+        assert_eq!(text().as_deref(), Some("SELECT 1 -- 0"));
     }
 }
