@@ -8,6 +8,8 @@ from types import TracebackType
 from typing import Self
 
 EVERY_S = 0.02
+MEMORY_EVERY_S = 0.005
+"""A slope needs looks, and what it is taken of should not take long."""
 MOST_LOG = 2**30
 """A log that grows beyond it belongs to a writer that nothing stops."""
 MIB = 2**20
@@ -94,7 +96,7 @@ def of_memory(
     end: Callable[[], None],
     *,
     most: float,
-    every_s: float = EVERY_S,
+    every_s: float = MEMORY_EVERY_S,
 ) -> Watch:
     """A watch of the `resident` memory of a process."""
     problem = (
