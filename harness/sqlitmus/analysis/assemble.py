@@ -41,6 +41,7 @@ from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.stalls import Stalls, stalls
 from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.work import alike
@@ -143,6 +144,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         question,
         canary.twice,
         canary.guard,
+        of_builds(run.sustaining, runners) if run.sustaining else None,
     )
     if weighed[0]:
         statements = [replace(weighed[0], again=again), *statements]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from sqlitmus.analysis.variants import caught_up, rows
 from sqlitmus.analysis.weighing import Groups, beside, decide, grouped, packed
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Beside, Change
+from sqlitmus.results.recommendation import Beside, Beyond, Change
 from sqlitmus.results.report import Case, Runner
+from sqlitmus.results.sustained import Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed, Weighing
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -24,6 +26,14 @@ from sqlitmus.vocabulary.terms import CONTROLS
 # Minor versions of SQLite; some three come out in a year.
 _YEARS_OLDER = 9
 CATCHING = 2  # sentences on variants
+
+
+class Aside(NamedTuple):
+    """What a runner costs whatever the weights: ns to its first answer, operations a second that it
+    sustains; None for what is not known."""
+
+    start: float | None
+    rate: float | None
 
 
 def choices(
@@ -36,10 +46,12 @@ def choices(
     question: Question,
     canary: Pairs | None,
     guard: Array | None = None,
+    sustaining: Sustaining | None = None,
 ) -> tuple[Weighed | None, Weighing | None]:
     """The decisions by `presets`, and what other weights' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
+    `sustaining` is what the runners sustain, None where that is not known.
     `ok` is cases x runners, `times` is cases x runners x blocks, `guard` has a log ratio per case.
     """
     of = np.array([case.group for case in cases])
@@ -55,12 +67,13 @@ def choices(
     # what would change a decision is read off the groups, so they are of the family
     decided = decide(groups, [*weights, *unit], besides=rows(cases, len(groups.pairs)))
     catching = caught_up(pairs, cases, names, question, guard, decided.level)
-    start = [_start(cases, name) for name in names]
+    rates = {r.runner: r.rate.value for r in (sustaining.runners if sustaining else ()) if r.rate}
+    aside = [Aside(_start(cases, name), rates.get(name)) for name in names]
     named = [n for n in usable if n != OWN]
     tables = dict(zip(named, decided.tables, strict=False))
     means = dict(zip(named, decided.means, strict=False))
     guards = dict(zip(named, decided.guards, strict=False))
-    parts = packed(groups, decided, cases, start, catching)
+    parts = packed(groups, decided, cases, [a.start for a in aside], catching)
     if OWN in usable:
         mine = decide(groups, [groups.shares(usable[OWN].shares)], decided.level)
         tables[OWN], means[OWN], guards[OWN] = mine.tables[0], mine.means[0], mine.guards[0]
@@ -72,7 +85,7 @@ def choices(
                         blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
         if not lacking:
             choice = _decided(
-                choice, preset, groups, tables[name], means[name], alone, cases, start
+                choice, preset, groups, tables[name], means[name], alone, cases, aside
             )
             if question.sessions == 1 and guards[name] == 0:
                 front = still_open(
@@ -81,7 +94,8 @@ def choices(
                 choice = replace(choice, open=front)
             choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
-    return Weighed(made, list(old_engines([r for r in runners if r.name in names]))), parts
+    old = list(old_engines([r for r in runners if r.name in names]))
+    return Weighed(made, old, sustaining=sustaining), parts
 
 
 def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
@@ -105,7 +119,7 @@ def _decided(
     mean: Array,
     alone: tuple[Sequence[Table], Array],
     cases: Sequence[Case],
-    start: Sequence[float | None],
+    aside: Sequence[Aside],
 ) -> Choice:
     used = [place for place, group in enumerate(groups.order) if group in preset.weights]
     absent = {
@@ -115,8 +129,10 @@ def _decided(
     }
     answered = [name for name in groups.names if name not in absent]
     parts = [(preset.shares[groups.order[p]], [cases[n] for n in groups.taken[p]]) for p in used]
-    costs = [_beside(name, parts, start[groups.names.index(name)]) for name in answered]
-    beyond = [over for cost in costs for over in exceeded(cost, preset)]
+    costs = [_beside(name, parts, aside[groups.names.index(name)]) for name in answered]
+    beyond = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
+    unrated = [cost.runner for cost in costs if preset.least_rate and cost.rate is None]
+    choice = replace(choice, unrated=unrated)
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
     values = {c.runner: c.time.value if c.time else float("inf") for c in costs}
@@ -190,9 +206,7 @@ def crossing(whole: float, part: float, share: float) -> float | None:
     return at if share < at < 1 else None
 
 
-def _beside(
-    name: str, parts: Sequence[tuple[float, Sequence[Case]]], start: float | None
-) -> Beside:
+def _beside(name: str, parts: Sequence[tuple[float, Sequence[Case]]], aside: Aside) -> Beside:
     """What a runner costs by the shares of groups: weighted geometric means, the most memory."""
     each = [(share, *beside(cases, name)) for share, cases in parts]
     time, cpu = (
@@ -207,8 +221,15 @@ def _beside(
         None if time is None else Interval(time, None, None),
         cpu,
         max(memory, default=None),
-        start,
+        aside.start,
+        aside.rate,
     )
+
+
+def _slow(cost: Beside, preset: Preset) -> Iterator[Beyond]:
+    """The rate that a runner has to sustain, and does not."""
+    if preset.least_rate and cost.rate is not None and cost.rate < preset.least_rate:
+        yield Beyond(cost.runner, "rate", cost.rate, preset.least_rate)
 
 
 def _start(cases: Sequence[Case], name: str) -> float | None:

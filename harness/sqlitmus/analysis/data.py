@@ -20,6 +20,7 @@ from sqlitmus.catalog.definitions import Variant
 from sqlitmus.catalog.plan import PlannedAdvice, PlannedWorkload, Shard
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.report import SelfTest
+from sqlitmus.results.sustained import Sustaining
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.look import MOST_EXTENDED, Look
@@ -205,7 +206,7 @@ class Gated(Record):
 @dataclass(frozen=True, slots=True, eq=False)
 class RunData:
     """A run directory in memory. `checks` is keyed by (case id, runner name); `presets` are by what
-    weights it is decided."""
+    weights it is decided, `sustaining` is what this machine remembered of sustained rates."""
 
     plan: Plan
     checks: dict[tuple[str, str], Check]
@@ -217,6 +218,7 @@ class RunData:
     details: Details | None = None
     gate: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
+    sustaining: Sustaining | None = None
 
 
 def from_records(

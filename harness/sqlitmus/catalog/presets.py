@@ -21,7 +21,8 @@ class Preset(Model):
     """Weights of groups, of which only the proportions count, and limits that a runner keeps to.
 
     `title` follows "for" in a sentence. `memory_mib` is the most memory of a process in any case of
-    the groups, `start_ms` the longest start; None for no limit.
+    the groups, `start_ms` the longest start, `least_rate` the operations a second that a runner has
+    to sustain; None for no limit.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Preset(Model):
     weights: Annotated[dict[str, Annotated[float, _POSITIVE]], Field(min_length=1)]
     memory_mib: Annotated[float, _POSITIVE] | None = None
     start_ms: Annotated[float, _POSITIVE] | None = None
+    least_rate: Annotated[float, _POSITIVE] | None = None
 
     @property
     def shares(self) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """`./just sustain`."""
 
 import dataclasses
+import datetime
 import json
 import shlex
 from pathlib import Path
@@ -46,13 +47,17 @@ def sustain(
     wait: Wait = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the highest planned rate at which 99 % of operations keep to a limit."""
+    """Find the highest planned rate at which 99 % of operations keep to a limit.
+
+    Runs that follow on this machine show it beside their recommendations.
+    """
     from sqlitmus.analysis.sustained import sustaining
     from sqlitmus.catalog import definitions, ladder
     from sqlitmus.cli.report import terminal_look
     from sqlitmus.render.document.sustained import build
     from sqlitmus.render.markdown import page as markdown
     from sqlitmus.render.terminal import page as terminal
+    from sqlitmus.run import remembered
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.sustaining import climb
 
@@ -72,7 +77,10 @@ def sustain(
         wait=wait,
     )
     progress.clear()
-    result = sustaining(climbed, rungs, limit_ns)
+    created = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    result = sustaining(climbed, rungs, limit_ns, created)
+    record = remembered.file(remembered.SUSTAINED)
+    record.write_text(json.dumps(dataclasses.asdict(result), indent=1), "utf-8")
     words = ["./just", "sustain", *(w for name in runners or [] for w in ("-r", name))]
     words += ["--limit", f"{limit:g}", "--blocks", str(blocks)]
     document = build(result, shlex.join(words))

@@ -6,14 +6,16 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Limit = Literal["memory", "start-up", "p99", "durability", "stalls"]
+Limit = Literal["memory", "start-up", "p99", "durability", "stalls", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
     """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns; None where it was
-    not measured, or is the word that `shown` has. `case` is where, if there are several. Of one
-    that `stalls`, the value is how many times its median iteration the mean one takes."""
+    not measured, or is the word that `shown` has. `case` is where, if there are several. A `rate`
+    that is sustained is fewer operations a second than the `most` that it has to be. Of one that
+    `stalls`, the value is how many times its median iteration the mean one takes.
+    """
 
     runner: str
     limit: Limit
@@ -85,13 +87,14 @@ class Composed:
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What else a candidate costs: ns a query of the mix, CPU ns a query, bytes, ns to the first
-    answer; None for what was not measured."""
+    answer, operations a second that it sustains; None for what was not measured."""
 
     runner: str
     time: Interval | None
     cpu: float | None
     memory: float | None
     start: float | None
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,15 @@ Bound = Literal["", "at least", "less than"]
 
 
 @dataclass(frozen=True, slots=True)
+class Build:
+    """What of a runner may change from one measurement to the next; None where it is not known."""
+
+    runtime: str | None
+    driver: str | None
+    sqlite: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Sustained:
     """A runner: operations a second, median over `blocks` with its interval, None without any.
 
@@ -30,14 +39,16 @@ class Sustained:
     probes: int
     void: int
     late_ns: float | None
+    build: Build | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sustaining:
     """All runners at one `limit_ns` on the time of 99 % of operations; `reads` is their share of
-    reads, `factor` the step between two planned rates."""
+    reads, `factor` the step between two planned rates, `created` when it was measured."""
 
     limit_ns: float
     reads: float
     factor: float
     runners: list[Sustained]
+    created: str = ""

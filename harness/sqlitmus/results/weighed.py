@@ -6,6 +6,7 @@ from typing import Literal
 
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Again, Beside, Beyond, Change, Open, Standby
+from sqlitmus.results.sustained import Sustaining
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
@@ -32,7 +33,7 @@ class Choice:
     the limits, nobody is shown to be faster than `front`; `alike` where all of these are
     equivalent. `others` are the rest over the first of them, the fastest first. `absent` did not
     complete the cases of these groups. `blocks` hold all cases of the most complete pair; fewer
-    than `least` rank nobody.
+    than `least` rank nobody. A rate has to be sustained that nobody measured of `unrated`.
     """
 
     preset: str
@@ -51,6 +52,7 @@ class Choice:
     least: int = 0
     open: Open | None = None
     catching: list[CatchUp] = field(default_factory=list[CatchUp])
+    unrated: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,15 @@ class OldEngine:
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """The decisions by all presets, the one in front first; all that is told apart in them is told
-    with 95 % at once."""
+    with 95 % at once.
+
+    `sustaining` is what the same builds sustained when this machine last measured it.
+    """
 
     choices: list[Choice]
     old: list[OldEngine]
     again: Again = field(default_factory=Again)
+    sustaining: Sustaining | None = None
     kind: Literal["weighed"] = field(default="weighed")
 
 

@@ -14,14 +14,13 @@ from sqlitmus.catalog.definitions import TIMEOUT_S, Catalog, Mode
 from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard, compared
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
-from sqlitmus.run import folder, programs
+from sqlitmus.run import folder, programs, remembered
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.freeze import among, freeze
 from sqlitmus.run.options import Options
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.selftest.keep import record_file
 from sqlitmus.run.store import RunDirectory, point_latest
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
@@ -183,8 +182,9 @@ def _prepare(
         machine.facts(paths.toolchain()),
         answers.records.values(),
     )
-    with suppress(OSError):  # none yet
-        directory.write("selftest.json", record_file().read_text(encoding="utf-8"))
+    for name in remembered.FILES:
+        with suppress(OSError):  # none yet
+            directory.write(name, remembered.file(name).read_text(encoding="utf-8"))
     programs.remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)

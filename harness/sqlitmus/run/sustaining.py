@@ -14,7 +14,7 @@ from sqlitmus.run.progress import Progress
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.stats.search import Search
 from sqlitmus.vocabulary import histogram, paths
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract import Description, Result
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.terms import CellOutcome
 
@@ -47,6 +47,7 @@ class Climbed:
     cpu_ns: list[float] = field(default_factory=list[float])
     late_ns: list[float] = field(default_factory=list[float])
     void: int = 0
+    description: Description | None = None
 
 
 def probe_of(result: Result) -> Probe:
@@ -94,7 +95,9 @@ def _beginning(context: Context, answers: Answers, first: Sequence[Case], name: 
     bad = next((r for r in records if r and r.outcome != "ok"), None)
     if context.stop.requested or any(record is None for record in records):
         raise NotFit("interrupted before anything was measured; start it again")
-    return Climbed(name, bad.outcome, bad.reason or "") if bad else Climbed(name)
+    if bad:
+        return Climbed(name, bad.outcome, bad.reason or "")
+    return Climbed(name, description=context.installed[name].description)
 
 
 def _block(

@@ -77,6 +77,9 @@ def left_out(over: Beyond, timed: Latency | None = None) -> str:
             f"{over.value or 0:,.3g} times as long as its median one, which is all that a "
             "comparison sees."
         )
+    if over.limit == "rate" and over.value is not None and over.most is not None:
+        rate, least = (fmt.rate(Interval(v, None, None))[0] for v in (over.value, over.most))
+        return f"{over.runner} is left out: it sustains {rate}, and has to sustain {least}."
     at = _at(timed) if timed else ""
     return f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
 

@@ -3,7 +3,7 @@
 The page's script words other weights by the same rules; a test holds the two together.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
@@ -11,6 +11,7 @@ from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Tab
 from sqlitmus.render.document.order import ratio
 from sqlitmus.render.document.recommendation import left_out, settled_by
 from sqlitmus.results.recommendation import Change
+from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed
 from sqlitmus.vocabulary.nouns import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -36,6 +37,8 @@ def sentences(choice: Choice, weighed: Weighed) -> list[str]:
     if choice.others or len(choice.front) > 1:
         yielded += [would(change, choice.front) for change in choice.changes]
     yielded += map(catches_up, choice.catching)
+    if weighed.sustaining:
+        yielded += sustains(weighed.sustaining, choice.front).values()
     shown = {*choice.front, *(other.runner for other in choice.others)}
     return yielded + [aged(engine) for engine in weighed.old if engine.runner in shown]
 
@@ -88,6 +91,11 @@ def _others(choice: Choice) -> Iterator[str]:
 
 def _out(choice: Choice) -> Iterator[str]:
     yield from map(left_out, choice.beyond)
+    if choice.unrated:
+        yield (
+            f"The rate that has to be sustained was not checked for {listed(choice.unrated)}; "
+            "./just sustain measures it."
+        )
     for runner, groups in choice.absent.items():
         yield f"{runner} is left out: it has no time to compare in cases of {listed(groups)}."
 
@@ -121,6 +129,25 @@ def aged(engine: OldEngine) -> str:
     )
 
 
+def sustains(sustaining: Sustaining, names: Sequence[str]) -> dict[str, str]:
+    """What each of `names` sustains and what that costs, where it is known."""
+    of = {each.runner: each for each in sustaining.runners}
+    lines: dict[str, str] = {}
+    for name in names:
+        if name not in of or not (rate := of[name].rate):
+            continue
+        text, bounds = fmt.rate(rate)
+        amount = " ".join(filter(None, [of[name].bound, text.removesuffix("/s"), bounds]))
+        cpu = of[name].cpu_s
+        cost = f" and takes {fmt.duration(cpu.value * 1e9)} of CPU a million" if cpu else ""
+        lines[name] = (
+            f"{name} sustains {amount} operations a second with a p99 within "
+            f"{fmt.duration(sustaining.limit_ns)}{cost} ({100 * sustaining.reads:g} % reads; "
+            f"./just sustain, {sustaining.created[:10]})."
+        )
+    return lines
+
+
 def section(weighed: Weighed | None) -> list[Section]:
     """All presets beside each other, and what the runners cost by the one in front."""
     if weighed is None:
@@ -136,6 +163,7 @@ def section(weighed: Weighed | None) -> list[Section]:
         for name in names
     ]  # fmt: skip
     head = Column("runner", "runner", "id")
+    rates = {s.runner: s for s in (weighed.sustaining.runners if weighed.sustaining else ())}
     costs = Table(
         "costs",
         head,
@@ -143,6 +171,7 @@ def section(weighed: Weighed | None) -> list[Section]:
             Column("cpu", "CPU a million operations"),
             Column("memory", "peak memory"),
             Column("start", "start to first answer"),
+            *([Column("rate", "sustains, a second")] if rates else []),
         ],
         [
             Row(
@@ -151,6 +180,7 @@ def section(weighed: Weighed | None) -> list[Section]:
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell("–" if each.memory is None else fmt.size(each.memory)),
                     Cell("–" if each.start is None else fmt.duration(each.start)),
+                    *([_sustained(rates.get(each.runner))] if rates else []),
                 ],
                 key=each.runner,
             )
@@ -164,6 +194,13 @@ def section(weighed: Weighed | None) -> list[Section]:
             "presets", "For which use", [*_lead(rest)], [*tables, *([costs] if costs.rows else [])]
         )
     ]
+
+
+def _sustained(of: Sustained | None) -> Cell:
+    if of is None or of.rate is None:
+        return cells.NONE
+    text, bounds = fmt.rate(of.rate)
+    return Cell(" ".join(filter(None, [of.bound, text])), bounds)
 
 
 def _lead(rest: list[Choice]) -> Iterator[str]:

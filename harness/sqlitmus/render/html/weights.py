@@ -79,6 +79,9 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
             if c.group in groups
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
+        "sustains": words.sustains(weighed.sustaining, weighing.runners)
+        if weighed.sustaining
+        else {},
         "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
     }  # fmt: skip
 
