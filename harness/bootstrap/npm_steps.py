@@ -17,7 +17,11 @@ RUNTIMES = {
     "bun": f"@oven/bun-*/bin/bun{EXE}",
     "deno": f"@deno/*/deno{EXE}",
 }
-TOOLS = {"biome": f"@biomejs/cli-*/biome{EXE}", "pyright": "pyright/index.js"}
+TOOLS = {
+    "biome": f"@biomejs/cli-*/biome{EXE}",
+    "pyright": "pyright/index.js",
+    "axe": "axe-core/axe.min.js",
+}
 # what `npm ci` and `npm install` are given: nothing that a package brings is run
 INSTALL = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false")
 
@@ -65,4 +69,4 @@ NPM = _step(
     RUNTIMES,
     tools=tuple(RUNTIMES),
 )
-NPM_DEV = _step("npm-dev", "installing pyright and biome", "tools", TOOLS)
+NPM_DEV = _step("npm-dev", "installing pyright, biome and axe", "tools", TOOLS, tools=("axe",))

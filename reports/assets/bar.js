@@ -24,3 +24,18 @@ export function wireSheet(sheet) {
   document.addEventListener("pointerdown", leave);
   document.addEventListener("focusin", leave);
 }
+
+/** Marks a box whose content goes on beyond its right edge. */
+export function hintScrolls(boxes) {
+  const tell = (box) => {
+    box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+  };
+  const watch = new ResizeObserver((entries) => {
+    for (const { target } of entries) tell(target.closest(".scroll"));
+  });
+  for (const box of boxes) {
+    box.addEventListener("scroll", () => tell(box), { passive: true });
+    watch.observe(box);
+    if (box.firstElementChild) watch.observe(box.firstElementChild);
+  }
+}

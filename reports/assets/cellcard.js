@@ -1,6 +1,7 @@
 // A cell of the matrix in full, for pointer, touch and keyboard: a card with its samples, its interval and
 // verdict, what would resolve it, the command that runs it again, and its address.
 import { comparison, FAR, samples, triple } from "./data.js";
+import { amountOf, compareFigure, figureShown } from "./figures.js";
 import { inverse, ratio, time } from "./format.js";
 import { absolute } from "./matrix.js";
 import { write } from "./state.js";
@@ -107,8 +108,19 @@ function linesOf(data, item, runner, state) {
   if (!compared && runner !== reference) {
     parts.push(el("p", {}, `It is not compared with ${state.ref}.`));
   }
+  const figure = figureShown(data, state);
+  if (figure) parts.unshift(figureLine(data, item, figure, runner, reference, state));
   const drawn = dots(item, runner, state);
   return drawn ? [...parts, drawn] : parts;
+}
+
+function figureLine(data, item, figure, runner, reference, state) {
+  const { value, mark, letter } = compareFigure(data, item, figure, runner, reference);
+  const against =
+    mark && runner !== reference ? `, ${ratio(mark).join(" ").trim()} that of ${state.ref}` : "";
+  const verdict = letter ? `: ${data.verdicts[letter][1]} ${figure.less[letter]}` : "";
+  const amount = el("b", {}, amountOf(figure, value, state.unit));
+  return el("p", {}, `${figure.title}: `, amount, `${against}${verdict}`);
 }
 
 /** Each block's time as a dot, the estimate and its interval below them. */

@@ -4,7 +4,7 @@ import { ratio, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, decide, listed, sentences, sharesOf, whole } from "./weights.js";
 
-const OVERALL = [190, 12, 34];
+const OVERALL = [160, 12, 34];
 const LANE = 8;
 
 /** The weights in the address: a preset's name, or `reads:60~lists:40`; null for what is neither. */
@@ -65,7 +65,7 @@ export function paintDecision(data, text, keyOf) {
     const share = shares?.[of.groups.findIndex(([name]) => name === slider.name)] ?? 0;
     // a slider that is being moved keeps its place
     slider.value = preset ? Math.round(100 * share) : (weights[slider.name] ?? 0);
-    slider.nextElementSibling.textContent = whole(share);
+    slider.previousElementSibling.textContent = whole(share);
   }
   paintOverall(box.querySelector("figure"), of, made, data, keyOf);
 }

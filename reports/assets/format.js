@@ -66,6 +66,20 @@ export function rate(triple) {
   return scaled(triple, unitOf(triple[0], RATES));
 }
 
+/** Bytes in binary units. */
+export function size(bytes) {
+  let value = bytes;
+  for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+    if (Math.abs(value) < 1024 || unit === "GiB") return count(value) + THIN + unit;
+    value /= 1024;
+  }
+}
+
+/** How often something happened. */
+export function count(value) {
+  return fixed(value, decimals(value, null, null));
+}
+
 /** A ratio. */
 export function ratio(triple) {
   const [text, bounds] = spread(triple);

@@ -1,13 +1,15 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
-import { wireBar, wireSheet } from "./bar.js";
+import { wireAnother } from "./another.js";
+import { hintScrolls, wireBar, wireSheet } from "./bar.js";
 import { addCardTools } from "./cardcopy.js";
 import { light, paintCase } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
 import { paintDecision, weightsOf, wireDecision } from "./decide.js";
 import { save } from "./export.js";
+import { figureLead } from "./figures.js";
 import { paint, sort } from "./matrix.js";
 import { drawPlots } from "./plots.js";
 import { wireScatter } from "./scatter.js";
@@ -25,6 +27,7 @@ const values = (id) => [...($(id)?.querySelectorAll("button") ?? [])].map((one) 
 const choices = {
   ref: [...($("ref")?.options ?? [])].map((one) => one.value),
   case: data.cases.map((item) => item.id),
+  figure: [...($("figure")?.options ?? [])].map((one) => one.value),
   weights: (text) => weightsOf(data.weighing, text) != null,
   sort: ["case", ...names],
   group: values("chips-group"),
@@ -49,7 +52,7 @@ let selected = select(data, state);
 let painted = numbersKey();
 
 function numbersKey() {
-  return [state.ref, state.view, state.as, state.unit].join();
+  return [state.ref, state.view, state.as, state.unit, state.figure].join();
 }
 
 function render() {
@@ -61,6 +64,7 @@ function render() {
     for (const node of document.querySelectorAll(".ref-name")) node.textContent = state.ref;
     // styles choose the words that fit
     Object.assign(document.documentElement.dataset, { as: state.as, view: state.view });
+    sayFigure();
   }
   paintDecision(data, state.weights, keyOf);
   if (grid) sort(grid, data, state);
@@ -71,6 +75,17 @@ function render() {
   for (const details of document.querySelectorAll("details.case[open]")) freshen(details);
   drawScatter();
   showControls();
+}
+
+/** What the matrix shows, where that is not the time. */
+function sayFigure() {
+  for (const node of document.querySelectorAll("#matrix .of-time")) {
+    node.hidden = state.figure !== "";
+  }
+  for (const node of document.querySelectorAll("#matrix .of-figure")) {
+    node.hidden = state.figure === "";
+    node.textContent = state.figure && figureLead(data, state);
+  }
 }
 
 /** Brings an opened case up to date; `data-for` says what it was drawn for. */
@@ -90,7 +105,7 @@ function freshen(details) {
 }
 
 function showControls() {
-  for (const id of ["ref", "unit", "theme"]) if ($(id)) $(id).value = state[id];
+  for (const id of ["ref", "unit", "theme", "figure"]) if ($(id)) $(id).value = state[id];
   if ($("decided")) $("decided").checked = state.decided;
   if ($("q").value !== state.q) $("q").value = state.q;
   const press = (id, on) => {
@@ -153,7 +168,7 @@ function addCopyButtons(root) {
 }
 
 function wireControls() {
-  for (const id of ["ref", "unit", "theme"]) {
+  for (const id of ["ref", "unit", "theme", "figure"]) {
     $(id)?.addEventListener("change", (event) => change({ [id]: event.target.value }));
   }
   $("decided")?.addEventListener("change", (event) => change({ decided: event.target.checked }));
@@ -259,13 +274,16 @@ wireControls();
 wireDecision(data, change);
 wireBar(document.querySelector(".bar"));
 wireSheet($("more"));
+hintScrolls(document.querySelectorAll(".scroll"));
 if (grid) wireGrid();
 wireLinks();
 stayInFrame();
 wireCases();
 wireKeys();
+wireAnother(data);
 addCopyButtons(document.querySelector(".page-foot"));
 $("controls").hidden = false;
+if ($("figure")) $("figure").parentElement.hidden = false;
 $("downloads").hidden = false;
 addEventListener("hashchange", fromAddress);
 addEventListener("popstate", fromAddress);

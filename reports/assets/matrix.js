@@ -1,5 +1,6 @@
 // The matrix: its cells for a reference and a measure, and its order.
 import { comparison, triple } from "./data.js";
+import { figureKey, figureReading } from "./figures.js";
 import { inverse, rate, ratio, time } from "./format.js";
 import { logAxis, svg } from "./svg.js";
 
@@ -40,7 +41,8 @@ export function paint(table, data, state) {
   for (const row of table.querySelectorAll("tr[data-c]")) {
     const item = data.cases[row.dataset.c];
     for (const cell of row.querySelectorAll("td[data-r]")) {
-      const shown = reading(data, item, Number(cell.dataset.r), reference, state);
+      const read = state.figure ? figureReading : reading;
+      const shown = read(data, item, Number(cell.dataset.r), reference, state);
       if (shown) paintCell(cell, shown, at, width, most);
     }
   }
@@ -98,6 +100,7 @@ export function sort(table, data, state) {
     if (!name) return Number(row.dataset.c);
     if (name === "case") return item.id;
     if (item.outcomes[runner] !== "k") return null;
+    if (state.figure) return figureKey(data, item, runner, reference, state);
     // what the cells show: the inverse of a time is a rate
     const sense = state.as ? -1 : 1;
     if (state.view) return sense * item.time[0][runner];

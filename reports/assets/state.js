@@ -18,6 +18,7 @@ export function defaults(data) {
     unit: "",
     theme: "",
     q: "",
+    figure: "",
     sort: "",
     case: "",
     weights: "",
@@ -41,6 +42,7 @@ export function read(hash, data, choices) {
     else if (key === "q") state.q = value;
     else if (
       (key === "ref" && choices.ref.includes(value)) ||
+      (key === "figure" && choices.figure.includes(value)) ||
       (key === "case" && choices.case.includes(value)) ||
       (key === "weights" && choices.weights(value)) ||
       (key === "sort" && choices.sort.includes(value.replace(/^-/, ""))) ||

@@ -246,7 +246,9 @@ export function sentences(of, found, data) {
       front.length === 1 && base === front[0] && others.includes(r) && shares[g] > 0,
   );
   lines.push(...catching.slice(0, CATCHING).map(([, , , text]) => text));
-  lines.push(...front.map((r) => of.sustains[names[r]]).filter(Boolean));
+  const [asked, amounts] = of.sustained;
+  const known = front.map((r) => amounts[names[r]]).filter(Boolean);
+  if (known.length) lines.push(`${asked} ${known.join("; ")}.`);
   const shown = new Set([...front, ...others].map((r) => names[r]));
   return [...lines, ...of.old.filter(([name]) => shown.has(name)).map(([, text]) => text)];
 }

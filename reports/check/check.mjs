@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { axeSource, violations } from "./axe.mjs";
 import { findChromium, launch } from "./chromium.mjs";
 import { interactions } from "./interactions.mjs";
 import { layout } from "./layout.mjs";
@@ -152,6 +153,13 @@ try {
     await page.evaluate("document.getElementById('reset')?.click()");
   }
   await page.close();
+  const axe = axeSource();
+  for (const scheme of ["light", "dark"]) {
+    const own = await open({ scheme, width: 1400, script: true });
+    const problem = await violations(axe, own.evaluate);
+    report(`axe finds nothing against WCAG 2.2 AA, ${scheme}`, problem ? [problem] : []);
+    await own.close();
+  }
   for (const [name, size, check] of kind === "merged" ? [] : layout) {
     const own = await open({ scheme: "light", ...size, script: true });
     const problem = await check(own);

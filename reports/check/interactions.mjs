@@ -80,6 +80,64 @@ const suite = [
 		if (![...seen].some((x) => alike(x, cellsText())) || location.hash) return "reset did not restore the view";`,
   ),
   steps(
+    "the matrix shows other figures, as the page's data has them",
+    `const before = cellsText();
+		const lead = document.querySelector("#matrix .of-figure");
+		if (!lead.hidden) return "a figure's sentence stands over times";
+		for (const { value } of [...$("figure").options].slice(1)) {
+			const title = data.figures.find(([name]) => name === value)[3];
+			set("figure", value);
+			if (lead.hidden || !lead.textContent.startsWith(title)) return value + ": " + lead.textContent;
+			if (!document.querySelector("#reading").hidden) return value + ": the sentence on times stays";
+			let checked = 0;
+			for (const cell of document.querySelectorAll("#grid tr[data-c] td[data-r]")) {
+				const item = data.cases[cell.parentElement.dataset.c];
+				const r = Number(cell.dataset.r);
+				const [mine, base] = [item.figures[value]?.[r], item.figures[value]?.[data.reference]];
+				if (item.outcomes[r] !== "k" || r === data.reference || !(mine > 0) || !(base > 0)) continue;
+				const letter = item.judged[value]?.[3][r] ?? " ";
+				const exact = letter === " " ? mine / base : Math.exp(item.judged[value][0][r] / 1e6);
+				const parsed = /([\\d.]+)×/.exec(cell.querySelector("b").textContent.replace(/,/g, ""));
+				if (!parsed) return value + ": " + cell.textContent;
+				const places = (parsed[1].split(".")[1] ?? "").length;
+				if (Math.abs(Number(parsed[1]) - exact) > 0.75 * 10 ** -places + 1e-3 * exact) return value + ": " + parsed[1] + " for " + exact;
+				const says = letter === " " ? "no verdict" : data.figures.find(([name]) => name === value)[4][letter];
+				if (!cell.querySelector(".v").textContent.startsWith(says)) return value + ": " + cell.textContent + " is not " + says;
+				checked++;
+			}
+		}
+		set("figure", "");
+		if (!alike(cellsText(), before)) return "cells differ after coming back";
+		if (!lead.hidden || location.hash) return "the figure stays";`,
+  ),
+  steps(
+    "a second run's summary is read and stands beside this one",
+    `const input = $("another-file");
+		const item = data.cases.find((c) => c.time[0].filter((x) => x != null).length > 1);
+		const names = data.runners.map(([name]) => name);
+		const give = async (text) => {
+			const files = new DataTransfer();
+			files.items.add(new File([text], "summary.json"));
+			input.files = files.files;
+			$("another").replaceChildren();
+			input.dispatchEvent(new Event("change"));
+			await until(() => $("another").childElementCount > 0);
+			return $("another").textContent;
+		};
+		if (!/no JSON/.test(await give("{"))) return "what is no JSON: " + $("another").textContent;
+		if (!/no summary/.test(await give("{}"))) return "what is no summary: " + $("another").textContent;
+		if (!/version/.test(await give(JSON.stringify({ version: -1, run: "x", cases: [] })))) return "another format: " + $("another").textContent;
+		const cells = names.flatMap((runner, r) => item.time[0][r] == null ? [] : [{ runner, time: { value: 2 * item.time[0][r], low: 1.9 * item.time[2][r], high: 2.1 * item.time[2][r] } }]);
+		const said = await give(JSON.stringify({ version: data.version, run: "the-other", machine: {}, runners: [], cases: [{ id: item.id, unit: item.unit, metric: item.metric, cells }] }));
+		const table = $("another").querySelector("table");
+		if (!table || table.tBodies[0].rows.length !== 1) return "rows: " + said;
+		const shown = [...table.tBodies[0].rows[0].cells].slice(1).map((c) => c.textContent);
+		if (shown.length !== cells.length || shown.some((x) => x !== "0.500×")) return "ratios: " + shown.join();
+		if (!said.includes("the-other") || !said.includes("no verdict")) return "words: " + said;
+		$("another").replaceChildren();
+		input.value = "";`,
+  ),
+  steps(
     "the filter picks rows and columns and says how many",
     `const item = data.cases[0], runner = data.runners[0][0];
 		set("q", "scenario:" + item.scenario + " runner:" + runner, "input");

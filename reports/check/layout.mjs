@@ -80,6 +80,64 @@ const SHARE = `(() => {
   return seen > innerHeight / 5 ? "the bar covers " + Math.round(seen) + " of " + innerHeight + " px" : "";
 })()`;
 
+// Words that reach over the words beside them.
+const OVERPRINTS = `(() => {
+  const boxes = [];
+  for (const table of document.querySelectorAll("main table, .decision table")) {
+    for (const row of table.rows) {
+      if (!row.checkVisibility()) continue;
+      const cells = [...row.cells].filter((cell) => cell.checkVisibility());
+      const right = (cell) => {
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        let most = 0;
+        while (texts.nextNode()) {
+          const node = texts.currentNode;
+          if (node.parentElement.closest(".v, svg, [hidden]")) continue;
+          const range = document.createRange();
+          range.selectNodeContents(node);
+          most = Math.max(most, ...[...range.getClientRects()].map((box) => box.right));
+        }
+        return most;
+      };
+      for (const [at, cell] of cells.entries()) {
+        const next = cells[at + 1];
+        if (next && right(cell) > next.getBoundingClientRect().right - next.getBoundingClientRect().width + 2 && cell.getBoundingClientRect().top === next.getBoundingClientRect().top)
+          boxes.push(cell.textContent.trim().slice(0, 40) + " over " + next.textContent.trim().slice(0, 20));
+      }
+    }
+  }
+  return boxes.length ? boxes.length + " cells overprint: " + boxes.slice(0, 4).join("; ") : "";
+})()`;
+
+// A table wider than its box fades where it goes on, and no longer does at its end.
+const FADES = `(async () => {
+  const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 60)));
+  for (const box of document.querySelectorAll(".scroll")) {
+    if (!box.checkVisibility()) continue;
+    const wide = box.scrollWidth - box.clientWidth > 2;
+    if (box.classList.contains("more") !== wide) return (box.getAttribute("aria-label") ?? "a table") + " is " + box.scrollWidth + " wide in " + box.clientWidth + " and " + (wide ? "does not fade" : "fades");
+    if (!wide) continue;
+    box.scrollLeft = box.scrollWidth;
+    await frame();
+    if (box.classList.contains("more")) return "a table fades at its end";
+    box.scrollLeft = 0;
+    await frame();
+  }
+  return "";
+})()`;
+
+// With a recommendation, the first window holds it, its picture, how far to trust it, and the matrix's begin.
+const FIRST = `(() => {
+  if (!document.getElementById("decision")) return "";
+  const parts = { answer: ".decision .answer", picture: ".decision figure", trust: ".verdict aside", matrix: "#grid thead" };
+  for (const [what, where] of Object.entries(parts)) {
+    const box = document.querySelector(where)?.getBoundingClientRect();
+    if (!box) return "no " + what;
+    if (box.bottom > innerHeight) return what + " ends at " + Math.round(box.bottom) + " of " + innerHeight;
+  }
+  return "";
+})()`;
+
 async function sheet({ send, evaluate }) {
   const open = "document.getElementById('more').open = true";
   const still = "document.getElementById('more').open";
@@ -126,6 +184,10 @@ export const layout = [
   ["Shift+Tab magnified twice: each stop is seen", MAGNIFIED, stops],
   ["links land below the bar, a case's on its title", DESK, ({ evaluate }) => evaluate(LANDING)],
   ["the same on a phone", PHONE, ({ evaluate }) => evaluate(LANDING)],
+  ["the matrix begins in the first window", DESK, ({ evaluate }) => evaluate(FIRST)],
+  ["no cell prints over the next on a phone", PHONE, ({ evaluate }) => evaluate(OVERPRINTS)],
+  ["no cell prints over the next", DESK, ({ evaluate }) => evaluate(OVERPRINTS)],
+  ["wide tables show that they go on", PHONE, ({ evaluate }) => evaluate(FADES)],
   ["the sheet closes with Esc and a click outside", DESK, sheet],
   ["the print is small and quick", DESK, printed],
 ];

@@ -2,8 +2,8 @@
 
 `facts`, `architecture`, `affinity` describe it · `readiness` runs all of doctor's checks ·
 `conditions`, `probe`, `activity` observe it · `lock` admits one run at a time ·
-`leftovers` lets no process outlive what started it · `console`,
-`process_tree`, `priority` hide what differs between systems (`docs/platforms.md`).
+`leftovers` lets no process outlive what started it · `clockset` notices that the clock was set ·
+`console`, `process_tree`, `priority` hide what differs between systems (`docs/platforms.md`).
 
 Imports: vocabulary.
 """

@@ -405,5 +405,7 @@ def test_a_rate_that_is_not_sustained_rules_a_runner_out() -> None:
     lines = " ".join(sentences(first, said))
     assert "r0 is left out: it sustains 12.0\u202fk/s, and has to sustain 20.0\u202fk/s." in lines
     assert "was not checked for r2; ./just sustain measures it." in lines
-    assert lines.endswith("of CPU a million (95 % reads; ./just sustain, 2026-11-23).")
-    assert "r1 sustains 50\u202fk [48, 52] operations a second with a p99 within 10" in lines
+    assert lines.endswith(
+        "Sustained with a p99 within 10.0\u202fms, 95 % of it reads (./just sustain, 2026-11-23): "
+        "r1 50\u202fk/s [48, 52], 7.90\u202fs of CPU a million."
+    )

@@ -4,6 +4,7 @@ All texts are ready to read: numbers are written by `render.document.format`, ve
 words. Texts may hold what a run or a machine said, so every format escapes them.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -145,10 +146,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence on what may mislead, or on what is not here."""
+    """A sentence on what may mislead, on what is not here, or on what to know about the figures."""
 
     text: str
-    level: Literal["caution", "absent"] = "caution"
+    level: Literal["caution", "absent", "note"] = "caution"
+
+    @property
+    def gist(self) -> str:
+        """Its first clause."""
+        return re.split(r"[.,:;](?:\s|$)", self.text, maxsplit=1)[0]
 
 
 @dataclass(frozen=True, slots=True)

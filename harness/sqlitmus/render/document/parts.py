@@ -17,8 +17,15 @@ from sqlitmus.render.document.model import (
     Section,
     Table,
 )
+from sqlitmus.results.notices import NoticeKind
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
+
+# What to know about figures that hold.
+NOTES: frozenset[NoticeKind] = frozenset({
+    *("settled", "repeats", "flat", "sqlite", "journal", "cores unknown", "oversubscribed"),
+    *("plans", "not warm", "other counts", "governor"),
+})  # fmt: skip
 
 
 def document(
@@ -33,7 +40,10 @@ def document(
         title=report.title,
         headline=list(map(sentences.statement, report.headline)),
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
-        notices=[Notice(sentences.notice(notice)) for notice in report.notices],
+        notices=[
+            Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
+            for notice in report.notices
+        ],
         trust=trust,
         sections=[
             *sections,

@@ -38,7 +38,7 @@ def sentences(choice: Choice, weighed: Weighed) -> list[str]:
         yielded += [would(change, choice.front) for change in choice.changes]
     yielded += map(catches_up, choice.catching)
     if weighed.sustaining:
-        yielded += sustains(weighed.sustaining, choice.front).values()
+        yielded += sustained(weighed.sustaining, choice.front)
     shown = {*choice.front, *(other.runner for other in choice.others)}
     return yielded + [aged(engine) for engine in weighed.old if engine.runner in shown]
 
@@ -129,23 +129,35 @@ def aged(engine: OldEngine) -> str:
     )
 
 
-def sustains(sustaining: Sustaining, names: Sequence[str]) -> dict[str, str]:
-    """What each of `names` sustains and what that costs, where it is known."""
+def sustained(sustaining: Sustaining, names: Sequence[str]) -> Iterator[str]:
+    """What those of `names` sustain of whom it is known, and what that costs."""
     of = {each.runner: each for each in sustaining.runners}
-    lines: dict[str, str] = {}
-    for name in names:
-        if name not in of or not (rate := of[name].rate):
-            continue
-        text, bounds = fmt.rate(rate)
-        amount = " ".join(filter(None, [of[name].bound, text.removesuffix("/s"), bounds]))
-        cpu = of[name].cpu_s
-        cost = f" and takes {fmt.duration(cpu.value * 1e9)} of CPU a million" if cpu else ""
-        lines[name] = (
-            f"{name} sustains {amount} operations a second with a p99 within "
-            f"{fmt.duration(sustaining.limit_ns)}{cost} ({100 * sustaining.reads:g} % reads; "
-            f"./just sustain, {sustaining.created[:10]})."
-        )
-    return lines
+    amounts = [amount for name in names if name in of and (amount := _amount(of[name]))]
+    if amounts:
+        yield f"{_asked(sustaining)} {'; '.join(amounts)}."
+
+
+def _asked(sustaining: Sustaining) -> str:
+    return (
+        f"Sustained with a p99 within {fmt.duration(sustaining.limit_ns)}, "
+        f"{100 * sustaining.reads:g} % of it reads (./just sustain, {sustaining.created[:10]}):"
+    )
+
+
+def _amount(of: Sustained) -> str:
+    if not of.rate:
+        return ""
+    text, bounds = fmt.rate(of.rate)
+    rate = " ".join(filter(None, [of.runner, of.bound, text, bounds]))
+    return f"{rate}, {fmt.duration(of.cpu_s.value * 1e9)} of CPU a million" if of.cpu_s else rate
+
+
+def sustained_parts(sustaining: Sustaining | None) -> tuple[str, dict[str, str]]:
+    """The same in parts, by runner, for the page's script."""
+    if sustaining is None:
+        return "", {}
+    parts = {each.runner: amount for each in sustaining.runners if (amount := _amount(each))}
+    return _asked(sustaining), parts
 
 
 def section(weighed: Weighed | None) -> list[Section]:
@@ -180,7 +192,7 @@ def section(weighed: Weighed | None) -> list[Section]:
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell("–" if each.memory is None else fmt.size(each.memory)),
                     Cell("–" if each.start is None else fmt.duration(each.start)),
-                    *([_sustained(rates.get(each.runner))] if rates else []),
+                    *([_rate(rates.get(each.runner))] if rates else []),
                 ],
                 key=each.runner,
             )
@@ -196,7 +208,7 @@ def section(weighed: Weighed | None) -> list[Section]:
     ]
 
 
-def _sustained(of: Sustained | None) -> Cell:
+def _rate(of: Sustained | None) -> Cell:
     if of is None or of.rate is None:
         return cells.NONE
     text, bounds = fmt.rate(of.rate)

@@ -44,6 +44,7 @@ SCRIPTS = (
     "student",
     "weights",
     "decide",
+    "figures",
     "matrix",
     "summary",
     "tally",
@@ -54,6 +55,7 @@ SCRIPTS = (
     "cellcard",
     "visible",
     "export",
+    "another",
     "main",
 )
 

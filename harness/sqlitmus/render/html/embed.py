@@ -38,6 +38,11 @@ def page_data(report: Report) -> dict[str, Any]:
     names = [runner.name for runner in report.runners]
     index = {name: place for place, name in enumerate(names)}
     return {
+        "version": report.version,
+        "machine": report.machine,
+        "versions": {
+            r.name: [r.runtime_version, r.driver_version, r.sqlite_version] for r in report.runners
+        },
         "kind": report.kind,
         "run": report.run,
         "title": report.title,
@@ -46,7 +51,10 @@ def page_data(report: Report) -> dict[str, Any]:
         "margin": report.margin,
         "groups": report.groups,
         "runners": [[r.name, r.title, r.runtime, r.driver, r.role] for r in report.runners],
-        "figures": [[of.name, of.column, of.unit] for of in figures.FIGURES],
+        "figures": [
+            [of.name, of.column, of.unit, of.title, {v.letter: of.said(v) for v in Verdict}]
+            for of in figures.FIGURES
+        ],
         "verdicts": {
             verdict.letter: [
                 worded(verdict, report),
@@ -117,9 +125,23 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
             ]
             for figure in case.measured
         },
+        "judged": judged_figures(case, timed),
         **drift_columns(timed),
         **pair_columns(case.comparisons, index),
     }
+
+
+def judged_figures(case: Case, cells: Sequence[Cell | None]) -> dict[str, list[Any]]:
+    """Of each figure that is judged: columns of log ratio, low and high end, and the letters of the
+    verdicts, against the report's reference."""
+    judged: dict[str, list[Any]] = {}
+    for figure in case.measured:
+        column = [cell and cell.figures.get(figure.name) for cell in cells]
+        ratios = [ends(measure.ratio) if measure else (None, None, None) for measure in column]
+        letters = "".join(CODES[measure.verdict if measure else None] for measure in column)
+        if letters.strip():
+            judged[figure.name] = [*logarithms(*zip(*ratios, strict=True)), letters]
+    return judged
 
 
 def drift_columns(cells: Sequence[Cell | None]) -> dict[str, Any]:

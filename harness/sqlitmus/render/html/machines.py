@@ -44,7 +44,7 @@ def drawing(answers: Sequence[Answer], pooled: Sequence[Pooled], axis: charts.Ra
         y += step
     means: list[tuple[str, str]] = []
     for mean in pooled:
-        means.append(_diamond(axis.mark(mean.ratio), axis.mark(mean.next), y))
+        means.append(_diamond(axis.mark(mean.ratio), axis.mark(mean.next), y, axis.width))
         y += STEP
     return Drawing(y, [(side, *paths) for side, paths in sides.items()], means)
 
@@ -57,8 +57,16 @@ def _mark(mark: charts.Mark, y: int, width: int) -> tuple[str, str]:
     return f"M{mark.left:g} {y}H{mark.right:g}", f"M{mark.centre:g} {y}h0"
 
 
-def _diamond(mean: charts.Mark, further: charts.Mark, y: int) -> tuple[str, str]:
-    """Where the next machine would lie, and the mean."""
+def _diamond(mean: charts.Mark, further: charts.Mark, y: int, width: int) -> tuple[str, str]:
+    """Where the next machine would lie, and the mean; a mean beyond the axis is half of it, which
+    points there."""
+    if mean.over:
+        end = width - 1 if mean.over > 0 else 1
+        back = end - 5 * mean.over
+        return (
+            f"M{further.left:g} {y}H{further.right:g}",
+            f"M{back} {y - 3}L{end} {y}L{back} {y + 3}z",
+        )
     left, right = min(mean.left, mean.centre - 2), max(mean.right, mean.centre + 2)
     return (
         f"M{further.left:g} {y}H{further.right:g}",

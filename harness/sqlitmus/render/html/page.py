@@ -4,6 +4,7 @@ The document comes first; what only a page has room for follows: each case with 
 machine over the run, and where everything came from.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from sqlitmus.render.document import format as fmt
@@ -24,6 +25,7 @@ from sqlitmus.render.html import (
     weights,
 )
 from sqlitmus.results.report import Report
+from sqlitmus.vocabulary.figures import FIGURES, Figure
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.plain import visible
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -41,7 +43,7 @@ OWN = ("provenance",)
 
 def render(report: Report) -> str:
     """The page for `report`."""
-    document = build(report)
+    document = matrix_first(build(report)) if report.weighing else build(report)
     runners = view.runner_views(report)
     first, main = assets.script("theme"), assets.bundle()
     return visible(
@@ -59,6 +61,7 @@ def render(report: Report) -> str:
             profiles=sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
             summary=sections.summary(report),
             deciding=weights.deciding(report),
+            figures=[(of.name, of.title) for of in FIGURES if measured(report, of)],
             noise=noise.noise(report),
             correction=words.correction(report),
             together=words.TOGETHER,
@@ -75,6 +78,18 @@ def render(report: Report) -> str:
             reserved=sum(len(case.cells) for case in report.cases) > RESERVED,
         )
     )
+
+
+def matrix_first(document: Document) -> Document:
+    """The matrix after the decision, which has summed it up."""
+    charts = {section.id: [c.kind for c in charts_of(section)] for section in document.sections}
+    ordered = sorted(document.sections, key=lambda section: "matrix" not in charts[section.id])
+    return replace(document, sections=ordered)
+
+
+def measured(report: Report, figure: Figure) -> bool:
+    """Whether a cell of the report has the figure."""
+    return any(figure.name in cell.figures for case in report.cases for cell in case.cells)
 
 
 def shared(document: Document) -> dict[str, Any]:

@@ -79,9 +79,7 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
             if c.group in groups
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
-        "sustains": words.sustains(weighed.sustaining, weighing.runners)
-        if weighed.sustaining
-        else {},
+        "sustained": words.sustained_parts(weighed.sustaining),
         "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
     }  # fmt: skip
 

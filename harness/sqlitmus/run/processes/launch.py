@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlitmus.machine import affinity, usage
+from sqlitmus.machine.clockset import ClockWatch
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
 from sqlitmus.run.processes import combine, parts
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
@@ -15,6 +16,10 @@ from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 
 TOLD = 300  # characters of a log's last line
+CLOCK_SET = (
+    "the system's clock was set by {:+,.1f} ms while its processes ran, so their times of day "
+    "cannot be put together"
+)
 
 
 def unsupported() -> str | None:
@@ -84,6 +89,7 @@ class Launcher:
         timeout_s: float,
     ) -> tuple[Invocation, Launch | None]:
         measure = shared.measure
+        watch = ClockWatch()
         group = self._group = ProcessGroup(
             measure.warmup_iterations + measure.iterations, timeout_s
         )
@@ -105,6 +111,8 @@ class Launcher:
             system_ns=sum(each.system_ns for each in group.timings),
             exit_code=0,
         )
+        if by := watch.set_by_ns():
+            return Invocation(timing, None, CLOCK_SET.format(by / 1e6)), None
         merged = _merged(timing, shared, group.timings)
         if merged.result is None or merged.result.status != "ok":
             return merged, None

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.machine import affinity
+from sqlitmus.machine import affinity, clockset
 from sqlitmus.run.hyperfine import Invocation
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.launch import Launcher
@@ -91,6 +91,20 @@ def test_processes_become_one_result(tmp_path: Path) -> None:
     assert len(seen.skew_us) == 3
     assert min(seen.skew_us) > 0
     assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 10
+
+
+@pytest.mark.parametrize("by_ns", [3_600_000_000_000, -5_000_000])
+def test_a_clock_that_jumps_voids_what_several_processes_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_ns: int
+) -> None:
+    calls = iter([0, by_ns])
+    real = clockset.time.time_ns
+    monkeypatch.setattr(clockset.time, "time_ns", lambda: real() + next(calls))
+    invocation, told = go(tmp_path)
+    assert told is None
+    assert invocation.result is None
+    assert invocation.problem
+    assert f"was set by {by_ns / 1e6:+,.1f} ms" in invocation.problem
 
 
 def test_each_process_has_its_share_and_reads_the_same_job(tmp_path: Path) -> None:

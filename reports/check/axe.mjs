@@ -1,0 +1,30 @@
+// What axe finds against WCAG 2.2 AA, which needs its source: that of the set-up, or the file in $AXE.
+import { existsSync, readFileSync } from "node:fs";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+const MOST = 4;
+
+/** Its source. */
+export function axeSource() {
+  const paths = process.env.SQLITMUS_PATHS;
+  const file = process.env.AXE ?? (paths && JSON.parse(readFileSync(paths, "utf8")).axe?.path);
+  if (!file || !existsSync(file)) {
+    throw new Error("no axe found: run ./just check-report, or set AXE to the path of axe.min.js");
+  }
+  return readFileSync(file, "utf8");
+}
+
+/** What it finds on an opened page, a line for each rule; "" for nothing. */
+export async function violations(source, evaluate) {
+  await evaluate(`${source};""`);
+  const found = await evaluate(`(async () => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
+    const { violations } = await axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] });
+    return violations.map(({ id, help, nodes }) => [id, help, nodes.length, nodes[0].target.join(" ")]);
+  })()`);
+  return found
+    .slice(0, MOST)
+    .map(([id, help, count, where]) => `${id} (${help}): ${count} times, first at ${where}`)
+    .join("; ");
+}
