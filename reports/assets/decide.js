@@ -4,7 +4,7 @@ import { ratio, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, decide, listed, sentences, sharesOf, whole } from "./weights.js";
 
-const OVERALL = [160, 12, 34];
+const OVERALL = [150, 12, 34];
 const LANE = 8;
 
 /** The weights in the address: a preset's name, or `reads:60~lists:40`; null for what is neither. */

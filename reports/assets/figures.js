@@ -21,8 +21,8 @@ export function compareFigure(data, item, figure, runner, reference) {
   const value = column?.[runner] ?? null;
   const base = column?.[reference] ?? null;
   const judged = reference === data.reference ? item.judged[figure.name] : null;
-  const letter = judged?.[3][runner] ?? " ";
-  if (letter !== " ") return { value, letter, mark: exp(judged.slice(0, 3).map((c) => c[runner])) };
+  const letter = judged?.[1][runner] ?? " ";
+  if (letter !== " ") return { value, letter, mark: exp([judged[0][runner], null, null]) };
   const mark = value > 0 && base > 0 && runner !== reference ? [value / base, null, null] : null;
   return { value, letter: null, mark };
 }
@@ -36,13 +36,11 @@ export function figureReading(data, item, runner, reference, state) {
   if (value == null) return { cls: "un", symbol: "", text: own, words: "not measured" };
   if (runner === reference) return { cls: "base", symbol: "", text: own, words: "reference" };
   if (!mark) return { cls: "un", symbol: "", text: own, words: "not compared" };
-  const [text, bounds] = ratio(mark);
-  const shown = state.view ? [own, ""] : [text, bounds];
-  if (!letter) return { cls: "un", symbol: "", text: shown[0], words: "no verdict", mark };
+  const text = state.view ? own : ratio(mark)[0];
+  if (!letter) return { cls: "un", symbol: "", text, words: "no verdict", mark };
   const [, symbol, side] = data.verdicts[letter];
   const cls = side === "f" || side === "s" ? `${side}2` : side;
-  const words = `${figure.less[letter]} ${shown[1]}`.trim();
-  return { cls, symbol, text: shown[0], words, mark };
+  return { cls, symbol, text, words: figure.less[letter], mark };
 }
 
 /** The sentence above the matrix. */

@@ -95,7 +95,7 @@ const suite = [
 				const r = Number(cell.dataset.r);
 				const [mine, base] = [item.figures[value]?.[r], item.figures[value]?.[data.reference]];
 				if (item.outcomes[r] !== "k" || r === data.reference || !(mine > 0) || !(base > 0)) continue;
-				const letter = item.judged[value]?.[3][r] ?? " ";
+				const letter = item.judged[value]?.[1][r] ?? " ";
 				const exact = letter === " " ? mine / base : Math.exp(item.judged[value][0][r] / 1e6);
 				const parsed = /([\\d.]+)×/.exec(cell.querySelector("b").textContent.replace(/,/g, ""));
 				if (!parsed) return value + ": " + cell.textContent;

@@ -101,8 +101,10 @@ const OVERPRINTS = `(() => {
       };
       for (const [at, cell] of cells.entries()) {
         const next = cells[at + 1];
+        // what sticks lies over the others on purpose
+        if (next && getComputedStyle(next).position === "sticky") continue;
         if (next && right(cell) > next.getBoundingClientRect().right - next.getBoundingClientRect().width + 2 && cell.getBoundingClientRect().top === next.getBoundingClientRect().top)
-          boxes.push(cell.textContent.trim().slice(0, 40) + " over " + next.textContent.trim().slice(0, 20));
+          boxes.push((table.caption?.textContent.trim().slice(0, 30) ?? "") + ": " + cell.textContent.trim().slice(0, 40) + " over " + next.textContent.trim().slice(0, 20));
       }
     }
   }

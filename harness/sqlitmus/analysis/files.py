@@ -47,7 +47,7 @@ def load(directory: Path) -> RunData:
 def _sustaining(directory: Path) -> Sustaining | None:
     record = optional(directory / remembered.SUSTAINED)
     try:
-        return record and RECORD.validate_python(record)
+        return None if record is None else RECORD.validate_python(record)
     except ValidationError as error:
         raise RunDataError(f"{directory / remembered.SUSTAINED}: {error}") from error
 

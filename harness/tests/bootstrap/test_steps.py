@@ -149,7 +149,7 @@ def test_the_paths_file_tells_what_is_there_missing_and_not_set_up(bench: "Bench
     file = write_paths(bench.context, states)
     content: Mapping[str, Mapping[str, str]] = json.loads(file.read_text("utf-8"))
     assert set(content) == {
-        *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet"),
+        *("python", "node", "bun", "deno", "hyperfine", "rust", "dotnet", "axe"),
         *("sync-counter", "better-sqlite3-threadsafe1", "better-sqlite3-threadsafe2"),
         *("rust-threadsafe2", "rust-no-overflow-stats", "rust-memory-management", "rust-system"),
     }

@@ -68,7 +68,7 @@ def test_no_script_finds_a_cell_by_its_place(script: str) -> None:
 def test_a_further_column_breaks_nothing(check_page: Callable[[str], str]) -> None:
     text = html.render(synthetic.build(cases=9, blocks=8, runners=7))
     for pattern in BEFORE.values():
-        text, count = re.subn(pattern, r'<td class="further">7</td>\1', text)
+        text, count = re.subn(pattern, r'<td class="further"></td>\1', text)
         assert count
     printed = check_page(text)
     assert "ok   repainting the default view gives the text that was rendered" in printed

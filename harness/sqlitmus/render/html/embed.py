@@ -132,15 +132,15 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
 
 
 def judged_figures(case: Case, cells: Sequence[Cell | None]) -> dict[str, list[Any]]:
-    """Of each figure that is judged: columns of log ratio, low and high end, and the letters of the
-    verdicts, against the report's reference."""
+    """Of each figure that is judged: log ratios to the report's reference, and the letters of the
+    verdicts."""
     judged: dict[str, list[Any]] = {}
     for figure in case.measured:
         column = [cell and cell.figures.get(figure.name) for cell in cells]
-        ratios = [ends(measure.ratio) if measure else (None, None, None) for measure in column]
         letters = "".join(CODES[measure.verdict if measure else None] for measure in column)
         if letters.strip():
-            judged[figure.name] = [*logarithms(*zip(*ratios, strict=True)), letters]
+            ratios = [measure and measure.ratio and measure.ratio.value for measure in column]
+            judged[figure.name] = [*logarithms(ratios), letters]
     return judged
 
 
