@@ -94,6 +94,10 @@ bench-harness *COUNT:
     @python harness/benchmarks/analysis.py
     @python harness/benchmarks/report.py
 
+# How fast a page of 2,000 cells is in headless Chromium
+bench-page *CELLS:
+    @python harness/benchmarks/page.py "$@"
+
 # Time and memory of merge on many large run directories
 bench-merge *ARGS:
     @python harness/benchmarks/merge.py "$@"

@@ -80,7 +80,7 @@ def sustain(
     created = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     result = sustaining(climbed, rungs, limit_ns, created)
     record = remembered.file(remembered.SUSTAINED)
-    record.write_text(json.dumps(dataclasses.asdict(result), indent=1), "utf-8")
+    record.write_bytes(json.dumps(dataclasses.asdict(result), indent=1).encode())
     words = ["./just", "sustain", *(w for name in runners or [] for w in ("-r", name))]
     words += ["--limit", f"{limit:g}", "--blocks", str(blocks)]
     document = build(result, shlex.join(words))

@@ -60,6 +60,78 @@ def test_numbers_read_alike_on_both_sides() -> None:
     assert theirs == ours
 
 
+def test_sizes_and_counts_read_alike_on_both_sides() -> None:
+    sizes = [0.0, 1.0, 1023.9, 1024.0, 34.1e6, 2.5e9, 9.9e12]
+    counts = [0.0, 0.0034, 1.0, 12.25, 40_000.0]
+    theirs = run("format", "[given[0].map(size), given[1].map(count)]", [sizes, counts])
+    assert theirs == [[fmt.size(x) for x in sizes], [fmt.count(x) for x in counts]]
+
+
+def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_reports_own() -> None:
+    item = {
+        "outcomes": "kkkf",
+        "figures": {"peak_rss": [100.0, 150.0, None, None]},
+        "judged": {"peak_rss": [[None, 405465, None, None], " S  "]},
+    }
+    words = {"S": "materially more"}
+    data = {
+        "reference": 0,
+        "figures": [["peak_rss", "peak_rss_bytes", "bytes", "Peak memory", words]],
+        "verdicts": {"S": ["materially slower", "▼", "s", "F"]},
+    }
+    state = {"figure": "peak_rss", "view": "", "unit": "", "ref": "a"}
+    code = (
+        "[[1, 0], [0, 0], [0, 1], [2, 0], [3, 0]].map(([runner, reference]) => {"
+        " const shown = figureReading(given[0], given[1], runner, reference, given[2]);"
+        " return shown && [shown.cls, shown.text, shown.words]; })"
+    )
+    assert run("format data figures", code, [data, item, state]) == [
+        ["s2", "1.50×", "materially more"],
+        ["base", "100\u202fB", "reference"],
+        ["un", "0.667×", "no verdict"],
+        ["un", "–", "not measured"],
+        None,
+    ]
+
+
+def test_a_second_run_stands_beside_this_one_cell_by_cell() -> None:
+    def case(name: str, unit: str = "row") -> dict[str, Any]:
+        return {"id": name, "unit": unit, "metric": "steady"}
+
+    data = {
+        "runners": [["a"], ["b"]],
+        "machine": {"cpu": "x"},
+        "versions": {"a": ["1", None, "3.54"]},
+        "cases": [
+            {**case("both"), "time": [[10, 20], [9, 19], [11, 21]]},
+            {**case("other unit"), "time": [[10, 20], [9, 19], [11, 21]]},
+        ],
+    }
+    other = {
+        "machine": {"cpu": "y"},
+        "runners": [
+            {"name": "a", "runtime_version": "2", "driver_version": None, "sqlite_version": "3.54"}
+        ],
+        "cases": [
+            {
+                **case("both"),
+                "cells": [
+                    {"runner": "a", "time": {"value": 20, "low": 18, "high": 22}},
+                    {"runner": "b", "time": {"value": 20, "low": 18, "high": 22}},
+                ],
+            },
+            {**case("other unit", "query"), "cells": []},
+            {**case("there only"), "cells": []},
+        ],
+    }
+    code = "[besideAnother(...given), unlikeAnother(...given)]"
+    beside, unlike = cast("Any", run("format data svg another", code, [data, other]))
+    (row,) = beside["rows"]
+    assert row["cells"] == [{"ratio": 0.5, "apart": True}, {"ratio": 1, "apart": False}]
+    assert beside["left"] == 3
+    assert unlike == ["cpu x here, y there", "a 1 / 3.54 here, 2 / 3.54 there"]
+
+
 def test_ratio_axes_and_their_ticks_are_alike() -> None:
     random = Random(3)
     given = [

@@ -1,5 +1,7 @@
 """Sustained rates of made-up processes: stalls, late machines, rates that nobody holds."""
 
+import dataclasses
+import json
 from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -8,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.analysis.sustained import sustaining
+from sqlitmus.analysis.sustained import RECORD, of_builds, sustaining
 from sqlitmus.catalog import definitions, ladder
 from sqlitmus.catalog.ladder import AT_ONCE, Ladder, climbing
 from sqlitmus.render.document.sustained import build
 from sqlitmus.render.terminal import page as terminal
-from sqlitmus.results.sustained import Sustaining
+from sqlitmus.results.estimate import Interval
+from sqlitmus.results.report import Runner
+from sqlitmus.results.sustained import Build, Sustained, Sustaining
 from sqlitmus.run import sustaining as run
 from sqlitmus.run.sustaining import Climbed, Probe, probe_of
 from sqlitmus.vocabulary.errors import UsageError
@@ -147,3 +151,22 @@ def test_a_ladder_needs_a_scenario_with_a_writer() -> None:
     wrong = Ladder.model_validate({**RUNGS.model_dump(), "scenario": "get-pk"})
     with pytest.raises(UsageError, match="get-pk is no scenario with a writer"):
         climbing(wrong, definitions.load())
+
+
+def test_what_was_sustained_is_told_of_the_same_builds_only() -> None:
+    def of(name: str, sqlite: str) -> Sustained:
+        rate = Interval(5e4, 4e4, 6e4)
+        build_ = Build("1", None, sqlite)
+        return Sustained(name, "ok", "", rate, "", None, 10, 0, 60, 0, 1e3, build_)
+
+    record = Sustaining(10e6, 0.95, 1.1, [of("a", "3.54"), of("b", "3.53")], "2026-11-23T10:00:00Z")
+    again = RECORD.validate_python(json.loads(json.dumps(dataclasses.asdict(record))))
+    assert again == record
+    runners = [
+        Runner(name, name, name, name, "runner", runtime_version="1", sqlite_version="3.54")
+        for name in "abc"
+    ]
+    same = of_builds(record, runners)
+    assert same
+    assert [each.runner for each in same.runners] == ["a"]
+    assert of_builds(record, runners[1:]) is None

@@ -5,6 +5,7 @@ All times are nanoseconds. A number never shows more digits than its 95 % interv
 than four significant ones; the exact value stays in the data behind the page.
 """
 
+from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor, log10
 
 from sqlitmus.results.estimate import Interval, Speedup
@@ -12,6 +13,7 @@ from sqlitmus.vocabulary.figures import Unit
 
 THIN = "\u202f"
 MINUS = "\u2212"
+EXACT = Context(prec=400, rounding=ROUND_HALF_UP)  # a float has 309 digits before the point
 # Largest first.
 UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 RATES: tuple[tuple[str, float], ...] = (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3), ("/s", 1.0))
@@ -44,8 +46,11 @@ def decimals(value: float, low: float | None, high: float | None) -> int:
 
 
 def fixed(value: float, places: int) -> str:
-    """`value` with `places` decimals and a true minus sign; never "-0"."""
-    text = f"{value:.{places}f}"
+    """`value` with `places` decimals and a true minus sign; never "-0".
+
+    A tie is rounded away from 0, as JavaScript's `toFixed` does.
+    """
+    text = f"{EXACT.quantize(Decimal(value), Decimal(1).scaleb(-places)):f}"
     if not text.startswith("-"):
         return text
     return MINUS + text[1:] if text.strip("-0.") else text[1:]
