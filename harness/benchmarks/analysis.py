@@ -19,7 +19,8 @@ import numpy as np
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.render.html import page as html
-from sqlitmus.run.store import SCHEMA, Sample, columns
+from sqlitmus.run.lines import Sample, columns
+from sqlitmus.run.store import SCHEMA
 from sqlitmus.vocabulary.figures import FIGURES
 
 R = TypeVar("R")

@@ -4,15 +4,15 @@ from pathlib import Path
 
 from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Turns
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 
 
-def job_of(known: Catalog, case: Case, installed: Installed, scratch: Path) -> Job:
+def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Path) -> Job:
     """`case` to be measured, with its result in `scratch`; one that writes has a fresh database."""
     spec = known.scenarios[case.scenario]
     assert spec.fixture
@@ -36,7 +36,7 @@ def job_of(known: Catalog, case: Case, installed: Installed, scratch: Path) -> J
 
 def entry_of(
     known: Catalog,
-    case: Case,
+    case: PlannedCase,
     installed: Installed,
     folder: Path,
     turns: Turns,

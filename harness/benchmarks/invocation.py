@@ -25,7 +25,7 @@ from sqlitmus.run.sampling import to_sample
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Readback
+from sqlitmus.vocabulary.contract.job import Readback
 
 CASES = ("startup-noop", "startup-first-row", "insert-transaction")
 RUNNERS = ("rust-ffi", "bun", "node", "python")

@@ -25,7 +25,7 @@ from sqlitmus.machine import affinity, priority
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
 from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 
 RUNNERS = ("rust", "node")
 SHAPES = ((1, 1), (2, 1), (2, 2), (2, 4), (2, 8), (16, 1))

@@ -26,7 +26,7 @@ import typer
 from benchmarks.asked import entry_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
 from sqlitmus.run.processes.launch import unsupported
@@ -35,7 +35,7 @@ from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Array, Turns
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 
 CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
@@ -87,7 +87,7 @@ class Pair:
 
     catalog: Catalog
     installed: Installed
-    case: Case
+    case: PlannedCase
     commands: list[list[str]]
     hyperfine: Hyperfine
     folder: Path

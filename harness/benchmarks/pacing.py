@@ -21,7 +21,7 @@ from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.hyperfine import Hyperfine, invoke
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 from sqlitmus.vocabulary.detail import detail
 
 CASES = {"alone": "writer-and-readers@workers=1", "beside": "writer-and-readers"}

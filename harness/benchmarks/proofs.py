@@ -9,7 +9,7 @@ the processes of all blocks take; the canary and cells that are measured whole a
 import time
 
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.prober import prove_fresh
@@ -55,7 +55,7 @@ def main() -> None:
     )
 
 
-def _cpu_s(context: Context, case: Case, name: str) -> tuple[float, float]:
+def _cpu_s(context: Context, case: PlannedCase, name: str) -> tuple[float, float]:
     """Processor seconds of a process without a digest and of one with it: the least of each."""
     least = [float("inf")] * 2
     for _ in range(TIMES):

@@ -26,7 +26,7 @@ import typer
 from benchmarks.asked import entry_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
 from sqlitmus.run.relay.relay import Relay
@@ -65,7 +65,7 @@ def main(
 
 def _case(
     bench: "_Bench",
-    case: Case,
+    case: PlannedCase,
     seats: Sequence[Installed],
     sets: int,
     rounds: int,
@@ -111,7 +111,9 @@ class _Bench:
     hyperfine: Hyperfine
     scratch: Path
 
-    def together(self, case: Case, seats: Sequence[Installed], turns: Turns, seed: str) -> _Pass:
+    def together(
+        self, case: PlannedCase, seats: Sequence[Installed], turns: Turns, seed: str
+    ) -> _Pass:
         """A set of turns."""
         started = time.perf_counter()
         entries = [self._entry(case, one, turns, n, turned=True) for n, one in enumerate(seats)]
@@ -123,7 +125,9 @@ class _Bench:
         switches = _switches_us([one.invocation for one in told], turns)
         return _Pass(seconds, times, lines, idle, switches)
 
-    def alone(self, case: Case, seats: Sequence[Installed], turns: Turns, seed: str) -> _Pass:
+    def alone(
+        self, case: PlannedCase, seats: Sequence[Installed], turns: Turns, seed: str
+    ) -> _Pass:
         """Each seat's process alone, in random order, timed for as long as three laps."""
         started = time.perf_counter()
         short = Turns(turns.warmup, 3, 0, turns.lap)
@@ -138,7 +142,7 @@ class _Bench:
         return _Pass(seconds, [statistics.median(line) for line in lines], lines, [], [])
 
     def _entry(
-        self, case: Case, installed: Installed, turns: Turns, number: int, *, turned: bool
+        self, case: PlannedCase, installed: Installed, turns: Turns, number: int, *, turned: bool
     ) -> Entry:
         folder = self.scratch / f"{number}"
         return entry_of(self.known, case, installed, folder, turns, turned=turned)
@@ -166,7 +170,10 @@ def _switches_us(invocations: Sequence[Invocation], turns: Turns) -> list[float]
 
 
 def _print(
-    case: Case, seats: Sequence[Installed], turns: Turns, pairs: Sequence[tuple[_Pass, _Pass]]
+    case: PlannedCase,
+    seats: Sequence[Installed],
+    turns: Turns,
+    pairs: Sequence[tuple[_Pass, _Pass]],
 ) -> None:
     set_s, block_s = (statistics.mean(each[k].seconds for each in pairs) for k in (0, 1))
     switches = [us for each in pairs for us in each[0].switches_us]

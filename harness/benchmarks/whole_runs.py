@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.experiments import Noise, Shape, runs
 from sqlitmus.analysis.noise import guard_of, noise, typical_errors
 from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary
-from sqlitmus.catalog.plan import Counts
+from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.forecast import Forecast, forecast
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.spread import deviation

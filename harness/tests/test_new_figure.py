@@ -20,9 +20,9 @@ from sqlitmus.render.html import page as html
 from sqlitmus.results import summary
 from sqlitmus.run.processes import combine
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract import Measure as Asked
-from sqlitmus.vocabulary.contract import Result
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.contract.job import Measure as Asked
+from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.figure import Figure
 from tests.export.reading import read
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk

@@ -6,7 +6,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.promises import cache_bytes, promise
 from sqlitmus.analysis.trials import checks, tried
-from sqlitmus.catalog.plan import PlannedAdvice, Trial
+from sqlitmus.catalog.advised import PlannedAdvice, Trial
 from sqlitmus.results.advice import (
     Advice,
     Counsel,

@@ -11,7 +11,7 @@ from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import block_seconds, passed
-from sqlitmus.analysis.data import Plan, PlannedCase, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.limits import beyond, latencies
 from sqlitmus.analysis.method import method
@@ -45,24 +45,19 @@ from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.work import alike
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.presets import Preset, chosen
+from sqlitmus.results.comparisons import Comparison, Comparisons
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.recommendation import Again, Recommendation
-from sqlitmus.results.report import (
-    VERSION,
-    Case,
-    Cell,
-    Comparison,
-    Comparisons,
-    Measure,
-    RateTest,
-    Report,
-)
+from sqlitmus.results.report import VERSION, Case, Cell, Measure, RateTest, Report
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.grade import Grades
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.figure import Alike
 from sqlitmus.vocabulary.nouns import listed
 from sqlitmus.vocabulary.terms import Grade, RunKind
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -94,7 +89,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     pairs = compare_all(ranked[:, :-1], names, question, canary.guard)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
-    work: list[figures.Alike] = [alike(plan, case) for case in plan.cases]
+    work: list[Alike] = [alike(plan, case) for case in plan.cases]
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)

@@ -5,9 +5,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import PlannedCase, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.samples import NONE, Samples
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.report import Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
 from sqlitmus.vocabulary.verdicts import Verdict

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from sqlitmus.machine.conditions import difference
-from sqlitmus.results.report import Block
-from sqlitmus.run.store import Block as Recorded
+from sqlitmus.results.conditions import Block
+from sqlitmus.run.lines import Block as Recorded
 
 
 def block_seconds(blocks: Sequence[Recorded]) -> float | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.headline import (
     Against,
     Broken,
@@ -14,7 +15,7 @@ from sqlitmus.results.headline import (
     Statement,
 )
 from sqlitmus.results.notices import CanarySummary
-from sqlitmus.results.report import Case, Comparison, Runner, Standing
+from sqlitmus.results.report import Case, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.terms import CONTROLS

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData
-from sqlitmus.catalog.plan import PlannedWorkload
+from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.results.recommendation import Beyond, Latency
 from sqlitmus.results.report import Case
 from sqlitmus.run.judge import normal

@@ -1,6 +1,6 @@
 """How the numbers came about, in the report's words; docs/method.md has formulas and reasons."""
 
-from sqlitmus.analysis.data import Plan
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.stats.multiplicity import EARLY, pocock
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import listed

@@ -9,8 +9,9 @@ from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
+from sqlitmus.results.conditions import Fact
 from sqlitmus.results.notices import Notice
-from sqlitmus.results.report import Case, Fact
+from sqlitmus.results.report import Case
 from sqlitmus.run.rest import restless
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import Check, PlannedRunner, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.samples import FAILED, NONE, OK, WRONG, Samples
+from sqlitmus.catalog.planned import PlannedRunner
+from sqlitmus.run.judge import Verified
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.nouns import counted
@@ -49,7 +51,7 @@ def judge(run: RunData) -> Outcomes:
         row: list[CellOutcome] = []
         why: list[str | None] = []
         for r, runner in enumerate(runners):
-            selected = wanted is None or runner.name in wanted.get(case.id, ())
+            selected = runner.name in wanted.get(case.id, ())
             found = _verified(runner, run.checks.get((case.id, runner.name)), selected)
             expected[c, r] &= found[0] == "ok"
             if found[0] == "ok" and not usable[c][r]:
@@ -100,7 +102,7 @@ def _impossible(samples: Samples) -> NDArray[np.bool_]:
 
 
 def _verified(
-    runner: PlannedRunner, check: Check | None, selected: bool
+    runner: PlannedRunner, check: Verified | None, selected: bool
 ) -> tuple[CellOutcome, str | None]:
     if runner.missing is not None:
         return "missing", runner.missing

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import optional
-from sqlitmus.analysis.data import Plan
-from sqlitmus.results.report import Comparisons
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.stats.estimate import (
     LEVEL,
     Array,

@@ -1,22 +1,24 @@
 """What verification proved of each case, in words."""
 
-from sqlitmus.analysis.data import Check, PlannedCase, RunData
+from sqlitmus.analysis.data import RunData
+from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.run.judge import Verified
 from sqlitmus.vocabulary.nouns import counted, listed
 
 
-def answered(run: RunData, case: PlannedCase) -> dict[str, Check]:
+def answered(run: RunData, case: PlannedCase) -> dict[str, Verified]:
     """Per runner the check of its cell, of those that passed."""
     found = ((runner.name, run.checks.get((case.id, runner.name))) for runner in run.plan.runners)
     return {name: check for name, check in found if check is not None and check.outcome == "ok"}
 
 
-def disagree(checks: dict[str, Check]) -> bool:
+def disagree(checks: dict[str, Verified]) -> bool:
     """Whether passed checks recorded different answers, which only a changed file can hold."""
     answers = {(c.rows, c.affected, c.checksum, c.readback, c.digest) for c in checks.values()}
     return len(answers) > 1
 
 
-def proven(checks: dict[str, Check]) -> str:
+def proven(checks: dict[str, Verified]) -> str:
     """Which runners gave equal answers, and what was equal about them."""
     if not checks:
         return "No runner passed verification."

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 
 from sqlitmus.analysis import durability
-from sqlitmus.analysis.data import Described, Plan, RunData
-from sqlitmus.results.report import Fact, Runner
+from sqlitmus.analysis.data import RunData
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.results.conditions import Fact
+from sqlitmus.results.report import Runner
+from sqlitmus.vocabulary.contract.description import Description
 
 NOT_SET = "not set"
 SHIPPED = "Pragmas, profile shipped"
@@ -47,7 +50,7 @@ def facts(run: RunData) -> list[Fact]:
     ]
 
 
-def _asked(d: Described) -> Iterable[tuple[str, str, str]]:
+def _asked(d: Description) -> Iterable[tuple[str, str, str]]:
     """Group, name and value of each fact that `describe` answers."""
     identity, sqlite = d.identity, d.sqlite
     yield "Runtime", "runtime", f"{identity.runtime.name} {identity.runtime.version}"
@@ -59,7 +62,7 @@ def _asked(d: Described) -> Iterable[tuple[str, str, str]]:
     yield "SQLite", "threadsafe", "unknown" if sqlite.threadsafe is None else str(sqlite.threadsafe)
 
 
-def _compile_options(described: dict[str, Described]) -> Iterable[Fact]:
+def _compile_options(described: dict[str, Description]) -> Iterable[Fact]:
     options = {
         runner: dict(_option(text) for text in d.sqlite.compile_options)
         for runner, d in described.items()

@@ -17,9 +17,9 @@ from sqlitmus.analysis.ahead import (
     still_open,
     tabled,
 )
-from sqlitmus.analysis.data import Plan
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
-from sqlitmus.catalog.plan import PlannedWorkload
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import (
     Beside,

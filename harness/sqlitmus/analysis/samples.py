@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.run.lines import rows
 from sqlitmus.run.records import LEAST, MOST
-from sqlitmus.run.store import SCHEMA, rows
+from sqlitmus.run.store import SCHEMA
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.terms import CaseMetric
 

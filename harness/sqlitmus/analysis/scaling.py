@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from sqlitmus.results.report import Case, Curve, Interval, Point, Scaling
+from sqlitmus.results.curves import Curve, Point, Scaling
+from sqlitmus.results.report import Case, Interval
 
 AXIS = "workers"
 

@@ -9,7 +9,7 @@ from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.results.report import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
-from sqlitmus.vocabulary.figures import Alike, Figure
+from sqlitmus.vocabulary.figure import Alike, Figure
 
 
 def measures(

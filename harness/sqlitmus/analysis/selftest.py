@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from sqlitmus.results.report import SelfTest
+from sqlitmus.results.conditions import SelfTest
 from sqlitmus.vocabulary.terms import Scheme
 
 # What a self-test says of runs whose scheme it did not measure.

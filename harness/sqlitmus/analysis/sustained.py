@@ -13,7 +13,7 @@ from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Runner
 from sqlitmus.results.sustained import Bound, Build, Sustained, Sustaining
 from sqlitmus.run.sustaining import Climbed, rates
-from sqlitmus.vocabulary.contract import Description
+from sqlitmus.vocabulary.contract.description import Description
 
 MILLION = 1e6
 _NS = 1e9

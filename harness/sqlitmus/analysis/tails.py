@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.claims.details import Sizes
-from sqlitmus.analysis.data import PlannedCase, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, usable
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.tails import Tail, Tails
 from sqlitmus.stats.estimate import Array, medians

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlitmus.analysis.claims.series import NotHereError, Series, median
-from sqlitmus.analysis.data import Check, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
-from sqlitmus.catalog.plan import PlannedAdvice, Trial
+from sqlitmus.catalog.advised import PlannedAdvice, Trial
 from sqlitmus.results.advice import Effect, Tried
-from sqlitmus.results.report import Comparison
-from sqlitmus.run.judge import normal
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.run.judge import Verified, normal
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
@@ -56,7 +56,9 @@ def tried(run: RunData, outcomes: Outcomes, planned: PlannedAdvice) -> dict[Tria
     return {trial: results[trial] for trial in planned.trials}
 
 
-def checks(run: RunData, planned: PlannedAdvice, trial: Trial) -> tuple[Check | None, Check | None]:
+def checks(
+    run: RunData, planned: PlannedAdvice, trial: Trial
+) -> tuple[Verified | None, Verified | None]:
     """The verifications of base and new."""
     base, new = (run.checks.get((case, planned.runner)) for case in (trial.base, trial.new))
     return base, new

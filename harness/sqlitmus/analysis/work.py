@@ -5,8 +5,9 @@ warm-up every process does. A process that takes turns waits for the others, so 
 not its own.
 """
 
-from sqlitmus.analysis.data import Counts, Plan, PlannedCase
-from sqlitmus.vocabulary.figures import Alike
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import Counts, PlannedCase
+from sqlitmus.vocabulary.figure import Alike
 
 
 def alike(plan: Plan, case: PlannedCase) -> Alike:

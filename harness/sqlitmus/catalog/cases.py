@@ -3,16 +3,10 @@
 import itertools
 from collections.abc import Iterable, Iterator
 
-from sqlitmus.catalog.definitions import (
-    Catalog,
-    Mode,
-    Override,
-    Scenario,
-    ScenarioStep,
-    Suite,
-    Variant,
-)
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.declared import Mode, Suite
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.scenario import Override, Scenario, ScenarioStep, Variant
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 
@@ -40,7 +34,7 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
     return name, axes
 
 
-def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> Case:
+def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> PlannedCase:
     """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
     operations = override_of(spec, axes).operations
@@ -53,7 +47,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
     warmup_iterations = spec.warmup_iterations
     if warmup_iterations is None:
         warmup_iterations = mode.warmup_iterations
-    return Case(
+    return PlannedCase(
         id=case_id(name, axes, spec),
         scenario=name,
         title=spec.title,
@@ -104,7 +98,7 @@ def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
     return together
 
 
-def as_answered(case: Case, spec: Scenario) -> Case:
+def as_answered(case: PlannedCase, spec: Scenario) -> PlannedCase:
     """The case that the oracle is asked: `case` itself, or the same rows in another storage."""
     instead = case.variant.answered_as
     if not instead:
@@ -134,9 +128,9 @@ def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[Scenar
     ]
 
 
-def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[Case]:
+def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[PlannedCase]:
     """The suite's cases, each once, in the catalogue's order of scenarios."""
-    cases: dict[str, Case] = {}
+    cases: dict[str, PlannedCase] = {}
     for selection in suite.cases:
         scenario = str(selection["scenario"])
         names = list(catalog.scenarios) if scenario == "*" else [scenario]

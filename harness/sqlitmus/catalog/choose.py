@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from sqlitmus.catalog.cases import cases_of, make_case, parse_case
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.definitions import Catalog, Mode, RunnerSpec
-from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.catalog.declared import Mode, RunnerSpec
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import nearest, unknown
 
@@ -34,7 +35,7 @@ class Filter:
             return exclude, key, value
         return exclude, None, text.removeprefix("-")
 
-    def matches(self, case: Case, runner: RunnerSpec) -> bool:
+    def matches(self, case: PlannedCase, runner: RunnerSpec) -> bool:
         """Whether the filter selects the cell of `case` and `runner`."""
         if not self._alternatives:
             return True
@@ -59,7 +60,7 @@ class Filter:
 
 
 def narrow(
-    cases: list[Case], runners: list[RunnerSpec], filter_: Filter, texts: list[str]
+    cases: list[PlannedCase], runners: list[RunnerSpec], filter_: Filter, texts: list[str]
 ) -> Cells:
     """Runner names per case id that match `filter_`; raises UsageError when no cell matches."""
     left = {c.id: [r.name for r in runners if filter_.matches(c, r)] for c in cases}
@@ -88,7 +89,7 @@ def mode_of(catalog: Catalog, suite: str, mode: str | None) -> tuple[str, Mode]:
 
 def choose_claims(
     catalog: Catalog, mode: Mode, claims: list[Claim], runner_names: list[str], cores: int
-) -> tuple[list[Case], Cells]:
+) -> tuple[list[PlannedCase], Cells]:
     """The cases that `claims` can show on `cores`, and the runners of each.
 
     `runner_names` restricts the runners unless it is empty. Raises UsageError when no claim
@@ -97,7 +98,7 @@ def choose_claims(
     for name in runner_names:
         if name not in catalog.runners:
             raise UsageError(unknown("runner", name, catalog.runners))
-    cases: dict[str, Case] = {}
+    cases: dict[str, PlannedCase] = {}
     cells: Cells = {}
     for text, runner in (cell for claim in claims for cell in claim.cells(cores)):
         if runner_names and runner not in runner_names:
@@ -126,7 +127,7 @@ def choose(
     runner_names: list[str],
     filters: list[str],
     reference: str | None,
-) -> tuple[list[Case], Cells]:
+) -> tuple[list[PlannedCase], Cells]:
     """The cases of a suite, or those of `case_ids`, and the runners of each.
 
     Raises UsageError with the nearest names for anything that does not exist.

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, Fixture
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.declared import Fixture
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -35,7 +36,7 @@ class Statement(NamedTuple):
 
 def check(
     catalog: Catalog,
-    cases: Iterable[Case],
+    cases: Iterable[PlannedCase],
     size: str,
     scenarios: Path = paths.SCENARIOS,
     fixtures: Path = paths.FIXTURES,
@@ -78,7 +79,7 @@ def _mistake(connection: sqlite3.Connection, definition: Fixture) -> tuple[str, 
     return None
 
 
-def _statements(catalog: Catalog, case: Case, size: str) -> Iterator[Statement]:
+def _statements(catalog: Catalog, case: PlannedCase, size: str) -> Iterator[Statement]:
     """All SQL of `case`, in the order in which it runs."""
     spec = catalog.scenarios[case.scenario]
     rows = fixture.rows(catalog.fixtures[case.fixture], size) if case.fixture else 0

@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import generate, seal
-from sqlitmus.catalog.definitions import Encoding, Fixture, Generator
+from sqlitmus.catalog.declared import Fixture
+from sqlitmus.catalog.scenario import Encoding, Generator
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 

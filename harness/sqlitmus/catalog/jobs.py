@@ -6,16 +6,10 @@ from typing import Literal
 
 from sqlitmus.catalog import fixture, generate
 from sqlitmus.catalog.cases import applying, override_of, steps_of
-from sqlitmus.catalog.definitions import (
-    Catalog,
-    ColumnType,
-    Parameter,
-    Scenario,
-    ScenarioStep,
-    Variant,
-)
-from sqlitmus.catalog.plan import Case
-from sqlitmus.vocabulary.contract import (
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.scenario import ColumnType, Parameter, Scenario, ScenarioStep, Variant
+from sqlitmus.vocabulary.contract.job import (
     FILES,
     Column,
     Connection,
@@ -34,7 +28,7 @@ POOLS = 16  # that are kept: all runners of a case ask for the same, one after t
 
 
 def make_job(
-    case: Case,
+    case: PlannedCase,
     catalog: Catalog,
     *,
     mode: Literal["verify", "measure"],
@@ -101,14 +95,14 @@ def _database(spec: Scenario, variant: Variant, path: Path | None) -> Database |
     return Database(path=str(path), mode=mode, uri=variant.uri, flags=variant.flags)
 
 
-def _event_loop(spec: Scenario, case: Case) -> EventLoop | None:
+def _event_loop(spec: Scenario, case: PlannedCase) -> EventLoop | None:
     if spec.timer_ms is None:
         return None
     thread = case.axes.get("thread", "main")
     return EventLoop.model_validate({"timer_ms": spec.timer_ms, "thread": thread})
 
 
-def _writer(spec: Scenario, case: Case, size: int) -> Writer | None:
+def _writer(spec: Scenario, case: PlannedCase, size: int) -> Writer | None:
     if spec.writer is None:
         return None
     pace = override_of(spec, case.axes)
@@ -131,7 +125,7 @@ def question(job: Job) -> Job:
 
 
 def _steps(
-    specs: list[ScenarioStep], case: Case, size: int, seed: str, database: Path | None = None
+    specs: list[ScenarioStep], case: PlannedCase, size: int, seed: str, database: Path | None = None
 ) -> list[Step]:
     steps: list[Step] = []
     for number, step in enumerate(specs):

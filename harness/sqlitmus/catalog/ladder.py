@@ -5,10 +5,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sqlitmus.catalog.definitions import Catalog, Scenario
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.catalog.tomlfile import whole
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 
 FILE = "sustain.toml"

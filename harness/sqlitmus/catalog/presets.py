@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from sqlitmus.catalog.tomlfile import parse, place
 from sqlitmus.catalog.tomllines import Lines
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bootstrap.guarded import marked
-from sqlitmus.catalog.definitions import Catalog, RunnerSpec
-from sqlitmus.catalog.plan import PlannedRunner
+from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.machine import affinity, process_tree
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Description
+from sqlitmus.vocabulary.contract.description import Description
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import ending
 

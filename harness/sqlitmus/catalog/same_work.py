@@ -4,9 +4,10 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from sqlitmus.catalog.definitions import Catalog, Variant
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.fixture import LAYOUT
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.catalog.scenario import Variant
+from sqlitmus.vocabulary.contract.model import Model
 
 
 class PlannedWork(Protocol):

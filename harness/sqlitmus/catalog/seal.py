@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 
 Damage = Literal["absent", "unsealed", "changed"]
 # Size, times of change in ns and inode, then the bytes of a log beside the file. Equal states are

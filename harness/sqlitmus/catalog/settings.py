@@ -5,10 +5,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sqlitmus.catalog.definitions import AxisValue, Catalog, Scenario, Variant
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import AxisValue, Scenario, Variant
 from sqlitmus.catalog.tomlfile import whole
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case, Cells, Shard
+from sqlitmus.catalog.planned import Cells, PlannedCase, Shard
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import counted
 
@@ -30,7 +30,7 @@ def parse(text: str) -> tuple[int, int]:
     return number, count
 
 
-def predicted(case: Case, runners: int, catalog: Catalog) -> float:
+def predicted(case: PlannedCase, runners: int, catalog: Catalog) -> float:
     """Predicted seconds of one block of `case` with that many runners, from definitions alone."""
     each = START_S
     if case.metric != "cold":
@@ -43,7 +43,7 @@ def predicted(case: Case, runners: int, catalog: Catalog) -> float:
     return each * runners
 
 
-def divide(cases: list[Case], cells: Cells, catalog: Catalog, count: int) -> list[list[str]]:
+def divide(cases: list[PlannedCase], cells: Cells, catalog: Catalog, count: int) -> list[list[str]]:
     """The scenarios of each of `count` shards: the longest goes first, to the emptiest shard.
 
     Raises UsageError when there are fewer scenarios than shards.
@@ -68,11 +68,11 @@ def divide(cases: list[Case], cells: Cells, catalog: Catalog, count: int) -> lis
 
 def take(
     shard: tuple[int, int],
-    cases: list[Case],
+    cases: list[PlannedCase],
     cells: Cells,
     catalog: Catalog,
     settings: object,
-) -> tuple[list[Case], Cells, Shard]:
+) -> tuple[list[PlannedCase], Cells, Shard]:
     """The cases and cells of this shard, and the record by which `merge` knows its siblings.
 
     `settings` is everything else in which the shards of one whole must agree.

@@ -4,9 +4,11 @@ Pure."""
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sqlitmus.catalog.advised import PlannedAdvice, Trial
 from sqlitmus.catalog.cases import case_id
-from sqlitmus.catalog.definitions import Catalog, Fixture, Scenario, Suite, Variant
-from sqlitmus.catalog.plan import PlannedAdvice, Trial
+from sqlitmus.catalog.declared import Fixture, Suite
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario, Variant
 from sqlitmus.catalog.settings import NONE, Database, Group, Setting, Settings
 
 SUITE = "advise"

@@ -37,8 +37,10 @@ def schemas() -> dict[str, dict[str, Any]]:
     from sqlitmus.catalog.plan import Plan
     from sqlitmus.export.model import export_model
     from sqlitmus.run.judge import Verified
-    from sqlitmus.run.store import Sample
-    from sqlitmus.vocabulary.contract import Description, Job, Result
+    from sqlitmus.run.lines import Sample
+    from sqlitmus.vocabulary.contract.description import Description
+    from sqlitmus.vocabulary.contract.job import Job
+    from sqlitmus.vocabulary.contract.result import Result
 
     models = {
         "job": Job,

@@ -19,7 +19,7 @@ from bootstrap.engine import ensure
 from bootstrap.npm_steps import INSTALL, RUNTIMES
 from bootstrap.progress import Progress
 from bootstrap.step import RECORD, Entry, Step, look
-from sqlitmus.catalog.definitions import RunnerSpec
+from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.compare import npm
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError

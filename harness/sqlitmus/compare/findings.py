@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Plan
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import MINIMUM_BLOCKS
 from sqlitmus.compare.gate import Gate
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.errors import Exit

@@ -6,7 +6,7 @@ import subprocess
 from pydantic import TypeAdapter, ValidationError
 
 from bootstrap.context import Context
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import NotFit
 
 VIEW_TIMEOUT_S = 120

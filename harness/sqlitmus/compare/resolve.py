@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlitmus.catalog import runners
-from sqlitmus.catalog.definitions import Catalog, RunnerSpec
+from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.compare import fetch, subject
 from sqlitmus.compare.subject import Subject
 from sqlitmus.vocabulary import engine, paths

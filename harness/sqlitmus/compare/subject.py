@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from sqlitmus.catalog.definitions import RunnerSpec
+from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
 from sqlitmus.vocabulary.suggest import unknown

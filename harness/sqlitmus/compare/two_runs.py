@@ -21,9 +21,11 @@ from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.catalog.same_work import differences, facts
+from sqlitmus.results.comparisons import Comparisons
+from sqlitmus.results.conditions import Fact
 from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.notices import Notice
-from sqlitmus.results.report import Case, Cell, Comparisons, Fact, Measure, Report, Runner
+from sqlitmus.results.report import Case, Cell, Measure, Report, Runner
 from sqlitmus.stats.estimate import Array, Medians
 from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from sqlitmus.export import claimed
 from sqlitmus.export.model import Row, columns
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.plain import visible
 
 # Full-width forms are formulas in some locales.

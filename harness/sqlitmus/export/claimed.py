@@ -8,7 +8,7 @@ from sqlitmus.export.numbers import Number, Text
 from sqlitmus.results.claims import Claim, Group, Row, Unit
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.claimwords import ClaimWord
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.terms import ClaimMetric
 
 

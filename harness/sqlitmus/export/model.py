@@ -14,7 +14,8 @@ from sqlitmus.export.claimed import ClaimRow
 from sqlitmus.export.numbers import Number, Text
 from sqlitmus.export.tried import SettingRow
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.terms import (
     CaseMetric,
     CellOutcome,
@@ -155,7 +156,7 @@ def columns() -> list[str]:
     return list(row_model().model_fields)
 
 
-def figure_columns(figure: figures.Figure) -> dict[str, Any]:
+def figure_columns(figure: Figure) -> dict[str, Any]:
     """What is exported of a figure, with its type: a value, then ratio and verdict if judged."""
     of_figure: dict[str, Any] = {figure.column: Number}
     if figure.primary:
@@ -167,12 +168,12 @@ def figure_columns(figure: figures.Figure) -> dict[str, Any]:
 
 
 @cache
-def _row_model(table: tuple[figures.Figure, ...]) -> type[Row]:
+def _row_model(table: tuple[Figure, ...]) -> type[Row]:
     fields = {name: of for figure in table for name, of in figure_columns(figure).items()}
     return create_model("Row", __base__=Row, __doc__=Row.__doc__, **fields)
 
 
 @cache
-def _export_model(table: tuple[figures.Figure, ...]) -> type[Export]:
+def _export_model(table: tuple[Figure, ...]) -> type[Export]:
     rows = list[_row_model(table)]
     return create_model("Export", __base__=Export, __doc__=Export.__doc__, rows=rows)

@@ -13,8 +13,9 @@ from sqlitmus.export.model import (
     row_model,
 )
 from sqlitmus.render.document import recommendation, weighed
+from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.recommendation import Recommendation as Decided
-from sqlitmus.results.report import Case, Cell, Comparison, Interval, Measure, Report, Runner
+from sqlitmus.results.report import Case, Cell, Interval, Measure, Report, Runner
 from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary import figures
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlitmus.export.numbers import Number, Text
 from sqlitmus.results.advice import Advice, Counsel, Effect, Promise
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.verdicts import Verdict
 
 

@@ -11,7 +11,7 @@ import psutil
 from pydantic import Field
 
 from sqlitmus.machine import kernel, system
-from sqlitmus.vocabulary.contract import Model, Natural
+from sqlitmus.vocabulary.contract.model import Model, Natural
 
 
 class Conditions(Model):

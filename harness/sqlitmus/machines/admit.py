@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sqlitmus.analysis import RunData, from_records
-from sqlitmus.analysis.data import Plan, validated
+from sqlitmus.analysis.data import validated
 from sqlitmus.catalog import plan as plans
 from sqlitmus.catalog import same_work
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import architecture
 from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
 from sqlitmus.machines.candidate import Run, Unacceptable

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlitmus.catalog.plan import Shard
+from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.manifest import Source
 from sqlitmus.vocabulary.errors import UsageError
 

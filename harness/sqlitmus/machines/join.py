@@ -10,8 +10,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import Plan, PlannedRunner, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.samples import NONE, Samples
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.results.notices import Notice
 from sqlitmus.vocabulary.nouns import by_value
 
@@ -110,9 +112,8 @@ def _plan(plans: Sequence[Plan]) -> Plan:
 def _cells(plan: Plan) -> dict[str, list[str]]:
     """The runners that had to do each case; what was not there is told apart by `differences`."""
     present = [runner.name for runner in plan.runners if runner.missing is None]
-    cells = plan.cells or {}
     return {
-        case.id: [name for name in present if plan.cells is None or name in cells.get(case.id, ())]
+        case.id: [name for name in present if name in plan.cells.get(case.id, ())]
         for case in plan.cases
     }
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sqlitmus.catalog.plan import Shard
+from sqlitmus.catalog.planned import Shard
 from sqlitmus.machine import plainfiles
 from sqlitmus.run.folder import MOST_WHOLE
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 
 NAME = "merged.json"

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
-from sqlitmus.catalog.plan import Case, Cells, Counts, Plan
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
+from sqlitmus.run.lines import Sample
 from sqlitmus.run.look import Look, extended
 from sqlitmus.run.schedule import Slot, schedule
-from sqlitmus.run.store import RunDirectory, Sample
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -83,7 +85,7 @@ class Agenda:
         """How often its cell is done."""
         return self._plan.counts.get(slot.case, {}).get(slot.runner) or _UNPLANNED
 
-    def counted(self, slot: Slot) -> Case:
+    def counted(self, slot: Slot) -> PlannedCase:
         """Its case with these counts."""
         return self._plan.counted(self._cases[slot.case], slot.runner)
 

@@ -1,6 +1,7 @@
 """Whether a result is of the job and of the runner that were asked. Pure."""
 
-from sqlitmus.vocabulary.contract import Description, Result
+from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.vocabulary.contract.result import Result
 
 FIELDS = ("runner", "runtime", "driver", "architecture")
 """Of an identity; the flags show settings that only measured processes get."""

@@ -9,13 +9,15 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from sqlitmus.catalog.plan import Cells, Plan
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import Cells
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
 from sqlitmus.run.agenda import Agenda
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
+from sqlitmus.run.lines import Block, Iterations, Sample
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
 from sqlitmus.run.relay.turns import Turns
@@ -23,7 +25,7 @@ from sqlitmus.run.rest import restless
 from sqlitmus.run.sampling import to_sample, witnesses
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Seating
-from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.errors import Exit

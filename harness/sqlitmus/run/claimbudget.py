@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.plan import Cells, PlannedCounts
+from sqlitmus.catalog.planned import Cells, PlannedCounts
 from sqlitmus.vocabulary.nouns import counted
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlitmus import machine
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import leftovers, lock
 from sqlitmus.run import memory
@@ -44,7 +44,7 @@ class Context:
     timeout_s: float
     relay: Relay | None  # None where the system cannot let processes take turns
 
-    def key(self, case: Case, runner: str) -> str:
+    def key(self, case: PlannedCase, runner: str) -> str:
         """The memory's key of a cell."""
         return memory.key(case, self.catalog, self.size, self.installed[runner], self.oracle)
 

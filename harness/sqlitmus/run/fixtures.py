@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlitmus.catalog import fixture, seal
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.vocabulary import paths
 
 
@@ -18,7 +18,7 @@ class Fixtures:
         self._say = say
         self._states: dict[Path, seal.State | None] = {}
 
-    def of(self, case: Case) -> Path | None:
+    def of(self, case: PlannedCase) -> Path | None:
         """The file of `case` in its profile's journal mode; built unless it is there and whole."""
         name = case.fixture
         if name is None:

@@ -7,7 +7,7 @@ from math import hypot
 
 import numpy as np
 
-from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
+from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.multiplicity import divisor

@@ -7,8 +7,9 @@ import shlex
 from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, fixture, same_work
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import MINIMUM_BLOCKS, Case, Cells, Plan, PlannedCounts, Shard, canaries
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.plan import Plan, canaries
+from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.run.claimbudget import line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.options import MARGIN, Options
@@ -19,7 +20,7 @@ from sqlitmus.vocabulary.nouns import counted
 def freeze(
     options: Options,
     context: Context,
-    cases: list[Case],
+    cases: list[PlannedCase],
     cells: Cells,
     fit: Cells,
     counts: PlannedCounts,
@@ -114,7 +115,7 @@ def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
     return max(1, int(options.time_budget_s / block_s)), 1
 
 
-def _sized(context: Context, case: Case) -> Case:
+def _sized(context: Context, case: PlannedCase) -> PlannedCase:
     file = context.invocations.fixtures.of(case)
     if file is None:
         return case

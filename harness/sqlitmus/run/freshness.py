@@ -10,18 +10,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.definitions import Catalog, RunnerSpec
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.checksum import Value, checksum, digest
 from sqlitmus.run.hyperfine import Invocation
-from sqlitmus.vocabulary.contract import (
-    Connection,
-    Database,
-    Job,
-    Measure,
-    Result,
-    Step,
-)
+from sqlitmus.vocabulary.contract.job import Connection, Database, Job, Measure, Step
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.terms import Outcome
 
 TABLE = (
@@ -102,7 +97,7 @@ class Question:
         return text if self.nul else text.replace("\0", "")
 
 
-def manners_of(cases: Iterable[Case], catalog: Catalog) -> set[Manner]:
+def manners_of(cases: Iterable[PlannedCase], catalog: Catalog) -> set[Manner]:
     """The manners in which the operations of these cases read rows."""
     return {
         Manner(

@@ -13,7 +13,7 @@ import psutil
 
 from sqlitmus.machine import process_tree
 from sqlitmus.run import resultfile
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.growth import growth
 from sqlitmus.vocabulary.tails import Tails, tails
 

@@ -10,7 +10,7 @@ import psutil
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
 from sqlitmus.run import difference, hyperfine, judge, resultfile, watch
@@ -23,7 +23,8 @@ from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.proof import Held
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job, Result
+from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.nouns import ending
 from sqlitmus.vocabulary.terms import Outcome
@@ -50,7 +51,7 @@ class Attempt:
 class Begun:
     """A run of a cell that is about to start: the files of its job, its log, its environment."""
 
-    case: Case
+    case: PlannedCase
     runner: Installed
     ready: PreparedJob
     log: Path
@@ -103,7 +104,7 @@ class Invocations:
             shutil.move(file, folder / file.name)
         self.logs = folder
 
-    def ask_oracle(self, case: Case, oracle: Installed) -> OracleAnswer:
+    def ask_oracle(self, case: PlannedCase, oracle: Installed) -> OracleAnswer:
         """The oracle's answer to `case`; raises Unanswered when it has none."""
         attempt = self._perform(case, oracle, "verify", None, plain=True)
         result = attempt.invocation.result
@@ -114,7 +115,7 @@ class Invocations:
 
     def attempt(
         self,
-        case: Case,
+        case: PlannedCase,
         runner: Installed,
         mode: Mode,
         answer: OracleAnswer | None,
@@ -128,7 +129,7 @@ class Invocations:
         """
         return self._perform(case, runner, mode, answer, counter=counter, digest=digest)
 
-    def types(self, case: Case, runner: Installed, oracle: Installed) -> str | None:
+    def types(self, case: PlannedCase, runner: Installed, oracle: Installed) -> str | None:
         """How the types of the values in the wrong answer of a cell differ from the oracle's."""
         self._scratch.mkdir(parents=True, exist_ok=True)  # a runner may have removed it
         ready = self._preparation.job(case, runner, "verify")
@@ -156,7 +157,7 @@ class Invocations:
 
     def begin(
         self,
-        case: Case,
+        case: PlannedCase,
         runner: Installed,
         mode: Mode,
         *,
@@ -211,7 +212,7 @@ class Invocations:
 
     def _perform(
         self,
-        case: Case,
+        case: PlannedCase,
         runner: Installed,
         mode: Mode,
         answer: OracleAnswer | None,

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK, Model, Proof, Result
+from sqlitmus.vocabulary.contract.job import PRAGMAS_READ_BACK
+from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract.result import Proof, Result
 from sqlitmus.vocabulary.syncs import Syncs
 from sqlitmus.vocabulary.terms import Outcome
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.limits import limits
 from sqlitmus.run import judge, plausible, proof
@@ -16,7 +16,7 @@ from sqlitmus.run.hyperfine import Invocation
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.preparation import PreparedJob, cell
 from sqlitmus.run.proof import Held
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.plain import shortened
 from sqlitmus.vocabulary.terms import Outcome
 
@@ -43,7 +43,7 @@ class Judging:
 
     def of(
         self,
-        case: Case,
+        case: PlannedCase,
         runner: Installed,
         ready: PreparedJob,
         invocation: Invocation,
@@ -67,7 +67,7 @@ class Judging:
         return Judgement(judgement.outcome, reason, judgement.held)
 
     def _amiss(
-        self, case: Case, runner: Installed, mode: Mode, invocation: Invocation, left: str
+        self, case: PlannedCase, runner: Installed, mode: Mode, invocation: Invocation, left: str
     ) -> str | None:
         """Why a result is not the one that was asked for, or its figures cannot be."""
         if left:

@@ -1,6 +1,6 @@
 """A planned look at a run: which cases are settled, and who gets their time. Pure."""
 
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 
 MOST_EXTENDED = 2  # times the planned blocks: beyond, a case is better measured in a run of its own
 

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.observed import Observed
 from sqlitmus.run.relay.settling import Settling
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.syncs import Syncs
 
 # Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
@@ -32,7 +32,9 @@ M = TypeVar("M", bound=Model)
 _Entries = TypeAdapter(dict[str, dict[str, Any]])
 
 
-def key(case: Case, catalog: Catalog, size: str, runner: Installed, oracle: Installed) -> str:
+def key(
+    case: PlannedCase, catalog: Catalog, size: str, runner: Installed, oracle: Installed
+) -> str:
     """A hash of the case, its scenario and fixture, both runners' fingerprints, and the rules.
 
     Counts that do not affect the answer are left out.

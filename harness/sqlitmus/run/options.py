@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlitmus.catalog.advised import PlannedAdvice
 from sqlitmus.catalog.choose import mode_of
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.definitions import Catalog, Mode
-from sqlitmus.catalog.plan import PlannedAdvice, PlannedWorkload
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 MARGIN = 0.02

@@ -14,7 +14,7 @@ from sqlitmus.catalog import jobs
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import vectors
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.nouns import ending
 

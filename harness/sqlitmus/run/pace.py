@@ -6,7 +6,7 @@ import numpy as np
 
 from sqlitmus.machine.probe import probe
 from sqlitmus.stats.spread import deviation
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 
 PROBES = 9
 # Another level of the clock or a neighbour who shares the core, on the log scale.

@@ -5,18 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Cells, Counts, PlannedCounts
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import (
-    TIMED,
-    Observed,
-    PilotProcess,
-    Turning,
-    allocate,
-    observe,
-    shared_operations,
-)
+from sqlitmus.run.counts import Turning, allocate, shared_operations
+from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.rehearsal import Rehearsed, rehearse
 from sqlitmus.run.schedule import Cell, connected
@@ -31,7 +24,7 @@ LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
 
 def plan_counts(
     context: Context,
-    cases: list[Case],
+    cases: list[PlannedCase],
     cells: Cells,
     answers: Answers,
     mode: Mode,
@@ -107,7 +100,7 @@ def plan_counts(
 
 def _all_observed(
     context: Context,
-    case: Case,
+    case: PlannedCase,
     cells: Cells,
     answers: Answers,
     mode: Mode,
@@ -131,7 +124,7 @@ def _all_observed(
 
 def _observed(
     context: Context,
-    case: Case,
+    case: PlannedCase,
     name: str,
     answers: Answers,
     mode: Mode,
@@ -186,7 +179,7 @@ def _needed(observation: Observed, longest_ms: int) -> int:
 
 
 def _try(
-    context: Context, case: Case, name: str, answers: Answers, window_ms: int
+    context: Context, case: PlannedCase, name: str, answers: Answers, window_ms: int
 ) -> PilotProcess | None:
     """One process of the cell, warmed up for `window_ms`; records a failure and returns None."""
     trial = case

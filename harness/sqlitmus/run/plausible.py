@@ -10,7 +10,7 @@ from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds import times, use
 from sqlitmus.run.bounds.terms import Arrangement, Held
 from sqlitmus.run.hyperfine import Timing
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 
 CHECKS = (
     times.fits,

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.cases import as_answered
-from sqlitmus.catalog.definitions import Catalog, Scenario
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, Requirements
-from sqlitmus.vocabulary.contract import Job, Readback
+from sqlitmus.vocabulary.contract.job import Job, Readback
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 
 
@@ -55,7 +56,7 @@ class Preparation:
 
     def job(
         self,
-        case: Case,
+        case: PlannedCase,
         runner: Installed,
         mode: Mode,
         *,
@@ -122,7 +123,7 @@ class Preparation:
         self._ready[key] = PreparedJob(file, output, requirements, source, copy, job.readback)
         return self._ready[key]
 
-    def supply(self, case: Case, ready: PreparedJob) -> None:
+    def supply(self, case: PlannedCase, ready: PreparedJob) -> None:
         """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
         if ready.source and not self._fixtures.whole(ready.source):
             self._fixtures.of(case)
@@ -144,6 +145,6 @@ def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
     return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))
 
 
-def cell(case: Case, runner: Installed) -> str:
+def cell(case: PlannedCase, runner: Installed) -> str:
     """The name of a cell in jobs, results and messages."""
     return f"{case.id}/{runner.spec.name}"

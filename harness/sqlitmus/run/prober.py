@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from bootstrap.guarded import marked
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree
 from sqlitmus.run import freshness
@@ -138,7 +138,7 @@ def _ended_by(process: subprocess.Popen[bytes], timeout_s: float) -> Generator[t
 
 
 def prove_fresh(
-    context: "Context", cases: Iterable[Case], records: dict[tuple[str, str], Verified]
+    context: "Context", cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
 ) -> None:
     """Ask each runner that has a right answer; records of one that fails become what it is.
 

@@ -6,8 +6,8 @@ from math import sqrt
 
 import numpy as np
 
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Counts
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.run import sets
 from sqlitmus.run.context import Context
 from sqlitmus.run.preparation import Unanswered
@@ -49,7 +49,7 @@ class Rehearsed:
 
 def rehearse(
     context: Context,
-    case: Case,
+    case: PlannedCase,
     counts: Mapping[str, Counts],
     answers: Answers,
     mode: Mode,
@@ -78,7 +78,7 @@ def rehearse(
 
 
 def _rehearsed(
-    context: Context, case: Case, counts: Mapping[str, Counts], answers: Answers
+    context: Context, case: PlannedCase, counts: Mapping[str, Counts], answers: Answers
 ) -> dict[str, Settling | None]:
     seatings: list[Seating] = []
     # a process alone would have the caches to itself, so the only runner of a case sits there twice

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from statistics import median
 
-from sqlitmus.run.store import Block
+from sqlitmus.run.lines import Block
 
 IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from sqlitmus.machine import plainfiles
 from sqlitmus.run import records
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.errors import UsageError
 
 # A warm-up of 6 s, the longest of any mode, has room for 4 million iterations of 1.5 µs.

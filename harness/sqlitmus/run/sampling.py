@@ -2,15 +2,15 @@
 
 import statistics
 
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.invocations import Attempt
+from sqlitmus.run.lines import Iterations, Sample
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Turned
-from sqlitmus.run.store import Iterations, Sample
 from sqlitmus.vocabulary import figures
 
 
-def witnesses(slot: Slot, take: int, case: Case) -> bool:
+def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
     """Whether an invocation also gives a digest: the first of each cell that iterates."""
     first = slot.block == 0 and take == 0 and slot.label == slot.runner
     return first and case.metric != "cold" and not case.processes

@@ -10,8 +10,10 @@ from pathlib import Path
 from sqlitmus import machine
 from sqlitmus.catalog import same_work
 from sqlitmus.catalog.choose import choose, choose_claims
-from sqlitmus.catalog.definitions import TIMEOUT_S, Catalog, Mode
-from sqlitmus.catalog.plan import Case, Cells, Plan, PlannedCounts, Shard, compared
+from sqlitmus.catalog.declared import TIMEOUT_S, Mode
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.plan import Plan, compared
+from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
 from sqlitmus.run import folder, programs, remembered
@@ -71,7 +73,7 @@ def run(
         return _measure(ready, context, settled)
 
 
-def _chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[Case], Cells]:
+def _chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[PlannedCase], Cells]:
     if options.claims:
         return choose_claims(catalog, mode, options.claims, options.runners, affinity.usable())
     return choose(
@@ -140,7 +142,7 @@ def _changed(plan: Plan, context: Context) -> str:
 def _prepare(
     options: Options,
     context: Context,
-    cases: list[Case],
+    cases: list[PlannedCase],
     cells: Cells,
     mode: Mode,
     shard: Shard | None,
@@ -225,7 +227,7 @@ def _measured(ready: Prepared, context: Context, settled: Settled | None) -> End
 
 
 def _ask(
-    context: Context, cases: list[Case], fit: Cells, counts: PlannedCounts, answers: Answers
+    context: Context, cases: list[PlannedCase], fit: Cells, counts: PlannedCounts, answers: Answers
 ) -> None:
     """Ask the oracle for each case with the numbers of operations in the plan.
 

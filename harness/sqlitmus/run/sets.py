@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt, Invocations
@@ -20,7 +20,7 @@ TRIES = 5  # of a set that is given up whenever the machine stands by
 class Seating:
     """A cell in a set; `label` tells two processes of one runner apart."""
 
-    case: Case
+    case: PlannedCase
     runner: Installed
     label: str
     turns: Turns

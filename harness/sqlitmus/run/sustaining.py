@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from sqlitmus.catalog.cases import make_case
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.ladder import AT_ONCE, Ladder, climbing, rung_name
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.context import Context, alone
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.stats.search import Search
 from sqlitmus.vocabulary import histogram, paths
-from sqlitmus.vocabulary.contract import Description, Result
+from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.terms import CellOutcome
 
@@ -88,7 +89,9 @@ def climb(
     return climbers
 
 
-def _beginning(context: Context, answers: Answers, first: Sequence[Case], name: str) -> Climbed:
+def _beginning(
+    context: Context, answers: Answers, first: Sequence[PlannedCase], name: str
+) -> Climbed:
     if why := context.installed[name].missing:
         return Climbed(name, "missing", why)
     records = [answers.records.get((case.id, name)) for case in first]
@@ -144,7 +147,7 @@ def _process(context: Context, answers: Answers, scenario: str, climber: Climbed
     return attempt.invocation.result
 
 
-def _case(catalog: Catalog, scenario: str) -> Case:
+def _case(catalog: Catalog, scenario: str) -> PlannedCase:
     axes = {axis: values[0] for axis, values in catalog.scenarios[scenario].axes.items()}
     return make_case(scenario, axes, catalog, catalog.modes["quick"])
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.syncs import Syncs
 
@@ -59,13 +59,13 @@ class Counter:
         return _COUNTS.unpack(self.file.read_bytes())
 
 
-def writes_files(case: Case, catalog: Catalog) -> bool:
+def writes_files(case: PlannedCase, catalog: Catalog) -> bool:
     """Whether `case` writes to a database that is a file."""
     scenario = catalog.scenarios[case.scenario]
     return scenario.writes and not scenario.memory
 
 
-def transactions(case: Case, catalog: Catalog) -> int:
+def transactions(case: PlannedCase, catalog: Catalog) -> int:
     """Commits of one iteration of `case`; 0 where they do not follow from its operations."""
     scenario = catalog.scenarios[case.scenario]
     if scenario.writer or scenario.tolerate_busy:
@@ -79,7 +79,7 @@ def transactions(case: Case, catalog: Catalog) -> int:
     return case.operations * sum(step.repeat for step in runs if step.fails is None)
 
 
-def counted_cases(case: Case) -> tuple[Case, Case]:
+def counted_cases(case: PlannedCase) -> tuple[PlannedCase, PlannedCase]:
     """One iteration of `case` without warm-up, and the same with twice the operations."""
     only = {"iterations": 1, "warmup_iterations": 0, "warmup_ms": 0}
     first = case.model_copy(update=only)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import sqrt
 
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Counts, PlannedCounts
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.planned import Counts, PlannedCase, PlannedCounts
 from sqlitmus.machine import limits
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Observed, Turning, memory_of_all
+from sqlitmus.run.counts import Turning, memory_of_all
+from sqlitmus.run.observed import Observed
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.rehearsal import Rehearsed
 from sqlitmus.run.relay.turns import lone
@@ -19,7 +20,7 @@ from sqlitmus.vocabulary.nouns import counted, listed
 
 def who_takes_turns(
     context: Context,
-    cases: list[Case],
+    cases: list[PlannedCase],
     mode: Mode,
     given: PlannedCounts,
     compared: Iterable[tuple[str, str]],

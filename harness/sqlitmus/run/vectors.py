@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlitmus.run.judge import COMPARED
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 
 
 def folders() -> list[Path]:

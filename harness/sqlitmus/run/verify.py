@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
-from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.run import agreement
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
@@ -34,7 +34,7 @@ class Answers:
     expected: dict[tuple[str, int], OracleAnswer | None]
     silences: dict[tuple[str, int], Unanswered]
 
-    def give_up(self, case: Case, names: Sequence[str], silence: Unanswered) -> None:
+    def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""
         for name in names:
             self.records[case.id, name] = Verified(
@@ -46,7 +46,7 @@ class Answers:
                 command=rerun(case, name),
             )
 
-    def went_wrong(self, case: Case, name: str, attempt: Attempt, where: str) -> None:
+    def went_wrong(self, case: PlannedCase, name: str, attempt: Attempt, where: str) -> None:
         """Record that a cell whose answer was right went wrong later; `where` says when."""
         changes = {
             "outcome": attempt.outcome,
@@ -64,7 +64,7 @@ class Answers:
         }
 
 
-def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
+def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> Answers:
     """Verify `cells`; cells that were verified before, with nothing changed, come from memory.
 
     Cells of a case that the oracle cannot answer fail, and a runner that does not answer from the
@@ -99,7 +99,9 @@ def verify_cells(context: Context, cases: list[Case], cells: Cells) -> Answers:
     return answers
 
 
-def verify_at_once(context: Context, cases: list[Case], cells: Cells, answers: Answers) -> None:
+def verify_at_once(
+    context: Context, cases: list[PlannedCase], cells: Cells, answers: Answers
+) -> None:
     """Run the cells with right answers that have several workers or processes once as they are
     measured: verification proper has one connection. Those that go wrong get records that say so.
     """
@@ -118,7 +120,7 @@ def verify_at_once(context: Context, cases: list[Case], cells: Cells, answers: A
                 answers.went_wrong(case, name, attempt, f"with {case.workers} workers")
 
 
-def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answers) -> None:
+def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers: Answers) -> None:
     """Say so in the records of `case` if runners agree with each other against the oracle."""
     answer = answers.expected.get((case.id, case.operations))
     records = [answers.records[case.id, name] for name in names]
@@ -134,7 +136,7 @@ def _suspect(context: Context, case: Case, names: Sequence[str], answers: Answer
             answers.records[case.id, record.runner] = record.model_copy(update=changes)
 
 
-def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswer | None:
+def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
     """The oracle's answer to `case` with its number of operations; None without steps.
 
     The oracle is asked only when neither `answers` nor the memory has its answer. Raises
@@ -159,7 +161,9 @@ def oracle_answer(context: Context, case: Case, answers: Answers) -> OracleAnswe
     return answers.expected[at]
 
 
-def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None) -> Verified:
+def _verify(
+    context: Context, case: PlannedCase, name: str, answer: OracleAnswer | None
+) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
     attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
@@ -191,12 +195,14 @@ def _verify(context: Context, case: Case, name: str, answer: OracleAnswer | None
     return record.model_copy(update=fields)
 
 
-def _of_a_user(context: Context, case: Case) -> bool:
+def _of_a_user(context: Context, case: PlannedCase) -> bool:
     """Whether a case asks a user's own database, whose values are not shown."""
     return bool(case.fixture and context.catalog.fixtures[case.fixture].content)
 
 
-def _with_syncs(context: Context, case: Case, record: Verified, answers: Answers) -> Verified:
+def _with_syncs(
+    context: Context, case: PlannedCase, record: Verified, answers: Answers
+) -> Verified:
     """`record` with what its transactions made durable, counted or from memory."""
     key = f"{context.key(case, record.runner)} {context.counter.library}"
     counted = context.memory.syncs(key) or _count(context, case, record.runner, answers)
@@ -206,7 +212,7 @@ def _with_syncs(context: Context, case: Case, record: Verified, answers: Answers
     return record.model_copy(update={"syncs": counted, "uncounted": None})
 
 
-def _count(context: Context, case: Case, name: str, answers: Answers) -> Syncs | str:
+def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> Syncs | str:
     """What the transactions of a cell make durable, or why that cannot be counted."""
     if not context.counter.library:
         return context.counter.missing
@@ -227,6 +233,6 @@ def _count(context: Context, case: Case, name: str, answers: Answers) -> Syncs |
     return difference(counts[0], counts[1], more)
 
 
-def rerun(case: Case, runner: str) -> str:
+def rerun(case: PlannedCase, runner: str) -> str:
     """The command that measures this one cell again."""
     return f"./just run --case '{case.id}' --runner {runner}"

@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Sequence
 
 from sqlitmus.vocabulary import histogram
-from sqlitmus.vocabulary.contract import Model, Result, Worker
+from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract.result import Result, Worker
 
 
 class Launch(Model):

@@ -5,96 +5,7 @@ contract's Result if the runners report it. A figure named as a case's metric, `
 case's primary time.
 """
 
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Literal, get_args
-
-from sqlitmus.vocabulary.terms import CaseMetric
-from sqlitmus.vocabulary.verdicts import Verdict
-
-Unit = Literal["ns", "bytes", "count"]
-Alike = Literal["processes", "iterations", "neither"]
-"""How far the runners of a case did the same: their whole processes, which then do not warm up by
-time; only the timed iterations, after the same warm-up; or not even those."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What is measured, how it is combined, judged and written. Smaller is better.
-
-    `heading` stands over a column of a table, `title` over a table, `meaning` in the documents.
-    `source` names what is read of an invocation and summed: `timing` is hyperfine's wall clock of
-    the whole process, `result` what the runner reports of itself, which of several processes that
-    share a job is summed. `whole` is read instead for a figure per operation where a case is about
-    the whole process; without it the figure is unknown there.
-
-    A figure per operation is the source over the timed iterations and their units of work; one of
-    the iterations is that of all that were timed, as it is. Over the
-    blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
-    is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
-    there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
-    it is `of_equal_work` only. `zero` says what a 0 in the source is; only what is `signed` may be
-    below it.
-    """
-
-    name: str
-    heading: str
-    title: str
-    meaning: str
-    unit: Unit
-    per: Literal["process", "operation", "iterations"]
-    source: tuple[str, ...]
-    whole: tuple[str, ...] = ()
-    over_blocks: Literal["median", "mean"] = "median"
-    judged: bool = True
-    of_equal_work: bool = False
-    smaller: Literal["faster", "less"] = "less"
-    zero: Literal["value", "unknown", "impossible"] = "value"
-    signed: bool = False
-
-    @property
-    def sampled(self) -> str:
-        """Its column in `samples.jsonl`: of an iteration, or of a process."""
-        return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
-
-    @property
-    def column(self) -> str:
-        """Its column in exports: of a unit of work, or of a process."""
-        return f"{self.sampled}_per_unit" if self.per == "operation" else self.sampled
-
-    @property
-    def primary(self) -> bool:
-        """Whether it is the primary time of some cases, and has an interval there."""
-        return self.name in get_args(CaseMetric)
-
-    def measured(self, invocation: object, iterations: int) -> float | None:
-        """Its value in an invocation that has `timing` and `result`; None where a source is.
-
-        `iterations` were timed, none in a case about the whole process.
-        """
-        source = self.whole if self.per == "operation" and not iterations else self.source
-        values = [read(invocation, path) for path in source]
-        numbers = [value for value in values if value is not None]
-        if not numbers or len(numbers) < len(values):
-            return None
-        if self.per == "operation" and iterations:
-            return sum(numbers) / iterations
-        return sum(numbers)
-
-    def shown(self, alike: Alike) -> bool:
-        """Whether its values are shown of a case whose runners did so much of the same."""
-        return alike == "processes" or not self.of_equal_work
-
-    def compared(self, alike: Alike) -> bool:
-        """Whether it has ratios and verdicts there: per process it is of all that a process did,
-        per operation only of the timed iterations."""
-        enough = {"processes"} if self.per == "process" else {"processes", "iterations"}
-        return self.judged and alike in enough
-
-    def said(self, verdict: Verdict) -> str:
-        """The words for a verdict on this figure."""
-        return verdict if self.smaller == "faster" else verdict.amount
-
+from sqlitmus.vocabulary.figure import Figure
 
 FIGURES: tuple[Figure, ...] = (
     Figure(
@@ -317,13 +228,3 @@ def reported() -> list[str]:
     """Paths in the contract's Result of what runners report, such as `cpu_ns.user`."""
     paths = dict.fromkeys(path for figure in FIGURES for path in (*figure.source, *figure.whole))
     return [path.removeprefix("result.") for path in paths if path.startswith("result.")]
-
-
-def read(root: object, path: str) -> float | None:
-    """The number at `path` below `root`, such as `cpu_ns.user`; None where a part of it is None."""
-    for name in path.split("."):
-        if root is None:
-            return None
-        root = attrgetter(name)(root)
-    assert root is None or isinstance(root, int | float)
-    return root

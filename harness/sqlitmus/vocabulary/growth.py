@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import linear_regression
 
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 
 LEAST = 8
 """Looks at the memory without which a slope says nothing."""

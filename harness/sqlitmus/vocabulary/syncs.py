@@ -1,6 +1,6 @@
 """What the transactions of a write cell made durable, as counted from outside the runner."""
 
-from sqlitmus.vocabulary.contract import Model, Natural, Positive
+from sqlitmus.vocabulary.contract.model import Model, Natural, Positive
 
 
 class Syncs(Model):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from sqlitmus.vocabulary import histogram
-from sqlitmus.vocabulary.contract import Result, Worker
+from sqlitmus.vocabulary.contract.result import Result, Worker
 
 MANY = 1000
 """Operations without which 99.9 % of them are all of them."""

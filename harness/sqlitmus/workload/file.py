@@ -7,11 +7,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from sqlitmus.catalog.definitions import Catalog, Parameter
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Parameter
 from sqlitmus.catalog.tomlfile import place
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 from sqlitmus.workload.limits import Limits, weaker

@@ -8,7 +8,7 @@ do 99 % of the queries at least.
 from math import ceil
 from typing import NamedTuple
 
-from sqlitmus.catalog.definitions import Scenario
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.workload.file import Source, Workload
 
 # Their times are no latencies: those at a rate are of the schedule, where it is kept.

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from sqlitmus.catalog.definitions import Profile
-from sqlitmus.catalog.plan import Durability
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.catalog.declared import Profile
+from sqlitmus.catalog.planned import Durability
+from sqlitmus.vocabulary.contract.model import Model
 
 
 class Limits(Model):

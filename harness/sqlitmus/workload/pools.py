@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from sqlitmus.catalog import generate
-from sqlitmus.catalog.definitions import Parameter
-from sqlitmus.vocabulary.contract import Parameters, Type
+from sqlitmus.catalog.scenario import Parameter
+from sqlitmus.vocabulary.contract.job import Parameters, Type
 from sqlitmus.workload.file import Drawn
 
 LONGEST = 4096

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Plan, PlannedWorkload
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.catalog.settings import Settings
 from sqlitmus.catalog.trials import Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths

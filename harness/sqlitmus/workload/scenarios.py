@@ -1,50 +1,22 @@
 """A workload as scenarios, a fixture and a suite, which are measured like the built-in ones."""
 
-import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import gcd
-from pathlib import Path
 
-from sqlitmus.catalog.definitions import (
-    Catalog,
-    ColumnType,
-    Fixture,
-    Scenario,
-    ScenarioStep,
-    Suite,
-)
-from sqlitmus.vocabulary.contract import Operation, Parameters
-from sqlitmus.workload import latencies, pools, statements, writes
+from sqlitmus.catalog.declared import Fixture, Suite
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario, ScenarioStep
+from sqlitmus.workload import latencies, pools, writes
 from sqlitmus.workload.database import Snapshot
-from sqlitmus.workload.file import Query, Source, Statement
-from sqlitmus.workload.pools import NoPool
-from sqlitmus.workload.statements import Looked, Refused
+from sqlitmus.workload.file import Source
+from sqlitmus.workload.parts import MIX, START, Part, parts_of
 
 SUITE = "workload"
-MIX = "mix"
-START = "start"
 QUERIES = "queries"  # the group of those by themselves
 INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
 MOST_QUERIES = 256  # of an iteration, too
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A query that SQLite compiled: its steps, the tables that it writes, and how often at least it
-    can be done in an iteration, which its instructions and distinct parameters bound."""
-
-    name: str
-    query: Query
-    steps: list[ScenarioStep]
-    written: dict[str, set[str]]
-    reset: list[str]
-    instructions: float
-    most: int | None
-    ascii_ends: bool
 
 
 def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
@@ -52,7 +24,7 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
 
     Raises UsageError with file and line for a query that cannot be measured.
     """
-    parts = _parts(source, copy.file)
+    parts = parts_of(source, copy.file)
     workload = source.workload
     scenarios = {part.name: _alone(part, workload.profile) for part in parts}
     first = min(parts, key=lambda part: bool(part.written))  # one that reads, where there is one
@@ -83,114 +55,6 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
         "suites": {SUITE: suite},
     }
     return catalog.model_copy(update=changes)
-
-
-def _parts(source: Source, file: Path) -> list[Part]:
-    problems: list[str] = []
-    parts: list[Part] = []
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
-        for name, query in source.workload.query.items():
-            if name in (MIX, START, *latencies.paced(source.workload)):
-                words = f"{name} is the name of a case that is made by itself; choose another"
-                problems.append(str(source.wrong(("query", name), words)))
-                continue
-            part = _part(source, name, query, connection, problems.append)
-            if part:
-                parts.append(part)
-    if problems:
-        raise source.errors(problems)
-    return parts
-
-
-def _part(
-    source: Source,
-    name: str,
-    query: Query,
-    connection: sqlite3.Connection,
-    problem: Callable[[str], None],
-) -> Part | None:
-    """The query as a part; what is wrong with it goes to `problem`."""
-    steps: list[ScenarioStep] = []
-    written: dict[str, set[str]] = {}
-    instructions, ascii_ends = 0.0, True
-    most: list[int] = []
-    for number, statement in enumerate(query.parts()):
-        seed = f"{source.workload.seed}/{name}/{number}"
-        at = "sql"
-        try:
-            looked = statements.look(connection, statement.sql)
-            operation = _operation(statement, looked)
-            at = "parameters"
-            rows = pools.rows_of(statement.parameters, connection, seed)
-            given = pools.pool(rows, looked.parameters, distinct=not looked.reads)
-            at = "sql"
-            columns: dict[str, ColumnType] = {}
-            if looked.reads:
-                answered = statements.answer(
-                    connection, statement.sql, looked.names, _bound(given), first=operation == "get"
-                )
-                columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
-                instructions += answered.instructions * statement.repeat
-            elif given:
-                most.append(max(len(given.rows) // statement.repeat, 1))
-        except (Refused, NoPool) as error:
-            problem(str(source.wrong(source.of(name, number, at), str(error))))
-            continue
-        for table, actions in looked.writes.items():
-            written.setdefault(table, set()).update(actions)
-        steps.append(
-            ScenarioStep(
-                operation=operation,
-                sql=statement.sql.strip().rstrip(";").replace("{", "{{").replace("}", "}}"),
-                columns=columns,
-                given=given,
-                repeat=statement.repeat,
-            )
-        )
-    undone = query.reset
-    if written and not undone:
-        try:
-            undone = writes.reset(connection, written)
-        except Refused as error:
-            problem(str(source.wrong(("query", name), str(error))))
-            return None
-    if len(steps) < len(query.parts()):
-        return None
-    escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
-    bound = min(most, default=None)
-    return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
-
-
-def _operation(statement: Statement, looked: Looked) -> Operation:
-    operation = statement.operation
-    if not looked.reads:
-        if operation not in (None, "run"):
-            tables = ", ".join(sorted(looked.writes))
-            raise Refused(
-                f"operation is {operation}, but the statement writes to {tables}; use run"
-            )
-        return "run"
-    if operation == "run":
-        raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
-    if not looked.names:
-        raise Refused("it neither gives rows nor writes to a table of the database")
-    return operation or "all"
-
-
-def _bound(given: Parameters | None) -> list[list[pools.Value]]:
-    """The rows of a pool as SQLite takes them."""
-    if given is None:
-        return []
-    return [
-        [_decoded(value, kind) for value, kind in zip(row, given.types, strict=True)]
-        for row in given.rows
-    ]
-
-
-def _decoded(value: float | str | None, kind: str) -> pools.Value:
-    if isinstance(value, str) and kind == "blob":
-        return bytes.fromhex(value)
-    return int(value) if isinstance(value, str) and kind == "integer" else value
 
 
 def _alone(part: Part, profile: str) -> Scenario:

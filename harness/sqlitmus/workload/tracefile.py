@@ -10,7 +10,7 @@ from typing import Annotated, Literal, cast
 from pydantic import BeforeValidator, Field, ValidationError
 
 from sqlitmus.catalog.tomlfile import place
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.file import Scalar
 

@@ -9,11 +9,13 @@ from typing import Any, cast
 import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
-from sqlitmus.run.store import SCHEMA, columns
+from sqlitmus.run.lines import columns
+from sqlitmus.run.store import SCHEMA
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
 COLUMNS = columns()
+FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
 WORKLOAD: Json = {
     "file": "my.toml",
     "database": "app.db",
@@ -44,6 +46,8 @@ def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = (
             "compile_options": list(options),
             "threadsafe": 1,
         },
+        "contract": 1,
+        "features": {name: [] for name in FEATURES},
     }
 
 
@@ -73,6 +77,9 @@ def case(name: str, **changes: object) -> Json:
         "unit": "read",
         "per_operation": 1,
         "operations": 100,
+        "iterations": 5,
+        "warmup_iterations": 1,
+        "warmup_ms": 0,
         "sql": ["SELECT 1"],
         "pragmas": [["journal_mode", "WAL"]],
         "workers": 1,
@@ -81,12 +88,22 @@ def case(name: str, **changes: object) -> Json:
     }
 
 
+def counts(operations: int, **changes: object) -> Json:
+    """The counts of a cell."""
+    of = {"operations": operations, "iterations": 5, "warmup_iterations": 1, "warmup_ms": 0}
+    return {**of, "seconds": 0.5, **changes}
+
+
 def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) -> Json:
+    cases: Any = changes.get("cases", [case("get-pk"), case("get-index")])
     return {
         "schema_version": 2,
         "run": "run-1",
         "label": "",
         "suite": "quick",
+        "mode": "quick",
+        "size": "m",
+        "fingerprint": "0",
         "created": "2026-01-01T00:00:00Z",
         "sqlitmus": "0.1.0",
         "seed": 7,
@@ -97,7 +114,9 @@ def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) 
         "floor": "rust-ffi" if "rust-ffi" in names else None,
         "margin": 0.02,
         "runners": [runner(n, role="floor" if n == "rust-ffi" else "runner") for n in names],
-        "cases": [case("get-pk"), case("get-index")],
+        "cases": cases,
+        "cells": {one["id"]: list(names) for one in cases},
+        "counts": {},
         "not-used": True,
         **changes,
     }

@@ -407,5 +407,5 @@ def test_a_rate_that_is_not_sustained_rules_a_runner_out() -> None:
     assert "was not checked for r2; ./just sustain measures it." in lines
     assert lines.endswith(
         "Sustained with a p99 within 10.0\u202fms, 95 % of it reads (./just sustain, 2026-11-23): "
-        "r1 50\u202fk/s [48, 52], 7.90\u202fs of CPU a million."
+        "r1 50\u202fk/s [48, 53], 7.90\u202fs of CPU a million."
     )

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlitmus.analysis.conditions import passed
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.results.report import Block
-from sqlitmus.run.store import Block as Recorded
+from sqlitmus.results.conditions import Block
+from sqlitmus.run.lines import Block as Recorded
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:

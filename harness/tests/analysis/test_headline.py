@@ -10,8 +10,9 @@ from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.headline import canary_summary
 from sqlitmus.analysis.headline import headline as headline_of
 from sqlitmus.render.document import sentences
+from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.headline import Leads
-from sqlitmus.results.report import Case, Comparison, Interval, Report, Runner, Standing
+from sqlitmus.results.report import Case, Interval, Report, Runner, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
 from tests.analysis.runs import case, change, checks, make, noisy, plan, runner, samples

@@ -9,6 +9,7 @@ from tests.analysis.runs import (
     case,
     change,
     checks,
+    counts,
     description,
     drop,
     make,
@@ -177,21 +178,21 @@ def test_a_clock_rate_that_follows_the_load(governor: str, told: bool) -> None:
 
 
 def seen(steadiness: str, steady_from_ms: float | None, warmup_ms: int) -> Json:
-    counts = {"operations": 100, "iterations": 3, "warmup_ms": warmup_ms}
-    return {**counts, "steadiness": steadiness, "steady_from_ms": steady_from_ms}
+    told = {"steadiness": steadiness, "steady_from_ms": steady_from_ms}
+    return counts(100, iterations=3, warmup_ms=warmup_ms, **told)
 
 
 def test_a_warm_up_that_ends_before_the_pilots_steady_state() -> None:
-    counts = {
+    told = {
         "get-pk": {"node": seen("warm-up", 59.5, 60), "bun": seen("warm-up", 240.0, 60)},
         "all": {"node": seen("flat", 0.0, 60), "bun": seen("no steady state", None, 60)},
         "insert": {"node": seen("slowdown", 61.0, 60), "bun": seen("slowdown", 61.0, 90)},
     }
     more = {f"more-{n}": {"bun": seen("no steady state", None, 60)} for n in range(4)}
-    planned = plan(cases=[case(name) for name in {**counts, **more}], counts={**counts, **more})
+    planned = plan(cases=[case(name) for name in {**told, **more}], counts={**told, **more})
     assert "In 7 cells" in notices(make(planned))
     assert "get-pk, all, more-0 and 3 more: bun; insert: node." in notices(make(planned))
-    planned = plan(cases=[case(name) for name in counts], counts=counts)
+    planned = plan(cases=[case(name) for name in told], counts=told)
     assert notices(make(planned)) == (
         "In 3 cells the warm-up ended before the pilot saw a steady state, so their times depend "
         "on how long they run: get-pk and all: bun; insert: node. A mode with a longer warm-up "

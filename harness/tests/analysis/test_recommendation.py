@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import recommendation
-from sqlitmus.analysis.data import Plan
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.recommendation import crossing, recommend
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.render.document.recommendation import sentences
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array
+from tests.analysis import runs
 from tests.analysis.runs import WORKLOAD
 
 NAMES = ["node", "bun", "rust"]
@@ -26,25 +27,8 @@ QUESTION = Question(margin=0.02, correction="bh", sessions=1)
 
 def plan(**limits: float) -> Plan:
     workload = {**WORKLOAD, "shares": SHARES, "workers": 4, **limits}
-    runner = {"title": "", "runtime": "", "driver": "", "role": "runner"}
-    return Plan.model_validate(
-        {
-            "schema_version": 2,
-            "run": "r",
-            "label": "l",
-            "suite": "workload",
-            "created": "2026-01-01",
-            "sqlitmus": "0",
-            "seed": 1,
-            "blocks": BLOCKS,
-            "correction": "bh",
-            "reference": "node",
-            "margin": 0.02,
-            "runners": [{**runner, "name": name} for name in NAMES],
-            "cases": [],
-            "workload": workload,
-        }
-    )
+    asked = {"suite": "workload", "blocks": BLOCKS, "correction": "bh", "workload": workload}
+    return Plan.model_validate(runs.plan(NAMES, cases=[], **asked), extra="ignore")
 
 
 def recommended(

@@ -6,12 +6,13 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.catalog.presets import Preset
-from sqlitmus.results.report import Fact
+from sqlitmus.results.conditions import Fact
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,
     change,
     checks,
+    counts,
     description,
     make,
     noisy,
@@ -24,7 +25,13 @@ from tests.analysis.runs import (
 def parallel(*workers: int, **changes: object) -> list[dict[str, object]]:
     axes = {"profile": "normalised"}
     return [
-        case(f"p@workers={n}", group="parallel", workers=n, axes={**axes, "workers": n}, **changes)
+        case(
+            f"p@workers={n}",
+            group="parallel",
+            workers=n,
+            axes={**axes, "workers": str(n)},
+            **changes,
+        )
         for n in workers
     ]
 
@@ -135,13 +142,13 @@ def test_method_names_the_plans_own_figures() -> None:
 
 
 def test_method_says_how_long_the_lead_ins_of_turns_last() -> None:
-    asked = {"operations": 100, "iterations": 24, "rounds": 8, "lead_in": 3}
+    asked = counts(100, iterations=24, rounds=8, lead_in=3)
     of = plan()
     (name,) = {case["id"] for case in of["cases"]} & {"get-pk"}
     (operations,) = {case["operations"] for case in of["cases"] if case["id"] == name}
     ns = {"node": 2e6 / operations, "bun": 5e6 / operations}
-    counts = {name: {who: {**asked, "operation_ns": each} for who, each in ns.items()}}
-    text = "\n".join(analyse(make({**of, "counts": counts})).method)
+    told = {name: {who: {**asked, "operation_ns": each} for who, each in ns.items()}}
+    text = "\n".join(analyse(make({**of, "counts": told})).method)
     assert "Lead-ins last 6 to 15 ms." in text
 
 
@@ -154,10 +161,9 @@ def test_nothing_measured_at_all_is_still_a_report() -> None:
     assert (empty.cases, empty.standings, empty.groups) == ([], [], [])
 
 
-def test_axes_and_pragmas_become_text() -> None:
-    run = make(plan(cases=[case("a", axes={"workers": 2}, pragmas=[["cache_size", -16000]])]))
-    found = analyse(run).cases[0]
-    assert (found.axes, found.pragmas) == ({"workers": "2"}, [("cache_size", "-16000")])
+def test_pragmas_become_text() -> None:
+    run = make(plan(cases=[case("a", pragmas=[["cache_size", -16000]])]))
+    assert analyse(run).cases[0].pragmas == [("cache_size", "-16000")]
 
 
 def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:

@@ -12,7 +12,7 @@ from sqlitmus.render.document import symbols as words
 from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.figures import Alike
+from sqlitmus.vocabulary.figure import Alike
 from sqlitmus.vocabulary.terms import Correction
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 

@@ -3,8 +3,8 @@
 import pytest
 
 from sqlitmus.analysis import from_records
-from sqlitmus.results.report import SelfTest
-from tests.analysis.runs import Json, plan
+from sqlitmus.results.conditions import SelfTest
+from tests.analysis.runs import Json, counts, plan
 
 FLAT: Json = {"created": "2026-01-01T00:00:00Z", "lines": ["all"], "passed": True, "blocks": 60}
 LONE: Json = {"lines": ["lone"], "passed": True, "coverage": 0.95}
@@ -14,16 +14,9 @@ TURNS: Json = {"lines": ["turns"], "passed": False}
 def shown(selftest: Json, *, rounds: int = 0) -> SelfTest | None:
     """What the report of a run says whose processes take so many turns."""
     names = ("node", "bun")
-    counts = {
-        "operations": 100,
-        "iterations": 12,
-        "warmup_iterations": 1,
-        "warmup_ms": 0,
-        "rounds": rounds,
-        "seconds": 1.0,
-    }
+    of_each = counts(100, iterations=12, rounds=rounds)
     planned = plan(names)
-    planned["counts"] = {case["id"]: dict.fromkeys(names, counts) for case in planned["cases"]}
+    planned["counts"] = {case["id"]: dict.fromkeys(names, of_each) for case in planned["cases"]}
     assert planned["counts"]
     return from_records(planned, [], [], {}, selftest=selftest).selftest
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse
-from sqlitmus.results.report import Comparison, Report
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Report
 from tests import worded
-from tests.analysis.runs import Times, case, make, noisy, plan, samples
+from tests.analysis.runs import Times, case, counts, make, noisy, plan, samples
 
 BLOCKS = 36
 
@@ -115,10 +116,6 @@ def test_grades_are_of_the_sessions_together() -> None:
 
 
 # counts of each runner --------------------------------------------------------------------------
-
-
-def counts(operations: int, **changes: Any) -> dict[str, Any]:
-    return {"operations": operations, "iterations": 5, "warmup_ms": 100, **changes}
 
 
 def test_units_of_work_follow_each_runners_own_counts() -> None:

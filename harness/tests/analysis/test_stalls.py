@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.render.document.noticewords import notice
 from sqlitmus.render.document.recommendation import sentences
-from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import WORKLOAD, Json, case, checks, noisy, plan, samples, written

@@ -3,7 +3,8 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.standings import common_set
-from sqlitmus.results.report import Comparison, Standing
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Standing
 from sqlitmus.stats.distributions import student_t
 from sqlitmus.stats.estimate import freedom_of
 from sqlitmus.vocabulary.verdicts import Verdict

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import definitions, plan
+from sqlitmus.catalog import definitions
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.vocabulary import contract, paths
+from sqlitmus.catalog.planned import MINIMUM_BLOCKS
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract.job import PRAGMAS_READ_BACK
 from sqlitmus.vocabulary.errors import UsageError
 
 KNOWN = definitions.load()
@@ -83,12 +85,12 @@ def test_processes_that_open_a_database_at_once_wait_for_each_other() -> None:
 def test_profiles_are_made_of_pragmas_that_are_read_back() -> None:
     for name, profile in KNOWN.profiles.items():
         for pragma, _ in profile.pragmas:
-            assert pragma in contract.PRAGMAS_READ_BACK, f"{name}: {pragma}"
+            assert pragma in PRAGMAS_READ_BACK, f"{name}: {pragma}"
 
 
 def test_quick_is_enough_for_verdicts() -> None:
     for suite in ("quick", "service", "full"):
-        assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= plan.MINIMUM_BLOCKS
+        assert KNOWN.modes[KNOWN.suites[suite].mode].blocks >= MINIMUM_BLOCKS
 
 
 def test_every_runner_starts_from_files_that_are_there() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, fixture, seal
-from sqlitmus.catalog.definitions import Fixture, Generator
+from sqlitmus.catalog.declared import Fixture
+from sqlitmus.catalog.scenario import Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 TINY: dict[str, Any] = {

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.definitions import Generator, Parameter
 from sqlitmus.catalog.generate import bound, column, pool
+from sqlitmus.catalog.scenario import Generator, Parameter
 from sqlitmus.vocabulary.errors import UsageError
 
 

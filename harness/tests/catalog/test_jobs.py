@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import cases, definitions, generate, jobs
-from sqlitmus.catalog.definitions import Catalog, Variant
-from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Scenario, Variant
+from sqlitmus.vocabulary.contract.job import Column, EventLoop, Job, Measure, Parameters, Step
 
 KNOWN = definitions.load()
 
@@ -330,7 +331,7 @@ def test_a_statement_of_several_tuples_has_their_placeholders_and_parameters() -
     assert len({value for row in step.parameters.rows for value in row}) > 2000
     spec = KNOWN.scenarios["read-modify-write"].steps[1]
     with pytest.raises(ValueError, match="several tuples cannot have a relative or same"):
-        definitions.Scenario.model_validate(
+        Scenario.model_validate(
             {
                 **KNOWN.scenarios["read-modify-write"].model_dump(),
                 "steps": [{**spec.model_dump(), "tuples": 2}],

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.definitions import Scenario
+from sqlitmus.catalog.scenario import Scenario
 
 KNOWN = definitions.load()
 WRITING = [name for name, spec in KNOWN.scenarios.items() if spec.writes]

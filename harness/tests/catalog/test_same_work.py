@@ -7,14 +7,15 @@ import pytest
 from sqlitmus.catalog import definitions, same_work
 from sqlitmus.catalog.cases import make_case, parse_case
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.same_work import ASPECTS, differences, facts
+from sqlitmus.catalog.scenario import Variant
 
 
 class Planned:
     """The part of a plan that counts."""
 
-    def __init__(self, cases: list[Case], size: str = "m", **hashes: str) -> None:
+    def __init__(self, cases: list[PlannedCase], size: str = "m", **hashes: str) -> None:
         self.size = size
         self.cases = cases
         self.definitions = {name.replace("_", " "): value for name, value in hashes.items()}
@@ -26,7 +27,7 @@ def catalog() -> Catalog:
 
 
 @pytest.fixture(scope="module")
-def cases(catalog: Catalog) -> list[Case]:
+def cases(catalog: Catalog) -> list[PlannedCase]:
     ids = ("get-pk", "insert-transaction@profile=durable")
     return [make_case(*parse_case(name, catalog), catalog, catalog.modes["quick"]) for name in ids]
 
@@ -39,12 +40,12 @@ CHANGES: dict[str, Any] = {
     "workers": 7,
     "processes": 7,
     "fixture": "other",
-    "variant": definitions.Variant(encoding="UTF-16le"),
+    "variant": Variant(encoding="UTF-16le"),
 }
 
 
 @pytest.mark.parametrize("aspect", ASPECTS)
-def test_each_aspect_of_a_case_is_work(cases: list[Case], aspect: str) -> None:
+def test_each_aspect_of_a_case_is_work(cases: list[PlannedCase], aspect: str) -> None:
     changed = [cases[0].model_copy(update={aspect: CHANGES[aspect]}), cases[1]]
     assert differences(facts(Planned(cases)), facts(Planned(changed))) == [f"{aspect} of get-pk"]
 
@@ -53,24 +54,24 @@ def test_each_aspect_of_a_case_is_named_in_the_tests() -> None:
     assert set(CHANGES) == set(ASPECTS)
 
 
-def test_how_often_a_case_is_done_is_no_work_of_another_kind(cases: list[Case]) -> None:
+def test_how_often_a_case_is_done_is_no_work_of_another_kind(cases: list[PlannedCase]) -> None:
     longer = [case.model_copy(update={"operations": 7, "iterations": 3}) for case in cases]
     assert differences(facts(Planned(cases)), facts(Planned(longer))) == []
 
 
-def test_definitions_and_the_size_are_work(cases: list[Case]) -> None:
+def test_definitions_and_the_size_are_work(cases: list[PlannedCase]) -> None:
     base = Planned(cases, scenario_x="1", fixture_users="1")
     other = Planned(cases, "s", scenario_x="2", fixture_users="2")
     assert differences(facts(base), facts(other)) == ["fixture size", "fixture users"]
 
 
-def test_only_the_cases_that_both_measured_count(cases: list[Case]) -> None:
+def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> None:
     changed = [cases[0], cases[1].model_copy(update={"sql": ["SELECT 2"]})]
     base, other = (facts(Planned(many), {cases[0].id}) for many in (cases, changed))
     assert differences(base, other) == []
 
 
-def test_a_definition_that_is_gone_differs(catalog: Catalog, cases: list[Case]) -> None:
+def test_a_definition_that_is_gone_differs(catalog: Catalog, cases: list[PlannedCase]) -> None:
     hashes = same_work.definitions(catalog, cases)
     assert set(hashes) >= {"scenario get-pk", "fixture users", "profile durable"}
     smaller = catalog.model_copy(

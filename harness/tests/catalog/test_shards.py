@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from sqlitmus.catalog import definitions, shards
 from sqlitmus.catalog.choose import choose, mode_of
-from sqlitmus.catalog.plan import Case, Cells
+from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.vocabulary.errors import UsageError
 
 KNOWN = definitions.load()
 NAME, MODE = mode_of(KNOWN, "full", None)
 
 
-def full(filters: list[str] | None = None) -> tuple[list[Case], Cells]:
+def full(filters: list[str] | None = None) -> tuple[list[PlannedCase], Cells]:
     return choose(KNOWN, "full", MODE, [], [], filters or [], None)
 
 
-def part(number: int, count: int, asked: object = "full") -> tuple[list[Case], shards.Shard]:
+def part(number: int, count: int, asked: object = "full") -> tuple[list[PlannedCase], shards.Shard]:
     cases, cells = full()
     mine, own, shard = shards.take((number, count), cases, cells, KNOWN, asked)
     assert own == {case.id: cells[case.id] for case in mine}
@@ -54,7 +54,7 @@ def test_another_whole_has_another_name() -> None:
 
 
 @given(st.permutations(full()[0]))
-def test_the_order_of_cases_does_not_matter(cases: list[Case]) -> None:
+def test_the_order_of_cases_does_not_matter(cases: list[PlannedCase]) -> None:
     _, cells = full()
     for count in (2, 7):
         same = shards.divide(full()[0], cells, KNOWN, count)

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog.plan import Counts
+from sqlitmus.catalog.planned import Counts
 from sqlitmus.machine import limits
 from sqlitmus.run import context, pilot, turning
 from sqlitmus.run.counts import block_seconds

@@ -3,7 +3,8 @@
 import json
 
 from sqlitmus.results import summary as data
-from sqlitmus.results.report import Case, Comparison
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Case
 from tests.fakes.clone import Clone
 
 RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "16")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.definitions import Catalog, RunnerSpec
+from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.compare import fetch
 from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.vocabulary import paths

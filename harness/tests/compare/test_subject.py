@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.definitions import RunnerSpec
+from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
 from sqlitmus.vocabulary.errors import UsageError

@@ -6,7 +6,8 @@ import pytest
 
 from sqlitmus.analysis import RunData
 from sqlitmus.compare.two_runs import compare_runs
-from sqlitmus.results.report import Comparison, Report
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import (
@@ -14,6 +15,7 @@ from tests.analysis.runs import (
     case,
     change,
     checks,
+    counts,
     description,
     drop,
     make,
@@ -220,8 +222,7 @@ def test_only_cases_of_both_runs_are_compared() -> None:
 
 
 def counted(operations: int, *names: str) -> Json:
-    asked = {"operations": operations, "iterations": 5}
-    return {name: {"node": asked} for name in names}
+    return {name: {"node": counts(operations)} for name in names}
 
 
 def test_cases_that_wrote_more_often_in_one_run_are_left_out() -> None:

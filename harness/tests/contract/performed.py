@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlitmus.catalog import definitions
 from sqlitmus.run import vectors
-from sqlitmus.vocabulary.contract import Job
+from sqlitmus.vocabulary.contract.job import Job
 from tests.contract.started import CONTRACT, Json, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import psutil
 
+from sqlitmus.run.lines import Sample
 from sqlitmus.run.schedule import schedule
-from sqlitmus.run.store import RunDirectory, Sample
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
 
 HERE = Path(__file__).parent

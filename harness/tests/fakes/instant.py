@@ -30,7 +30,9 @@ from sqlitmus.run import blocks, context, pace, pilot, proof, session
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Description, Job, Proof
+from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract.result import Proof
 from sqlitmus.vocabulary.terms import Outcome
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done

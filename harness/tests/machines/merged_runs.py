@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlitmus.catalog.plan import Shard
+from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.manifest import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
 from tests.analysis.runs import (
     Json,

@@ -8,9 +8,9 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.machines.join import differences, join
-from sqlitmus.render.document import sentences
+from sqlitmus.render.document import noticewords
 from sqlitmus.results.report import Case
-from sqlitmus.run.store import Block
+from sqlitmus.run.lines import Block
 from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
 
 NAMES = ("node", "bun", "rust-ffi")
@@ -119,7 +119,7 @@ def test_facts_that_differ_are_shown_with_their_shards() -> None:
         "cores": "4",
         "os": "Linux",
     }
-    assert list(map(sentences.notice, differences(runs))) == [
+    assert list(map(noticewords.notice, differences(runs))) == [
         "CPUs differ between the runs of this machine. CPU 1: shard 1; CPU 2: shard 2.",
         "Numbers of blocks differ between the runs of this machine. 12: shard 1; 15: shard 2.",
     ]
@@ -131,7 +131,7 @@ def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
     of = plan(NAMES, run="run-2", cases=SECOND, runners=runners, floor=None)
     other = make(of, verify=checks(of), lines=samples(of, noisy()))
     (said,) = differences([make(plan(NAMES, cases=FIRST)), other])[:1]
-    assert sentences.notice(said) == (
+    assert noticewords.notice(said) == (
         "bun differs between the runs of this machine. bun 1.0, bun-sqlite 2.0, SQLite 3.51.0: "
         "run-1; missing: bun not found: run-2."
     )

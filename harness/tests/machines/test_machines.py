@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.plan import Shard
+from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.manifest import MergedMachine, RefusedRun

@@ -11,7 +11,7 @@ from sqlitmus.machines.load import machine_report, reference_of
 from sqlitmus.machines.manifest import SOURCES, Merged
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import survey
-from sqlitmus.render.document import sentences
+from sqlitmus.render.document import noticewords
 from sqlitmus.results.machines import MergedReport, Refused, Row
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
@@ -141,7 +141,7 @@ def test_shards_are_one_machine_and_what_is_missing_is_told(made: Directory) -> 
     report = reported(made)
     one = report.machines[0]
     assert (one.cases, one.missing, one.runs) == (2, [2], ["one-0", "one-1"])
-    assert list(map(sentences.notice, one.notices[:2])) == [
+    assert list(map(noticewords.notice, one.notices[:2])) == [
         "Shard 2 of this machine did not arrive: its scenarios are not here.",
         "CPUs differ between the runs of this machine. Xeon: shard 1; EPYC: shard 3.",
     ]

@@ -7,29 +7,24 @@ from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
+from sqlitmus.results.comparisons import Comparison, Comparisons
+from sqlitmus.results.conditions import Block, Fact, SelfTest
+from sqlitmus.results.curves import Curve, Point, Scaling
 from sqlitmus.results.headline import Against, Broken, Leads
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.report import (
     VERSION,
-    Block,
     Case,
     Cell,
-    Comparison,
-    Comparisons,
-    Curve,
-    Fact,
     Interval,
     Measure,
-    Point,
     RateTest,
     Report,
     Runner,
-    Scaling,
-    SelfTest,
     Standing,
 )
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
 from sqlitmus.vocabulary.verdicts import Verdict
 

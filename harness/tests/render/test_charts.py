@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.render.html import charts
-from sqlitmus.results.report import Curve, Interval, Point, Scaling
+from sqlitmus.results.curves import Curve, Point, Scaling
+from sqlitmus.results.report import Interval
 
 ratios = st.floats(min_value=1e-2, max_value=1e2)
 

@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
+from sqlitmus.render.document import claimrow
 from sqlitmus.render.document import claims as claimwords
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import latencies as histograms
@@ -246,7 +247,7 @@ def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
     ]  # fmt: skip
     assert [[cell.text for cell in row.cells[1:]] for row in table.rows] == [
         ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
-        [claimwords.NONE] * 5,
+        [claimrow.NONE] * 5,
     ]
 
 
@@ -309,7 +310,7 @@ def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
     def shown(new_ns: float) -> Cell:
         times = (Interval(2600.0, None, None), Interval(new_ns, None, None))
         ratio = Speedup(1.2, 1.1, 1.3)
-        return claimwords.times(
+        return claimrow.times(
             ClaimRow("a", "r", "b", "n", "", None, None, "", False, ratio, *times), GROUP
         )
 
@@ -321,7 +322,7 @@ def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
 
 def test_a_row_prints_its_band_and_its_guard() -> None:
     row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why", same=(1.5, 3.0))
-    assert claimwords.same_size(row) == ""  # nothing was held against it
-    assert claimwords.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
-    guarded = claimwords.row_of(replace(row, guard=1.0456), GROUP).cells[4]
+    assert claimrow.same_size(row) == ""  # nothing was held against it
+    assert claimrow.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
+    guarded = claimrow.row_of(replace(row, guard=1.0456), GROUP).cells[4]
     assert guarded.text == "compatible: why; 1.5 to 3 counts as the same, guard 1.05\u00d7"

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.render.html import noise
-from sqlitmus.results.report import Block, Report
+from sqlitmus.results.conditions import Block
+from sqlitmus.results.report import Report
 
 shares = st.floats(min_value=0, max_value=1)
 blocks = st.builds(

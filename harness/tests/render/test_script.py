@@ -107,7 +107,7 @@ def test_a_second_run_stands_beside_this_one_cell_by_cell() -> None:
             {**case("other unit"), "time": [[10, 20], [9, 19], [11, 21]]},
         ],
     }
-    other = {
+    other: dict[str, Any] = {
         "machine": {"cpu": "y"},
         "runners": [
             {"name": "a", "runtime_version": "2", "driver_version": None, "sqlite_version": "3.54"}

@@ -9,9 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.render.document.build import build
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.results import summary as data
+from sqlitmus.results.conditions import SelfTest
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.notices import CanarySummary, Notice
-from sqlitmus.results.report import Report, SelfTest
+from sqlitmus.results.report import Report
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
 

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.run.checksum import checksum, digest
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract import Job, Step
+from sqlitmus.vocabulary.contract.job import Job, Step
 
 VECTORS = paths.RUNNERS / "contract" / "vectors"
 

@@ -1,7 +1,7 @@
 """What each claim costs: each cell once, with its canary."""
 
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.plan import Counts
+from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.claimbudget import line_of, shares
 
 LESSONS = dict.fromkeys(("reproduced", "different", "unresolved", "reversed", "untestable"), "x")

@@ -8,19 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Counts
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.run.counts import (
     HARNESS_S,
     SLACK,
-    Observed,
-    PilotProcess,
     Turning,
     allocate,
     block_seconds,
-    observe,
     shared_operations,
 )
+from sqlitmus.run.observed import Observed, PilotProcess, observe
 from sqlitmus.run.relay.turns import Turns
 
 MODE = Mode(
@@ -36,7 +34,7 @@ UNPILOTED = MODE.model_copy(update={"pilot": 0})
 US = 1e3
 
 
-def case(**changes: Any) -> Case:
+def case(**changes: Any) -> PlannedCase:
     """A steady case of 4 operations, with some facts changed."""
     given: dict[str, Any] = {
         "id": "get",
@@ -58,7 +56,7 @@ def case(**changes: Any) -> Case:
         "pragmas": [],
         "notes": [],
     }
-    return Case.model_validate({**given, **changes})
+    return PlannedCase.model_validate({**given, **changes})
 
 
 COLD = case(metric="cold", operations=1, iterations=1, warmup_iterations=0, warmup_ms=0)
@@ -85,7 +83,7 @@ def operations(observed: dict[str, Observed | None], **changes: Any) -> dict[str
 
 
 def allotted(
-    of: Case,
+    of: PlannedCase,
     observed: Mapping[str, Observed | None],
     mode: Mode = MODE,
     least_ms: Mapping[str, int] | None = None,
@@ -151,7 +149,7 @@ def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
 
 
 @pytest.mark.parametrize("of", [case(), COLD], ids=["steady", "cold"])
-def test_processes_differ_only_where_there_are_three(of: Case) -> None:
+def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
     levels = (3e6, 4e6, 5e6)
     each = [PilotProcess(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
     assert observe(each[:2], of, 300).between is None

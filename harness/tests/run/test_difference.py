@@ -6,7 +6,8 @@ import sqlite3
 import pytest
 
 from sqlitmus.run.difference import Ask, of_types
-from sqlitmus.vocabulary.contract import Column, Job, Measure, Operation, Parameters, Result, Step
+from sqlitmus.vocabulary.contract.job import Column, Job, Measure, Operation, Parameters, Step
+from sqlitmus.vocabulary.contract.result import Result
 
 SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'
 IDENTITY = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.fixtures import Fixtures
 
 KNOWN = definitions.load()
@@ -26,14 +26,14 @@ def fixtures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]) -
     return Fixtures(KNOWN, "s", told.append)
 
 
-def case(text: str) -> Case:
+def case(text: str) -> PlannedCase:
     return cases.make_case(*cases.parse_case(text, KNOWN), KNOWN, KNOWN.modes["quick"])
 
 
 USERS, SHIPPED = case("get-pk"), case("get-pk@profile=shipped")
 
 
-def file_of(fixtures: Fixtures, of: Case = USERS) -> Path:
+def file_of(fixtures: Fixtures, of: PlannedCase = USERS) -> Path:
     file = fixtures.of(of)
     assert file
     return file

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlitmus.catalog.plan import Counts
+from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.forecast import Forecast, forecast
 from sqlitmus.vocabulary.terms import Correction
 

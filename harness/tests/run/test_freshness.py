@@ -9,7 +9,7 @@ from sqlitmus.catalog import choose, definitions
 from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Manner, Question
 from sqlitmus.run.hyperfine import Invocation
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal
-from sqlitmus.vocabulary.contract import Proof, Result
+from sqlitmus.vocabulary.contract.result import Proof, Result
 
 IDENTITY = {
     "runner": "x",

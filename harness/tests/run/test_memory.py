@@ -10,9 +10,9 @@ from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import memory
-from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.memory import Memory, key
+from sqlitmus.run.observed import Observed
 
 KNOWN = definitions.load()
 WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")

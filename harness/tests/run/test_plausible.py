@@ -9,7 +9,7 @@ from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.run.plausible import contradiction
 from sqlitmus.vocabulary import histogram
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 from tests.run.test_hyperfine import RESULT
 
 MS, S = 10**6, 10**9

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import sets
 from sqlitmus.run.copies import Copies
@@ -34,10 +34,10 @@ def test_only_a_file_that_is_written_to_is_copied_and_looked_at_afterwards(
     assert (ready.target is not None) == copied
 
 
-def source(file: Path | None) -> Callable[[Case], Path | None]:
+def source(file: Path | None) -> Callable[[PlannedCase], Path | None]:
     """Fixtures whose file is always this one."""
 
-    def of(_: Case) -> Path | None:
+    def of(_: PlannedCase) -> Path | None:
         return file
 
     return of
@@ -109,7 +109,7 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
     runner: Any = SimpleNamespace(spec=KNOWN.runners["node"])
     targets: list[Path | None] = []
 
-    def begin(case: Case, runner: Any, mode: Any, **more: Any) -> Any:
+    def begin(case: PlannedCase, runner: Any, mode: Any, **more: Any) -> Any:
         targets.append(preparation.job(case, runner, mode, **more).target)
         if len(targets) == len(asked):
             raise Enough

@@ -8,7 +8,8 @@ import pytest
 
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.run.judge import Verified
-from sqlitmus.run.store import Iterations, RunDirectory, Sample, columns, latest, point_latest
+from sqlitmus.run.lines import Iterations, Sample, columns
+from sqlitmus.run.store import RunDirectory, latest, point_latest
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 

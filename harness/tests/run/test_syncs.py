@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.scenario import ScenarioStep
 from sqlitmus.run.syncs import (
     Counter,
     Counts,
@@ -134,7 +135,7 @@ def test_what_an_earlier_process_left_counts_no_more(tmp_path: Path) -> None:
     assert counter.counts() == (0, 0, 0)
 
 
-def case(case_id: str) -> Case:
+def case(case_id: str) -> PlannedCase:
     name, axes = cases.parse_case(case_id, KNOWN)
     return cases.make_case(name, axes, KNOWN, KNOWN.modes["standard"])
 
@@ -164,7 +165,7 @@ def test_each_execution_without_a_transaction_commits() -> None:
 def test_commits_of_what_is_executed_do_not_follow_from_its_operations() -> None:
     scenarios = dict(KNOWN.scenarios)
     batch = scenarios["insert-transaction"]
-    around = [definitions.ScenarioStep(operation="execute", sql=s) for s in ("BEGIN", "COMMIT")]
+    around = [ScenarioStep(operation="execute", sql=s) for s in ("BEGIN", "COMMIT")]
     steps = [around[0], *batch.steps, around[1]]
     update = {"transaction": "none", "steps": steps}
     scenarios["insert-transaction"] = batch.model_copy(update=update)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from sqlitmus.catalog.plan import Counts
+from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.counts import Turning
 from sqlitmus.run.rehearsal import Rehearsed
 from sqlitmus.run.turning import divided

@@ -7,8 +7,10 @@ from typing import get_args, get_type_hints
 import pytest
 
 from sqlitmus.run.hyperfine import Invocation, Timing
-from sqlitmus.vocabulary.contract import Cpu, Identity, Result, Versioned
-from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
+from sqlitmus.vocabulary.contract.description import Identity, Versioned
+from sqlitmus.vocabulary.contract.result import Cpu, Result
+from sqlitmus.vocabulary.figure import Figure
+from sqlitmus.vocabulary.figures import FIGURES, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
 
 PROGRAM = Versioned(name="x", version="1")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.definitions import Catalog, Fixture, Profile
+from sqlitmus.catalog.declared import Fixture, Profile
+from sqlitmus.catalog.definitions import Catalog
 
 SCHEMA = """
 CREATE TABLE document(

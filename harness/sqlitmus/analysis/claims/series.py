@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.claims.details import width
-from sqlitmus.analysis.data import PlannedCase, RunData
+from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.analysis.samples import Array
 from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.work import whole
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, medians, student_t_of
 from sqlitmus.stats.grade import grade

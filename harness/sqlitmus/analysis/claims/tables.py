@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from sqlitmus.analysis.claims.series import NotHereError, Series, Spot, threads
-from sqlitmus.analysis.data import PlannedCase
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.scaling import rate
 from sqlitmus.catalog import claims
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.claims import (
     Histograms,
     Latencies,

@@ -3,9 +3,10 @@
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Cell, LegendEntry, Mark
 from sqlitmus.render.document.symbols import ABSENT, OUTCOMES, shade
+from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Cell as Measured
-from sqlitmus.results.report import Comparison, Standing
+from sqlitmus.results.report import Standing
 from sqlitmus.vocabulary.terms import CellOutcome
 from sqlitmus.vocabulary.verdicts import Verdict
 

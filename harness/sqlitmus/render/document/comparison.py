@@ -18,10 +18,11 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
-from sqlitmus.results.report import Case, Comparison, Measure, Report
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Case, Measure, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor, log10
 
 from sqlitmus.results.estimate import Interval, Speedup
-from sqlitmus.vocabulary.figures import Unit
+from sqlitmus.vocabulary.figure import Unit
 
 THIN = "\u202f"
 MINUS = "\u2212"

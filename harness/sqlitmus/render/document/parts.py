@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sqlitmus.render.document import cells, durability, sentences, symbols
+from sqlitmus.render.document import cells, durability, noticewords, sentences, symbols
 from sqlitmus.render.document.model import (
     Block,
     Cell,
@@ -41,7 +41,7 @@ def document(
         headline=list(map(sentences.statement, report.headline)),
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
         notices=[
-            Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
+            Notice(noticewords.notice(notice), "note" if notice.kind in NOTES else "caution")
             for notice in report.notices
         ],
         trust=trust,

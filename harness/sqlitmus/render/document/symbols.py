@@ -8,8 +8,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
+from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.headline import Unpaired
-from sqlitmus.results.report import Comparison, Report
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
 from sqlitmus.vocabulary.verdicts import Verdict

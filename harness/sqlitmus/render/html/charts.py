@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log2, log10
 
-from sqlitmus.results.report import Curve, Interval, Scaling
+from sqlitmus.results.curves import Curve, Scaling
+from sqlitmus.results.report import Interval
 
 GLYPH_WIDTH = 88
 GLYPH_PAD = 4

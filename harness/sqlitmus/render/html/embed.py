@@ -16,7 +16,8 @@ from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.sections import COUNTS
 from sqlitmus.render.html.weights import weighing_data
-from sqlitmus.results.report import Case, Cell, Comparisons, Interval, Report
+from sqlitmus.results.comparisons import Comparisons
+from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.results.report import Block, Report
+from sqlitmus.results.conditions import Block
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted
 
 WIDTH = 10

@@ -25,7 +25,8 @@ from sqlitmus.render.html import (
     weights,
 )
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.figures import FIGURES, Figure
+from sqlitmus.vocabulary.figure import Figure
+from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.plain import visible
 from sqlitmus.vocabulary.verdicts import Verdict

@@ -15,7 +15,9 @@ from sqlitmus.render.html.view import (
     Pair,
     over_floor,
 )
-from sqlitmus.results.report import Case, Cell, Fact, Report, Scaling, Standing
+from sqlitmus.results.conditions import Fact
+from sqlitmus.results.curves import Scaling
+from sqlitmus.results.report import Case, Cell, Report, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 
 BAR_WIDTH = 120

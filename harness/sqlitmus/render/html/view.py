@@ -13,8 +13,9 @@ from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
 from sqlitmus.render.html.look import Look, looks
-from sqlitmus.results.report import Case, Cell, Comparison, Interval, Report, Runner
-from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.report import Case, Cell, Interval, Report, Runner
+from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.nouns import by_value, counted
 from sqlitmus.vocabulary.queryplans import modern
 from sqlitmus.vocabulary.verdicts import Verdict

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from sqlitmus.catalog.definitions import Scenario
-from sqlitmus.catalog.plan import Case
+from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.run.hyperfine import Timing
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 
 CLOCKS_NS, CLOCKS = 20e6, 1.01
 """How far two clocks of one process may differ: a start in ticks of 10 ms, and a share."""
@@ -33,7 +33,7 @@ class Arrangement:
     planned: bool
 
     @classmethod
-    def of(cls, case: Case, spec: Scenario) -> "Arrangement":
+    def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
         """That of `case`, which is of the scenario `spec`."""
         return cls(
             workers=case.workers * (case.processes or 1),

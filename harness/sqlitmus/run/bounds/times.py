@@ -15,7 +15,7 @@ from sqlitmus.run.bounds.terms import (
 )
 from sqlitmus.run.hyperfine import Timing
 from sqlitmus.vocabulary import histogram
-from sqlitmus.vocabulary.contract import Result, Worker
+from sqlitmus.vocabulary.contract.result import Result, Worker
 
 START_NS = 2e9
 """CPU time of start, compilation, read-back, inspection and end of a process."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds.terms import CLOCKS, Arrangement, Held, megabytes, seconds
 from sqlitmus.run.hyperfine import Timing
-from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.nouns import counted
 
 CPU_NS, CPU, HELPERS = 50e6, 1.5, 4

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract import Measure, Model, Proof, Result
+from sqlitmus.vocabulary.contract.job import Measure
+from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract.result import Proof, Result
+from sqlitmus.vocabulary.figure import read
 
 SAME = ("cell", "identity", "sqlite_version", "effective", "plans")
 
@@ -95,7 +98,7 @@ def _figures(results: Sequence[Result]) -> dict[str, Any]:
     """
     summed: dict[str, Any] = {}
     for path in figures.reported():
-        values = [figures.read(result, path) for result in results]
+        values = [read(result, path) for result in results]
         if None not in values:
             field, _, part = path.partition(".")
             total = sum(value or 0 for value in values)

@@ -11,7 +11,8 @@ from sqlitmus.run.hyperfine import Invocation, Timing, collect
 from sqlitmus.run.processes import combine, parts
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.parts import Shared
-from sqlitmus.vocabulary.contract import Job, Result
+from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlitmus.run import resultfile
-from sqlitmus.vocabulary.contract import Job, Measure, Share
+from sqlitmus.vocabulary.contract.job import Job, Measure, Share
 from sqlitmus.vocabulary.errors import NotFit
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sqlitmus.run.relay.turns import Array, Turns
 from sqlitmus.stats.spread import deviation
-from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.contract.model import Model
 
 TIMES_MS = np.geomspace(0.2, 20, 80)
 """Time constants that are tried; caches take up to some milliseconds to fill."""

@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.catalog.definitions import Scenario
-from sqlitmus.catalog.plan import Case, Counts
+from sqlitmus.catalog.planned import Counts, PlannedCase
+from sqlitmus.catalog.scenario import Scenario
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Turns:
         return self.warmup + self.iterations
 
 
-def lone(case: Case, spec: Scenario) -> bool:
+def lone(case: PlannedCase, spec: Scenario) -> bool:
     """Whether processes of `case` cannot take turns: its whole process is what is measured, its
     counts are fixed, it consists of several processes, or something in it goes on by the clock.
     """

@@ -5,8 +5,8 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from sqlitmus.catalog.definitions import Mode
-from sqlitmus.catalog.plan import Case, Cells, Counts
+from sqlitmus.catalog.declared import Mode
+from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer
@@ -29,7 +29,7 @@ INTERRUPTED = "interrupted; nothing is kept of an unfinished self-test"
 class Part:
     """A process of a pass: what it does, and the answer that is expected of it."""
 
-    case: Case
+    case: PlannedCase
     counts: Counts
     answer: OracleAnswer | None
 
@@ -54,7 +54,7 @@ class Pass:
 
 
 def prepare(
-    context: Context, case: Case, runner: str, mode: Mode, scheme: Scheme, answers: Answers
+    context: Context, case: PlannedCase, runner: str, mode: Mode, scheme: Scheme, answers: Answers
 ) -> Work | None:
     """The verified case with a pilot's counts for `scheme`; raises NotFit when it goes wrong.
 

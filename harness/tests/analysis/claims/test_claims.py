@@ -405,7 +405,7 @@ def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
 )
 def test_processes_that_did_different_work_are_not_compared(of_one: Json, told: str) -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="wall")))
-    planned["counts"] = {"read": {"fast": {"operations": 50, **of_one}}}
+    planned["counts"] = {"read": {"fast": runs.counts(50, **{"warmup_iterations": 0, **of_one})}}
     lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
     run = from_records(planned, claim_runs.checked(planned), lines, {})
     (found,) = analyse(run).claims[0].groups[0].rows
@@ -431,7 +431,7 @@ def iterating(base: int, new: int, case: str = "read@mode=same", **changes: Any)
     asked = group({"name": "a row", "published": 2.0}, new={"case": case}, **changes)
     planned = claim_runs.planned(claim(asked))
     planned["counts"] = {
-        name: {"fast": {"operations": operations, "iterations": 5}}
+        name: {"fast": runs.counts(operations)}
         for name, operations in (("read", base), (case, new))
     }
     lines = claim_runs.runs.samples(planned, claim_runs.times(planned))
@@ -563,7 +563,7 @@ def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -
     planned = claim_runs.planned(claim_runs.EVERYTHING)
     # 4 iterations of 100 operations
     planned["counts"] = {
-        name: {"fast": {"operations": 100, "iterations": 4}} for name in claim_runs.TIMES
+        name: {"fast": runs.counts(100, iterations=4)} for name in claim_runs.TIMES
     }
     lines = runs.samples(planned, claim_runs.times(planned))
     details = claim_runs.details(lines)

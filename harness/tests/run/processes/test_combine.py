@@ -5,16 +5,9 @@ from typing import Any
 import pytest
 
 from sqlitmus.run.processes.combine import Unlike, merge, start_spread_us
-from sqlitmus.vocabulary.contract import (
-    Cpu,
-    Identity,
-    Measure,
-    Proof,
-    Result,
-    Switches,
-    Versioned,
-    Worker,
-)
+from sqlitmus.vocabulary.contract.description import Identity, Versioned
+from sqlitmus.vocabulary.contract.job import Measure
+from sqlitmus.vocabulary.contract.result import Cpu, Proof, Result, Switches, Worker
 
 PROGRAM = Versioned(name="x", version="1")
 IDENTITY = Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64")

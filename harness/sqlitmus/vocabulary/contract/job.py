@@ -1,14 +1,10 @@
-"""Job and result: what the harness asks of a runner and what it gets back.
-
-These models are the source of the JSON Schemas in `runners/contract/`; the words are explained
-in `runners/contract/CONTRACT.md`.
-"""
+"""What the harness asks of a runner; the source of `runners/contract/job.schema.json`."""
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-VERSION = 1
+from sqlitmus.vocabulary.contract.model import VERSION, Model, Natural, Positive
 
 PRAGMAS_READ_BACK = (
     "journal_mode",
@@ -24,11 +20,8 @@ PRAGMAS_READ_BACK = (
     "encoding",
     "query_only",
 )
-
 Type = Literal["integer", "real", "text", "blob"]
 Value = int | float | str | None
-Natural = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
 Operation = Literal[
     "get",
     "all",
@@ -43,14 +36,6 @@ Operation = Literal[
 ]
 FILES = ("open-file", "read-file")
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
-Uint32 = Annotated[int, Field(ge=0, lt=2**32)]
-
-
-class Model(BaseModel):
-    """Strict base: unknown keys are errors, instances are frozen."""
-
-    # built when first used: a command needs few of all models
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Column(Model):
@@ -257,186 +242,3 @@ class Job(Model):
         """The job as a file holds it: what differs from the defaults."""
         fields = self.model_dump_json(exclude_defaults=True)
         return f'{{"contract":{self.contract},{fields[1:]}'
-
-
-class Versioned(Model):
-    """A named thing with a version."""
-
-    name: str
-    version: str
-
-
-class Identity(Model):
-    """Who ran: runner name, runtime, driver, processor architecture and flags."""
-
-    runner: str
-    runtime: Versioned
-    driver: Versioned
-    architecture: str
-    flags: list[str] = []
-
-
-class Sqlite(Model):
-    """The SQLite inside the driver; `threadsafe` is the value of `sqlite3_threadsafe()`."""
-
-    version: str
-    source_id: str
-    compile_options: list[str]
-    threadsafe: int | None = None
-
-
-class Features(Model):
-    """What the runner can be asked for; anything else is answered `unsupported`."""
-
-    operations: list[str]
-    shapes: list[str]
-    integers: list[str]
-    statements: list[str]
-    transactions: list[str]
-    engine: list[str] = []
-    flags: list[str] = []
-    event_loop: bool = False
-
-
-class Description(Model):
-    """The answer to `RUNNER describe`."""
-
-    contract: Literal[1]
-    identity: Identity
-    sqlite: Sqlite
-    features: Features
-    limits: dict[str, int] = {}
-
-
-class Failure(Model):
-    """What went wrong, with SQLite's result code and the statement where there is one."""
-
-    message: str
-    sqlite_code: int | None = None
-    sql: str | None = None
-
-
-class Effective(Model):
-    """Pragmas read back from the first connection, and engine options in effect."""
-
-    pragmas: dict[str, str | int | None] = {}
-    engine: dict[str, str | int] = {}
-
-
-class Proof(Model):
-    """Rows and checksum of the read-back queries."""
-
-    rows: Natural
-    checksum: Uint32
-
-
-class Counts(Model):
-    """What a measured iteration returned, over all workers."""
-
-    rows: Natural
-    affected: Natural
-    checksum: Uint32
-
-
-class Phases(Model):
-    """Nanoseconds outside the iterations; `load` is process start to runner ready."""
-
-    load: Natural | None = None
-    open: Natural | None = None
-    prepare: Natural | None = None
-    close: Natural | None = None
-
-
-class Cpu(Model):
-    """CPU nanoseconds of the measured iterations, over all threads."""
-
-    user: Natural
-    system: Natural
-
-
-class Switches(Model):
-    """Context switches of all threads during the measured iterations."""
-
-    voluntary: Natural
-    involuntary: Natural
-
-
-class PageFaults(Model):
-    """Page faults of the process during the measured iterations, all threads.
-
-    A minor one is served from memory, a major one waits for a disk.
-    """
-
-    minor: Natural
-    major: Natural
-
-
-class Histogram(Model):
-    """How many of the measured operations took how long: pairs of a bucket and its count.
-
-    Bucket b holds the nanoseconds v with e * 128 + (v >> e) = b, e = max(0, floor(log2 v) - 7):
-    single ones below 256, above them 128 of each power of two, so that none is wider than 1/128.
-    """
-
-    buckets: list[tuple[Natural, Positive]]
-
-
-class Worker(Model):
-    """One worker's share: per iteration its operations, rows and checksum; nanoseconds of each.
-
-    `spans_us` are start and end of each measured iteration in microseconds of Unix time. `pacing`
-    is how late operations started for which the worker waited. `busy` counts operations that ended
-    with SQLITE_BUSY.
-    """
-
-    operations: Natural
-    rows: Natural
-    checksum: Uint32
-    iterations_ns: list[Natural]
-    role: Literal["worker", "writer"] = "worker"
-    spans_us: list[tuple[float, float]] = []
-    latencies: Histogram | None = None
-    pacing: Histogram | None = None
-    busy: Natural = 0
-
-
-class Result(Model):
-    """The answer to one job. Counts and checksum are per iteration, over all workers.
-
-    `answers` has those of each measured iteration of a job that is `changing`; `timer` has the
-    delays of the timer beside an `event_loop`.
-    """
-
-    contract: Literal[1]
-    cell: str
-    status: Literal["ok", "unsupported", "failed"]
-    reason: str | None = None
-    error: Failure | None = None
-    identity: Identity
-    sqlite_version: str | None = None
-    effective: Effective = Effective()
-    plans: list[list[str]] = []
-    operations: Natural = 0
-    rows: Natural = 0
-    affected: Natural = 0
-    checksum: Uint32 = 0
-    readback: Proof | None = None
-    digest: str | None = None
-    warmup_ns: list[Natural] = []
-    iterations_ns: list[Natural] = []
-    phases_ns: Phases = Phases()
-    cpu_ns: Cpu | None = None
-    peak_rss_bytes: Natural | None = None
-    workers: list[Worker] = []
-    switches: Switches | None = None
-    page_faults: PageFaults | None = None
-    answers: list[Counts] = []
-    timer: Histogram | None = None
-
-    @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.status == "unsupported" and not self.reason:
-            raise ValueError("an unsupported result needs a reason")
-        if self.status == "failed" and self.error is None:
-            raise ValueError("a failed result needs an error")
-        return self

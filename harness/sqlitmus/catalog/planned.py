@@ -1,0 +1,146 @@
+"""What a plan consists of: cases, counts, runners, and where a shard or a workload belongs."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from sqlitmus.catalog.scenario import Variant
+from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.terms import CaseMetric, Role, Steadiness
+
+Cells = dict[str, list[str]]  # case id → names of runners
+Durability = Literal["full", "normal"]
+MINIMUM_BLOCKS = 10  # fewer never yield a verdict
+
+
+class PlannedCase(Model):
+    """A scenario with every axis fixed, and how often it is done.
+
+    `processes` is None when the runner is started alone, otherwise the number that the launcher
+    starts; `workers` counts the threads of each process.
+    """
+
+    id: str
+    scenario: str
+    title: str
+    question: str
+    group: str
+    bound_by: str
+    axes: dict[str, str]
+    metric: CaseMetric
+    unit: str
+    per_operation: int = Field(ge=1)
+    operations: int = Field(ge=0)
+    most_operations: int | None = None
+    iterations: int
+    warmup_iterations: int
+    warmup_ms: int
+    fixed: bool = False
+    fixture: str | None = None
+    database_bytes: int | None = None
+    workers: int = Field(ge=1)
+    processes: int | None = None
+    sql: list[str]
+    pragmas: list[tuple[str, str | int]]
+    variant: Variant = Variant()
+    notes: list[str]
+
+    @model_validator(mode="after")
+    def _divisible(self) -> Self:
+        if self.metric != "cold" and self.operations < 1:
+            raise ValueError("a steady case needs at least 1 operation per iteration")
+        return self
+
+    @property
+    def journal_mode(self) -> str:
+        """The journal mode of the database file before the runner opens it."""
+        return str(dict(self.pragmas).get("journal_mode", "delete")).lower()
+
+    @property
+    def page_size(self) -> int | None:
+        """The page size that its database is made with; None for that of the fixture."""
+        size = dict(self.pragmas).get("page_size")
+        return None if size is None else int(size)
+
+
+class Counts(Model):
+    """How often a cell is done, and what the pilot measured of it.
+
+    `seconds` is the predicted duration of an invocation, `deviation` the standard deviation of ln
+    time between processes and `operation_ns` the time of an operation in the pilot; None when the
+    pilot could not measure it.
+
+    A process that takes turns has `rounds` of them, 0 for one that takes none. Its `iterations` are
+    those of all its turns, of which each begins with `lead_in` that do not count.
+    """
+
+    operations: int = Field(ge=0)
+    iterations: int = Field(ge=1)
+    warmup_iterations: int
+    warmup_ms: int
+    rounds: int = 0
+    lead_in: int = 0
+    seconds: float
+    steadiness: Steadiness | None = None
+    steady_from_ms: float | None = None
+    deviation: float | None = None
+    operation_ns: float | None = None
+
+    def of(self, case: PlannedCase) -> PlannedCase:
+        """`case` with these counts."""
+        fields = ("operations", "iterations", "warmup_iterations", "warmup_ms")
+        return case.model_copy(update={name: getattr(self, name) for name in fields})
+
+
+PlannedCounts = dict[str, dict[str, Counts]]  # by case id, then runner
+
+
+class PlannedRunner(Model):
+    """A runner as it is installed, or the reason why it is missing."""
+
+    name: str
+    title: str
+    runtime: str
+    driver: str
+    role: Role
+    missing: str | None = None
+    description: Description | None = None
+
+
+class Shard(Model):
+    """The part of a run that one machine does; shards of the same `whole` belong together."""
+
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+    whole: str
+
+
+class PlannedWorkload(Model):
+    """A user's workload: its file, what its database is, each query's share of the mix, which of
+    them write, and the limits that a recommended runner keeps to, None for none.
+
+    `paced` are the scenarios whose rounds are timed one by one, with the queries a second at which
+    they are planned, None for one after the other; `round` is the number of queries in a round.
+    A `sample` is the number of rows of each table that were taken, or a share below 1.
+    """
+
+    file: str
+    database: str
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+    shares: dict[str, float]
+    writing: list[str]
+    workers: int
+    memory_mib: float | None = None
+    start_ms: float | None = None
+    p99_ms: float | None = None
+    durability: Durability | None = None
+    paced: dict[str, float | None] = {}
+    round: int = 1
+    sample: float | None = None
