@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.store import RunDirectory
 from tests.fakes.clone import Clone
@@ -50,12 +51,15 @@ def resumed(plant: Plant) -> Callable[[Stage], Seen]:
     return play
 
 
+RUNNER = PlannedRunner(name="a", title="a", runtime="a", driver="a", role="runner")
+
+
 def begun(folder: Path) -> Path:
     """A run that was interrupted before its first sample, which this version can resume."""
     plan = Plan(
         run="r", label="quick", suite="quick", mode="quick", size="s", correction="bh",
         created="2026-01-01T00:00:00+00:00", sqlitmus="0", seed=1, blocks=2, reference="a",
-        canary="a", floor=None, margin=0.02, runners=[], cases=[], cells={"get": ["a"]}, counts={},
+        canary="a", floor=None, margin=0.02, runners=[RUNNER], cases=[], cells={"get": ["a"]}, counts={},
         fingerprint="f",
     )  # fmt: skip
     verified = Verified(case="get", runner="a", outcome="ok")

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.lines import Iterations, Sample, columns
 from sqlitmus.run.store import RunDirectory, latest, point_latest
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
+RUNNER = PlannedRunner(name="a", title="a", runtime="a", driver="a", role="runner")
 PLAN = Plan(
     run="r1",
     label="quick",
@@ -26,7 +28,7 @@ PLAN = Plan(
     canary="a",
     floor=None,
     margin=0.02,
-    runners=[],
+    runners=[RUNNER],
     cases=[],
     cells={"get": ["a"]},
     counts={},
