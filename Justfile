@@ -166,9 +166,8 @@ test *NAMES:
 # starts compiles everything again)
 # The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
 test-fast *ARGS:
-    @PYTHONDONTWRITEBYTECODE= python -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast --cov --cov-report= "$@"
-    @echo "Percent of harness/sqlitmus covered by these tests (file by file with --cov-report term):"
-    @python -m coverage report --format=total
+    @PYTHONDONTWRITEBYTECODE= python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
+    @python -c 'import json; total = json.load(open(".pytest_cache/coverage.json"))["summary"]; print("These tests cover {percent_covered:.0f} % of harness/sqlitmus; .pytest_cache/coverage.json has the lines of each file.".format(**total))'
 
 # Linters only, or only those named
 lint *NAMES:

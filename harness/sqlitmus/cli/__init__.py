@@ -6,6 +6,8 @@ export.
 
 import sys
 import traceback
+from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 
 import typer
@@ -85,15 +87,20 @@ def modules() -> tuple[ModuleType, ...]:
     )
 
 
+@cache
+def command() -> Callable[..., object]:
+    """All commands as one; made once, since tests call it more often."""
+    for module in modules():
+        module.register(app)
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Entry point: parse, run, turn errors into exit codes."""
     console.prepare()
-    if not app.registered_commands:  # tests call this more than once
-        for module in modules():
-            module.register(app)
     try:
         with all_like_ctrl_c():
-            app(prog_name="./just")
+            command()(prog_name="./just")
     except SqlitmusError as error:
         print(f"sqlitmus: {visible(str(error))}", file=sys.stderr)
         sys.exit(error.exit)

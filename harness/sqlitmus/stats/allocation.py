@@ -13,6 +13,7 @@ TARGET_NS = 5e6
 GRAINS = 1000
 LONGEST_NS = 200e6
 LOWEST, HIGHEST = 5, 50
+LEAST_SHARE = 1e-6  # of rounds; a case that needs fewer has the least number in any plan
 
 _STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 
@@ -73,9 +74,10 @@ def rounds(spreads: Sequence[float], costs: Sequence[float], usual: int) -> list
     if not any(spread > 0 for spread in spreads):
         return [usual] * len(spreads)
     share = np.array(spreads) / np.sqrt(costs)
+    share /= share.max()
     least, most = ceil(usual / 2), 2 * usual
     # what the bounds take from one case or give to it, the others share: the factor is bisected
-    low, high = 0.0, most / float(share[share > 0].min())
+    low, high = 0.0, most / max(float(share[share > 0].min()), LEAST_SHARE)
     for _ in range(60):
         factor = (low + high) / 2
         over = np.clip(factor * share, least, most) @ costs > usual * sum(costs)

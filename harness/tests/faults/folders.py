@@ -59,8 +59,8 @@ def begun(folder: Path) -> Path:
     plan = Plan(
         run="r", label="quick", suite="quick", mode="quick", size="s", correction="bh",
         created="2026-01-01T00:00:00+00:00", sqlitmus="0", seed=1, blocks=2, reference="a",
-        canary="a", floor=None, margin=0.02, runners=[RUNNER], cases=[], cells={"get": ["a"]}, counts={},
-        fingerprint="f",
+        canary="a", floor=None, margin=0.02, runners=[RUNNER], cases=[],
+        cells={"get": ["a"]}, counts={}, fingerprint="f",
     )  # fmt: skip
     verified = Verified(case="get", runner="a", outcome="ok")
     return RunDirectory.create(folder, plan, {}, [verified]).path
