@@ -16,7 +16,7 @@ from tests.fakes.clone import Clone
 
 # A busy machine is slow, and a test that drew other values than yesterday is no news.
 settings.register_profile("sqlitmus", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("fast", settings.get_profile("sqlitmus"), max_examples=15)
+settings.register_profile("fast", settings.get_profile("sqlitmus"), max_examples=10)
 settings.load_profile("sqlitmus")
 
 
