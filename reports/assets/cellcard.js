@@ -116,8 +116,7 @@ function linesOf(data, item, runner, state) {
 
 function figureLine(data, item, figure, runner, reference, state) {
   const { value, mark, letter } = compareFigure(data, item, figure, runner, reference);
-  const against =
-    mark && runner !== reference ? `, ${ratio(mark)[0]} that of ${state.ref}` : "";
+  const against = mark && runner !== reference ? `, ${ratio(mark)[0]} that of ${state.ref}` : "";
   const verdict = letter ? `: ${data.verdicts[letter][1]} ${figure.less[letter]}` : "";
   const amount = el("b", {}, amountOf(figure, value, state.unit));
   return el("p", {}, `${figure.title}: `, amount, `${against}${verdict}`);

@@ -18,7 +18,7 @@ from sqlitmus.vocabulary.errors import UsageError
 # A warm-up of 6 s, the longest of any mode, has room for 4 million iterations of 1.5 µs.
 MOST_BYTES = 32 * 2**20
 MOST_DIGITS = 19  # of 2**63; nothing that is measured needs more
-# What only numbers out of bounds have, so that those of ordinary files are not looked at one by one.
+# Only numbers out of bounds have it, so those of ordinary files are not looked at one by one.
 ODD = re.compile(rb"\d{%d}|\d[eE]" % MOST_DIGITS)
 
 
