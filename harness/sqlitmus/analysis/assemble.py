@@ -1,12 +1,13 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.advice import advise
+from sqlitmus.analysis.canary import canary_of
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
@@ -15,25 +16,10 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.limits import beyond, latencies
 from sqlitmus.analysis.method import method
-from sqlitmus.analysis.noise import (
-    findable,
-    group_guards,
-    letter,
-    noise,
-    summarised,
-    typical_errors,
-)
+from sqlitmus.analysis.noise import findable, summarised
 from sqlitmus.analysis.notices import cores, notices, plan_note
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
-from sqlitmus.analysis.pairs import (
-    CANARY,
-    TWIN,
-    Pairs,
-    Question,
-    compare_all,
-    compare_canary,
-    comparisons,
-)
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.recommendation import recommend
@@ -53,7 +39,6 @@ from sqlitmus.results.headline import Recorded
 from sqlitmus.results.recommendation import Again, Recommendation
 from sqlitmus.results.report import VERSION, Case, Cell, Measure, RateTest, Report
 from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.grade import Grades
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
@@ -85,7 +70,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         judged_ok[place] = False
     ok = judged_ok[:, :-1]
     twins = plan.twins()
-    canary = _canary(plan, ranked, names, question)
+    canary = canary_of(plan, ranked, names, question)
     pairs = compare_all(ranked[:, :-1], names, question, canary.guard)
     compared = comparisons(pairs)
     measured: dict[str, list[list[Measure | None]]] = {}
@@ -224,38 +209,6 @@ def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Canary:
-    """What the canary showed: per case its comparison with whom it repeats, the grade's letter and
-    the guard; of the cases that it repeats all comparisons and the grades; the guards of groups."""
-
-    comparisons: list[Comparison | None]
-    letters: list[Grade | None]
-    guard: Array | None = None
-    twice: Pairs | None = None
-    grades: Grades | None = None
-    groups: dict[str, float] = field(default_factory=dict[str, float])
-
-
-def _canary(plan: Plan, times: Array, names: list[str], question: Question) -> _Canary:
-    twins, repeated = plan.twins(), plan.repeated()
-    compared: list[Comparison | None] = [None] * len(plan.cases)
-    letters: list[Grade | None] = [None] * len(plan.cases)
-    if twins is None:
-        return _Canary(compared, letters)
-    whom = [twins[case] for case in repeated]
-    twin = compare_canary(times[repeated], whom, question)
-    grades = noise(twin, typical_errors(times[repeated], names, question))
-    guard = np.zeros(len(plan.cases))
-    guard[repeated] = grades.guard
-    twice = (columns.of(CANARY, TWIN) for columns in comparisons(twin))
-    for case, place, name, pair in zip(repeated, whom, grades.names(), twice, strict=True):
-        compared[case] = pair and replace(pair, reference=names[place])
-        letters[case] = letter(name)
-    groups = group_guards(twin, [plan.cases[case].group for case in repeated])
-    return _Canary(compared, letters, guard, twin, grades, groups)
-
-
 def _title(plan: Plan, base: str) -> str:
     others = [runner.name for runner in plan.runners if runner.name != base]
     titles: dict[RunKind, str] = {
@@ -311,7 +264,7 @@ def _case(
         question=case.question,
         group=case.group,
         bound_by=case.bound_by,
-        axes={name: str(value) for name, value in case.axes.items()},
+        axes=case.axes,
         metric=case.metric,
         unit=case.unit,
         sql=case.sql,

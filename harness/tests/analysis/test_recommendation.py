@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import recommendation
+from sqlitmus.analysis.changes import crossing
 from sqlitmus.analysis.pairs import Question, compare_all, comparisons
-from sqlitmus.analysis.recommendation import crossing, recommend
+from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.render.document.recommendation import sentences
 from sqlitmus.results.recommendation import Recommendation

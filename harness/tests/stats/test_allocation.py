@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlitmus.stats.allocation import components, iterations, operations, rounded_up, rounds
@@ -128,6 +128,7 @@ def test_rounds_go_where_laps_differ_most_and_cost_least() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.floats(0.001, 1000)), min_size=1, max_size=30),
     st.integers(1, 40),
 )
+@example([(0.0, 1.0), (1e-308, 1.0)], 1)
 def test_rounds_take_no_longer_than_the_usual_ones(
     cases: list[tuple[float, float]], usual: int
 ) -> None:
