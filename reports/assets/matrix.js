@@ -52,7 +52,7 @@ export function paint(table, data, state) {
 }
 
 function paintCell(cell, shown, at, width, most) {
-  cell.className = shown.cls;
+  if (cell.className !== shown.cls) cell.className = shown.cls;
   const main = cell.querySelector("b");
   const words = cell.querySelector(".v");
   words.textContent = shown.words;
@@ -82,10 +82,11 @@ function paintCell(cell, shown, at, width, most) {
     ["i", `M${at(low ?? value)} 5H${at(high ?? value)}`],
     over ? ["o", `M${over > 0 ? width - 2 : 2} 5l${-4 * over}-4v8z`] : ["d", `M${at(value)} 5h0`],
   ];
-  // Paths are kept: a large page has thousands.
+  // Paths are kept, and left alone where nothing changed: a large page has thousands.
   for (const [place, [name, line]] of lines.entries()) {
-    glyph.children[place].setAttribute("class", name);
-    glyph.children[place].setAttribute("d", line);
+    const path = glyph.children[place];
+    if (path.getAttribute("class") !== name) path.setAttribute("class", name);
+    if (path.getAttribute("d") !== line) path.setAttribute("d", line);
   }
 }
 
