@@ -27,6 +27,8 @@ class Canary:
 
 
 def canary_of(plan: Plan, times: Array, names: list[str], question: Question) -> Canary:
+    """What the canary of `times` (cases x runners and canary x blocks) showed; nothing where the
+    plan has none."""
     twins, repeated = plan.twins(), plan.repeated()
     compared: list[Comparison | None] = [None] * len(plan.cases)
     letters: list[Grade | None] = [None] * len(plan.cases)

@@ -120,4 +120,6 @@ class RunnerSpec(Model):
 
 
 class Runners(Model):
+    """A `runner.toml`: the runners of one folder."""
+
     runner: list[RunnerSpec]

@@ -33,6 +33,10 @@ class Part:
 
 
 def parts_of(source: Source, file: Path) -> list[Part]:
+    """The workload's queries on the database in `file`, in the order of the TOML file.
+
+    Raises UsageError that names all that cannot be measured, each with its file and line.
+    """
     problems: list[str] = []
     parts: list[Part] = []
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
