@@ -58,7 +58,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     """
     plan = run.plan
     shown = _reference(plan, reference)
-    names = [runner.name for runner in plan.runners]
+    names = plan.names
     question = Question.of(plan)
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)

@@ -108,7 +108,7 @@ def _drifts(samples: Samples, n_runners: int) -> tuple[list[list[float | None]],
 
 def _overheads(run: RunData, times: Array) -> list[Interval | None]:
     """Per cell the trimmed mean of its time minus the floor's in the same block, in ns per unit."""
-    names = [runner.name for runner in run.plan.runners]
+    names = run.plan.names
     floor = run.plan.floor
     none: list[Interval | None] = [None] * (len(run.plan.cases) * len(names))
     if floor is None:

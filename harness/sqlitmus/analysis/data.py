@@ -6,7 +6,7 @@ a bad sample never does: it marks its cell instead, so that one cell cannot hide
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -74,11 +74,11 @@ def from_records(
     read once and may be a generator. A cell checked twice keeps its last check. `truncated` says
     that a last line was cut off and left out. Raises `RunDataError`.
     """
-    parsed = _looked(validated(Plan, plan, "plan.json"), looks)
+    parsed = _looked(validated(Plan, plan, "plan.json", extra="ignore"), looks)
     folder.check_counts("plan.json", parsed)
     cells: dict[tuple[str, str], Verified] = {}
     for number, line in enumerate(checks, start=1):
-        check = validated(Verified, line, f"verify.jsonl line {number}")
+        check = validated(Verified, line, f"verify.jsonl line {number}", extra="ignore")
         cells[check.case, check.runner] = check
     passes = [
         validated(Block, line, f"blocks.jsonl line {number}")
@@ -110,7 +110,7 @@ def from_records(
             for number, line in enumerate(details, start=1)
         )
         more = read_details(told, columns, repeated)
-    said = () if gate is None else validated(Gated, gate, "gate.json").lines
+    said = () if gate is None else validated(Gated, gate, "gate.json", extra="ignore").lines
     return RunData(parsed, cells, columns, passes, facts, shown, truncated, more, said)
 
 
@@ -126,13 +126,16 @@ def _looked(plan: Plan, looks: Iterable[object]) -> Plan:
     return plan.model_copy(update={"ended": ended, "blocks": blocks})
 
 
-def validated(model: type[M], value: object, where: str) -> M:
+def validated(
+    model: type[M], value: object, where: str, extra: Literal["ignore"] | None = None
+) -> M:
     """`value` as a model; raises RunDataError with the JSON path below `where`.
 
-    Unknown keys are ignored: a later version may have written more.
+    `extra` ignores unknown keys even where the model refuses them: the store may write more than
+    analysis reads.
     """
     try:
-        return model.model_validate(value, extra="ignore")
+        return model.model_validate(value, extra=extra)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = "$" + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])

@@ -20,7 +20,7 @@ def latencies(run: RunData, cases: Sequence[Case]) -> list[Latency]:
     workload, details = run.plan.workload, run.details
     if workload is None or details is None:
         return []
-    names = [runner.name for runner in run.plan.runners]
+    names = run.plan.names
     timed: list[Latency] = []
     for place, case in enumerate(cases):
         if case.scenario not in workload.paced:

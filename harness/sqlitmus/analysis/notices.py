@@ -153,7 +153,7 @@ def _restless(run: RunData) -> Iterable[Notice]:
 
 def _stalling(run: RunData, stalled: Stalls) -> Iterable[Notice]:
     """Cells whose median says little of the time that they take."""
-    names = [runner.name for runner in run.plan.runners]
+    names = run.plan.names
     values = {
         f"{run.plan.cases[case].id}/{names[series]}": f"{factor:.3g} times"
         for (case, series), factor in stalled.items()

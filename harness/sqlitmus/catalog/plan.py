@@ -112,8 +112,8 @@ class Plan(Model):
         """Per case the place of the runner that the canary repeats; None without a canary."""
         if self.canary is None:
             return None
-        twins = (self.canaries.get(case.id) or self.canary for case in self.cases)
-        return [self.names.index(twin) for twin in twins]
+        names = self.names
+        return [names.index(self.canaries.get(case.id) or self.canary) for case in self.cases]
 
     def repeated(self) -> list[int]:
         """The places of the cases that the canary repeats; none without a canary."""
@@ -135,19 +135,22 @@ class Plan(Model):
         """
         if case.metric == "cold":
             return [1] * (len(self.runners) + 1)
-        twin = self.canaries.get(case.id) or self.canary or self.names[0]
+        planned, names = self.counts.get(case.id, {}), self.names
+        twin = self.canaries.get(case.id) or self.canary or names[0]
         return [
-            self.counted(case, name).operations * case.per_operation for name in [*self.names, twin]
+            (planned[name].operations if name in planned else case.operations) * case.per_operation
+            for name in [*names, twin]
         ]
 
     @model_validator(mode="after")
     def _names(self) -> Self:
-        _unique("runner", self.names)
+        names = self.names
+        _unique("runner", names)
         _unique("case", [case.id for case in self.cases])
         named = [(key, getattr(self, key)) for key in ("reference", "canary", "floor")]
         for key, name in [*named, *(("canary", name or None) for name in self.canaries.values())]:
-            if name is not None and name not in self.names:
-                raise ValueError(f"{key} {name!r} is not among the runners {', '.join(self.names)}")
+            if name is not None and name not in names:
+                raise ValueError(f"{key} {name!r} is not among the runners {', '.join(names)}")
         if self.blocks % self.sessions:
             raise ValueError(
                 f"{self.blocks} blocks cannot be divided into {self.sessions} sessions"

@@ -45,7 +45,7 @@ def gate(run: RunData) -> Gate:
     plan = run.plan
     if plan.gate is None:
         raise ValueError(f"{plan.run} has no gate")
-    names = [runner.name for runner in plan.runners]
+    names = plan.names
     question = Question.of(plan)
     outcomes = judge(run)
     times = masked(usable(run.samples.time, outcomes), untold(run))

@@ -191,7 +191,7 @@ class _Side:
 
 
 def _side(run: RunData, ids: Sequence[str]) -> _Side:
-    names, question = [runner.name for runner in run.plan.runners], Question.of(run.plan)
+    names, question = run.plan.names, Question.of(run.plan)
     outcomes = judge(run)
     hidden = untold(run)
     times = masked(usable(run.samples.time, outcomes), hidden)

@@ -119,7 +119,7 @@ def _cells(plan: Plan) -> dict[str, list[str]]:
 
 
 def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
-    names = [runner.name for runner in plan.runners]
+    names = plan.names
     starts = _starts([len(run.plan.cases) for run in runs])
     shape = (len(plan.cases), len(names) + 1, plan.blocks)
     series = [_series(run.plan, names, plan.canary) for run in runs]

@@ -154,7 +154,7 @@ def _why(reference: str, outcome: str | None) -> str:
 
 def _estimates(run: RunData, reference: str) -> dict[Place, Estimate]:
     """The report's log ratios between native processes."""
-    names = [runner.name for runner in run.plan.runners]
+    names = run.plan.names
     foreign = set(emulated(run))
     if reference not in names or reference in foreign:
         return {}

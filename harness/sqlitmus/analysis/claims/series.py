@@ -44,7 +44,7 @@ class Series:
     def __init__(self, run: RunData, outcomes: Outcomes) -> None:
         self.run = run
         self._outcomes = outcomes
-        self._names = [runner.name for runner in run.plan.runners]
+        self._names = run.plan.names
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
         self._guards: dict[str, Array] = {}
