@@ -162,11 +162,9 @@ version:
 test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
-# (byte code is kept even where the environment forbids it: without, each worker and each program that a test
-# starts compiles everything again)
 # The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
 test-fast *ARGS:
-    @PYTHONDONTWRITEBYTECODE= python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
+    @python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
     @python -c 'import json; total = json.load(open(".pytest_cache/coverage.json"))["summary"]; print("These tests cover {percent_covered:.0f} % of harness/sqlitmus; .pytest_cache/coverage.json has the lines of each file.".format(**total))'
 
 # Linters only, or only those named

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import databasefiles, fixture, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
@@ -22,7 +22,7 @@ def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Pat
     )
     if spec.writes:
         kept, database = database, scratch / "copy.db"
-        fixture.fresh_copy(kept, database)
+        databasefiles.fresh_copy(kept, database)
     return jobs.make_job(
         case,
         known,

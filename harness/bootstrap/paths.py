@@ -89,6 +89,8 @@ def just_environ(context: Context, paths: Path, scripts: Path) -> dict[str, str]
     environ["SQLITMUS_TOOLCHAIN"] = str(context.toolchain)
     environ["SQLITMUS_PATHS"] = str(paths)
     environ["PYTHONPATH"] = str(context.clone / "harness")
+    # byte code is kept even where the environment forbids it: without, each start compiles all
+    environ["PYTHONDONTWRITEBYTECODE"] = ""
     search = [str(scripts), environ.get("PATH", "")]
     if WINDOWS and context.find("sh") is None:
         search += [str(folder) for folder in _git_shells(context)]

@@ -233,12 +233,19 @@ export function sentences(of, found, data) {
   for (const [, name, groups] of absent)
     lines.push(`${name} is left out: it has no time to compare in cases of ${listed(groups)}.`);
   if (pair) lines.push(settledBy(of, names, pair));
+  const telling = new Map();
   for (const [group, r, row, share] of changes) {
+    if (!row) telling.set(r, [...(telling.get(r) ?? []), group]);
+    else
+      lines.push(
+        `If ${group} had more than about ${whole(share)} of the weight, ${names[r]} would take less time than ${base}: by ${group} alone, it takes ${said(row)} as long.`,
+      );
+  }
+  for (const [r, groups] of telling) {
     const tied = front.filter((other) => other !== r).map((other) => names[other]);
+    const each = groups.length > 1 ? "each of " : "";
     lines.push(
-      row
-        ? `If ${group} had more than about ${whole(share)} of the weight, ${names[r]} would take less time than ${base}: by ${group} alone, it takes ${said(row)} as long.`
-        : `By ${group} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
+      `By ${each}${listed(groups)} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
     );
   }
   const catching = of.catching.filter(

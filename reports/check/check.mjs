@@ -6,9 +6,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
-import { findChromium, launch } from "./chromium.mjs";
 import { interactions } from "./interactions.mjs";
 import { layout } from "./layout.mjs";
+import { openTab, startBrowser } from "./tab.mjs";
 
 const LOOKS = [
   { name: "light-wide", scheme: "light", width: 1400, script: true },
@@ -25,15 +25,8 @@ if (!file) {
   console.error("usage: node reports/check/check.mjs REPORT.html [FOLDER]");
   process.exit(2);
 }
-const chromium = findChromium();
-if (!chromium) {
-  console.error(
-    "no Chromium found: install it (Debian: apt-get install chromium) or set CHROMIUM to its path",
-  );
-  process.exit(3);
-}
 const url = pathToFileURL(resolve(file)).href;
-const browser = launch(chromium);
+const browser = startBrowser();
 let failures = 0;
 
 function report(look, problems) {
@@ -42,66 +35,38 @@ function report(look, problems) {
   for (const problem of problems) console.log(`     ${problem}`);
 }
 
+/** What an event of the page says against it. */
+function complaints({ method, params }) {
+  if (method === "Runtime.consoleAPICalled") {
+    const words = params.args.map((one) => one.value ?? one.description);
+    return [`console.${params.type}: ${words.join(" ")}`];
+  }
+  if (method === "Runtime.exceptionThrown") {
+    const { exception, text } = params.exceptionDetails;
+    return [`exception: ${exception?.description ?? text}`];
+  }
+  if (method === "Log.entryAdded") return [`log: ${params.entry.text}`];
+  if (method === "Network.requestWillBeSent" && !/^(data|blob):/.test(params.request.url)) {
+    const { url: asked } = params.request;
+    return asked.split("#")[0] === url ? [] : [`request: ${asked}`];
+  }
+  return [];
+}
+
 async function open({ scheme, width, height = 900, script }) {
-  const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
-  const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
-  const send = (method, params) => browser.send(method, params, sessionId);
   const problems = [];
-  let loaded = () => {};
-  browser.on(({ method, params, sessionId: own }) => {
-    if (own !== sessionId) return;
-    if (method === "Runtime.consoleAPICalled") {
-      problems.push(
-        `console.${params.type}: ${params.args.map((one) => one.value ?? one.description).join(" ")}`,
-      );
-    }
-    if (method === "Runtime.exceptionThrown") {
-      problems.push(
-        `exception: ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`,
-      );
-    }
-    if (method === "Log.entryAdded") problems.push(`log: ${params.entry.text}`);
-    if (method === "Network.requestWillBeSent" && !/^(data|blob):/.test(params.request.url)) {
-      if (params.request.url.split("#")[0] !== url) problems.push(`request: ${params.request.url}`);
-    }
-    if (method === "Page.loadEventFired") loaded();
-  });
-  for (const domain of ["Page", "Runtime", "Log", "Network"]) await send(`${domain}.enable`);
-  await send("Emulation.setEmulatedMedia", {
-    features: [
-      { name: "prefers-color-scheme", value: scheme },
-      { name: "prefers-reduced-motion", value: "reduce" },
-    ],
-  });
-  await send("Emulation.setDeviceMetricsOverride", {
-    width,
-    height,
-    deviceScaleFactor: 1,
-    mobile: width < 600,
-  });
-  await send("Emulation.setScriptExecutionDisabled", { value: !script });
-  const done = new Promise((go) => {
-    loaded = go;
-  });
-  await send("Page.navigate", { url });
-  await done;
-  const evaluate = async (expression) => {
-    const { result, exceptionDetails } = await send("Runtime.evaluate", {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    });
-    if (exceptionDetails)
-      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return result.value;
-  };
-  const close = () => browser.send("Target.closeTarget", { targetId });
+  const media = { "prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce" };
+  const hear = (event) => problems.push(...complaints(event));
+  const tab = await openTab(browser, { width, height, media, hear });
+  for (const domain of ["Runtime", "Log", "Network"]) await tab.send(`${domain}.enable`);
+  await tab.send("Emulation.setScriptExecutionDisabled", { value: !script });
+  await tab.go(url);
   // Processor time of the whole browser in s: a loaded machine does not change it.
   const cpu = async () => {
     const { processInfo } = await browser.send("SystemInfo.getProcessInfo");
     return processInfo.reduce((sum, one) => sum + one.cpuTime, 0);
   };
-  return { send, evaluate, problems, close, cpu };
+  return { ...tab, problems, cpu };
 }
 
 async function shoot(page, name, width) {

@@ -3,22 +3,16 @@
 // Prints the median and the range of the rounds, in ms of wall time.
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findChromium, launch } from "./chromium.mjs";
+import { openTab, startBrowser } from "./tab.mjs";
 
 const [file, rounds = "7"] = process.argv.slice(2);
 if (!file) {
   console.error("usage: node reports/check/speed.mjs REPORT.html [ROUNDS]");
   process.exit(2);
 }
-const chromium = findChromium();
-if (!chromium) {
-  console.error(
-    "no Chromium found: install it (Debian: apt-get install chromium) or set CHROMIUM to its path",
-  );
-  process.exit(3);
-}
-const browser = launch(chromium);
+const browser = startBrowser();
 
+const READY = "performance.timing.loadEventEnd - performance.timing.navigationStart";
 // Two frames later what was changed is on the screen.
 const CHANGE = `(async () => {
   const drawn = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
@@ -33,29 +27,11 @@ const CHANGE = `(async () => {
 })()`;
 
 async function once(url) {
-  const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
-  const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
-  const send = (method, params) => browser.send(method, params, sessionId);
-  const value = async (expression) =>
-    (await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result
-      .value;
-  const loaded = new Promise((go) => {
-    browser.on((event) => {
-      if (event.sessionId === sessionId && event.method === "Page.loadEventFired") go();
-    });
-  });
-  await send("Page.enable");
-  await send("Emulation.setDeviceMetricsOverride", {
-    width: 1440,
-    height: 900,
-    deviceScaleFactor: 1,
-    mobile: false,
-  });
-  await send("Page.navigate", { url });
-  await loaded;
-  const ready = await value("performance.timing.loadEventEnd - performance.timing.navigationStart");
-  const change = await value(CHANGE);
-  await browser.send("Target.closeTarget", { targetId });
+  const tab = await openTab(browser, { width: 1440, height: 900 });
+  await tab.go(url);
+  const ready = await tab.evaluate(READY);
+  const change = await tab.evaluate(CHANGE);
+  await tab.close();
   return { ready, change };
 }
 

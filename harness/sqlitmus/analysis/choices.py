@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.ahead import START, Table, alike, exceeded, front_of, still_open
+from sqlitmus.analysis.engines import old_engines
 from sqlitmus.analysis.pairs import Pairs, Question
 from sqlitmus.analysis.standings import common_set
 from sqlitmus.analysis.variants import caught_up, rows
@@ -18,13 +19,11 @@ from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Beside, Beyond, Change
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.results.sustained import Sustaining
-from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed, Weighing
+from sqlitmus.results.weighed import CatchUp, Choice, Weighed, Weighing
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.terms import CONTROLS
 
-# Minor versions of SQLite; some three come out in a year.
-_YEARS_OLDER = 9
 CATCHING = 2  # sentences on variants
 
 
@@ -242,24 +241,3 @@ def _start(cases: Sequence[Case], name: str) -> float | None:
         if cell.runner == name and cell.time
     ]
     return max(times, default=None)
-
-
-def old_engines(runners: Sequence[Runner]) -> Iterator[OldEngine]:
-    """Whose SQLite is years older than the newest among `runners`."""
-    versions = {
-        runner.name: (_minor(runner.sqlite_version), runner.sqlite_version)
-        for runner in runners
-        if runner.sqlite_version
-    }
-    if not versions:
-        return
-    newest, text = max(versions.values())
-    for name, (minor, version) in versions.items():
-        if newest - minor >= _YEARS_OLDER:
-            yield OldEngine(name, version, text)
-
-
-def _minor(version: str) -> int:
-    """3.35.5 as 35; every SQLite of the last twenty years is a 3."""
-    parts = version.split(".")
-    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0

@@ -101,8 +101,7 @@ def from_records(
         raise RunDataError(str(error)) from error
     facts = {str(name): str(value) for name, value in machine.items()}
     tested = None if selftest is None else validated(Tested, selftest, "selftest.json")
-    took_turns = any(c.rounds for of in parsed.counts.values() for c in of.values())
-    shown = tested and of_run(tested, took_turns=took_turns)
+    shown = tested and of_run(tested, parsed.actual_scheme())
     more = None
     if details is not None:
         told = (

@@ -1,7 +1,6 @@
 """`samples.jsonl` as columns: one place per case, series and block."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from operator import itemgetter
@@ -10,18 +9,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.analysis.columns import MAX, PLACE, STEADY, as_numbers, column_names
 from sqlitmus.run.lines import rows
-from sqlitmus.run.records import LEAST, MOST
-from sqlitmus.run.store import SCHEMA
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.terms import CaseMetric
 
 NONE, OK, FAILED, WRONG = 0, 1, 2, 3
 _CODES: dict[object, int] = {"ok": OK, "failed": FAILED, "wrong": WRONG}
-_PLACE = ("case", "label", "runner", "block", "take", "position", "outcome", "reason")
-_STEADY = "steady_ns"
-_NUMBERS = {int, float, type(None)}
-_MAX = 2**53  # JSON's largest exact integer, and well within the array's
 
 Array = NDArray[np.float64]
 
@@ -106,7 +100,7 @@ class _Reader:
         self._complete = False
         self._width = 0
         self._columns: list[str] = []  # the measured ones that a row has
-        # picked out of a row: the values of `_PLACE`, and those of `_columns`
+        # picked out of a row: the values of `PLACE`, and those of `columns`
         self._place: Callable[[list[Any]], tuple[Any, ...]] = tuple
         self._figures: Callable[[list[Any]], tuple[Any, ...]] = tuple
 
@@ -114,11 +108,11 @@ class _Reader:
         """The header or the footer."""
         if "schema" in line:
             metrics = {metric for metric, _ in self._cells.cases.values()}
-            columns = _columns(line, self._cells.run, number, metrics)
+            columns = column_names(line, self._cells.run, number, metrics)
             self._width = len(columns)
-            measured = (_STEADY, *(figure.sampled for figure in figures.FIGURES))
+            measured = (STEADY, *(figure.sampled for figure in figures.FIGURES))
             self._columns = [name for name in measured if name in columns]
-            self._place = itemgetter(*map(columns.index, _PLACE))
+            self._place = itemgetter(*map(columns.index, PLACE))
             self._figures = itemgetter(*map(columns.index, self._columns))
         elif "complete" in line:
             self._complete = self._complete or line["complete"] is True
@@ -152,7 +146,7 @@ class _Reader:
             self._repeats += 1
             return
         self._code[place] = code
-        if type(position) is int and 0 <= position < _MAX:
+        if type(position) is int and 0 <= position < MAX:
             self._position[place] = position
         if code == OK:
             self._places.append(place)
@@ -168,7 +162,7 @@ class _Reader:
         units = np.array([units for _, units in self._cells.cases.values()], dtype=np.float64)
         units = units.reshape(*shape[:2], 1)
         columns = dict(zip(self._columns, zip(*self._measured, strict=True), strict=False))
-        time = self._array(columns.get(_STEADY)) / units
+        time = self._array(columns.get(STEADY)) / units
         by_name: dict[str, Array] = {}
         for figure in figures.FIGURES:
             values = self._array(columns.get(figure.sampled))
@@ -191,58 +185,5 @@ class _Reader:
         """What good invocations measured, in the places of the samples; None: not recorded."""
         whole = np.full(len(self._code), np.nan)
         if column is not None:
-            whole[self._places] = _numbers(column)
+            whole[self._places] = as_numbers(column)
         return whole.reshape(self._shape)
-
-
-def _columns(header: dict[str, Any], run: str, number: int, metrics: Collection[str]) -> list[str]:
-    """The names of what stands in a row, the primary times of those `metrics` among them."""
-    where = f"samples.jsonl line {number}"
-    if header["schema"] != SCHEMA:
-        raise ValueError(
-            f"{where}: schema {header['schema']!r}, this version reads {SCHEMA}; use the sqlitmus "
-            "that wrote the run"
-        )
-    if header.get("run") != run:
-        raise ValueError(
-            f"{where}: belongs to run {header.get('run')!r}, plan.json to {run!r}; restore the two "
-            "files of one run"
-        )
-    columns = header.get("columns")
-    known = cast("list[str]", columns) if isinstance(columns, list) else []
-    primary = (figure.sampled for figure in figures.FIGURES if figure.name in metrics)
-    missing = [name for name in (*_PLACE, _STEADY, *primary) if name not in known]
-    if missing:
-        raise ValueError(
-            f"{where}: no column {', '.join(missing)} in $.columns; restore the file's header"
-        )
-    return known
-
-
-def _numbers(column: Sequence[object]) -> Array:
-    """The values of `_number`, at once where all are numbers or None."""
-    if set(map(type, column)) <= _NUMBERS:
-        with suppress(OverflowError):
-            array = np.array(column, dtype=np.float64)
-            if _sound(array).sum() + column.count(None) == len(column):
-                return array
-    return np.array([_number(value) for value in column])
-
-
-def _sound(array: Array | np.float64) -> NDArray[np.bool_] | np.bool_:
-    """What is 0 or of ordinary size, with which arithmetic neither overflows nor vanishes."""
-    size = np.abs(array)
-    return (size < MOST) & ((size >= LEAST) | (size == 0))
-
-
-def _number(value: object) -> float:
-    """NaN if nothing was recorded, -inf if what was recorded is no number of ordinary size."""
-    if value is None:
-        return np.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return -np.inf
-    try:
-        number = float(value)
-    except OverflowError:
-        return -np.inf
-    return number if _sound(np.float64(number)) else -np.inf

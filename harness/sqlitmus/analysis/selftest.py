@@ -32,9 +32,8 @@ class TestedScheme(BaseModel, extra="ignore", frozen=True, defer_build=True):
     passed: bool
 
 
-def of_run(tested: Tested, *, took_turns: bool) -> SelfTest:
-    """What the self-test says of a run whose processes took turns or did not."""
-    scheme: Scheme = "relay" if took_turns else "process"
+def of_run(tested: Tested, scheme: Scheme) -> SelfTest:
+    """What the self-test says of a run that was measured in `scheme`."""
     schemes = tested.schemes or {"process": tested}
     better = list(filter(None, [tested.better]))
     if scheme not in schemes:

@@ -17,7 +17,7 @@ Stalls = Mapping[tuple[int, int], float]
 
 def stalls(run: RunData) -> Stalls:
     """By case and series, how many times the median iteration the mean one takes, where that is
-    `HEAVY` in half of the blocks or more, and the case is compared by its median.
+    `HEAVY` in more than half of the blocks, and the case is compared by its median.
 
     It is relative to the steadiest runner of the case, so that a machine that makes all of them
     wait, such as a busy disk, leaves nobody out.
@@ -26,9 +26,11 @@ def stalls(run: RunData) -> Stalls:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of cells without any
         typical: Array = np.nanmedian(factors, axis=2)
+        # one interruption in two blocks is no stall
+        most: Array = np.nanquantile(factors, 0.5, axis=2, method="lower")
         steadiest: Array = np.nanmin(typical, axis=1)
     steady = [case.metric == "steady" for case in run.plan.cases]
-    heavy = (typical > HEAVY * np.maximum(steadiest, 1.0)[:, None]) & np.array(
-        steady, dtype=np.bool_
-    )[:, None]
+    heavy = (most > HEAVY * np.maximum(steadiest, 1.0)[:, None]) & np.array(steady, dtype=np.bool_)[
+        :, None
+    ]
     return {(case, series): float(typical[case, series]) for case, series in np.argwhere(heavy)}

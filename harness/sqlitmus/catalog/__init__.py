@@ -1,10 +1,11 @@
 """The catalogue: TOML files become scenarios, cases, cells and the jobs that runners get.
 
-`scenario`, `declared` model the files and `definitions` reads them · `cases` multiplies scenarios
-by axes · `choose` applies suites and filters · `shards` divides a suite · `claims`, `claimfiles`
-model published experiments · `plan` says what a run will do, of what is `planned` and `advised` ·
-`jobs` turns a case into the contract's job · `fixture`, `generate` make database files and their
-values · `runners` describes what is installed here · `same_work` compares the work of two plans.
+`scenario` with its `steps`, `declared` model the files and `definitions` reads them · `cases`
+multiplies scenarios by axes · `choose` applies suites and filters · `shards` divides a suite ·
+`claims`, `claimfiles` model published experiments · `plan` says what a run will do, of what is
+`planned` and `advised` · `jobs` turns a case into the contract's job · `fixture`, `generate` make
+database files and their values, `databasefiles` copies them · `runners` describes what is installed
+here · `same_work` compares the work of two plans.
 
 Imports: vocabulary, machine.
 """

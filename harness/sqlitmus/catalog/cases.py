@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from sqlitmus.catalog.declared import Mode, Suite
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.scenario import Override, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.scenario import Override, Scenario, Variant
+from sqlitmus.catalog.steps import ScenarioStep
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 

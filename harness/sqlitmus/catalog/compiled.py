@@ -38,13 +38,13 @@ def check(
     catalog: Catalog,
     cases: Iterable[PlannedCase],
     size: str,
-    scenarios: Path = paths.SCENARIOS,
-    fixtures: Path = paths.FIXTURES,
+    scenarios: Path | None = None,
+    fixtures: Path | None = None,
 ) -> None:
     """Raise UsageError, with a line for each mistake, if SQL of the cases does not compile.
 
     It is compiled against the tables of the fixture without rows. Where more than names and syntax
-    is in question, the oracle decides. The folders hold the files of both.
+    is in question, the oracle decides. The folders hold the files of both, if not the catalogue's.
     """
     problems: dict[str, None] = {}
     for case in cases:
@@ -55,12 +55,12 @@ def check(
                 definition = catalog.fixtures[case.fixture]
                 if mistake := _mistake(connection, definition):
                     sql, words = mistake
-                    file = fixtures / f"{case.fixture}.toml"
+                    file = (fixtures or paths.FIXTURES) / f"{case.fixture}.toml"
                     text = f"{file}:{_line(file, sql)}: SQLite says of its SQL: {words}"
                     problems[text] = None
                     continue
             for statement, words in _mistakes(connection, _statements(catalog, case, size)):
-                where = place(scenarios, case.scenario, statement.written)
+                where = place(scenarios or paths.SCENARIOS, case.scenario, statement.written)
                 problems[
                     f"{where}: {case.scenario}.{statement.at}: {words} (SQLite "
                     f"{sqlite3.sqlite_version}); correct the SQL, or the fixture's tables"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from sqlitmus.catalog.scenario import Generator
+from sqlitmus.catalog.steps import Generator
 from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.terms import Role, Scheme

@@ -11,8 +11,10 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import generate, seal
+from sqlitmus.catalog.databasefiles import remove_logs
 from sqlitmus.catalog.declared import Fixture
-from sqlitmus.catalog.scenario import Encoding, Generator
+from sqlitmus.catalog.scenario import Encoding
+from sqlitmus.catalog.steps import Generator
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -230,22 +232,3 @@ def _fill(
     connection.executemany(
         f"INSERT INTO {table}({', '.join(names)}) VALUES ({marks})", zip(*columns, strict=True)
     )
-
-
-def fresh_copy(source: Path, target: Path) -> None:
-    """Copy `source` to `target`, and remove what a former writer left beside it.
-
-    Raises NotFit when the copy cannot be written.
-    """
-    try:
-        remove_logs(target)
-        # Bytes, not a clone, whose pages the first write to each would copy, on the clock.
-        shutil.copyfile(source, target)
-    except OSError as error:
-        raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error
-
-
-def remove_logs(file: Path) -> None:
-    """Remove what a writer left beside `file`. Raises OSError."""
-    for suffix in seal.BESIDE:
-        file.with_name(file.name + suffix).unlink(missing_ok=True)

@@ -5,7 +5,7 @@ import re
 import uuid
 from collections.abc import Sequence
 
-from sqlitmus.catalog.scenario import Bound, Generator, Parameter
+from sqlitmus.catalog.steps import Bound, Generator, Parameter
 from sqlitmus.vocabulary.errors import UsageError
 
 Value = int | float | str | bytes | None

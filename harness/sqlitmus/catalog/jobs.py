@@ -8,7 +8,8 @@ from sqlitmus.catalog import fixture, generate
 from sqlitmus.catalog.cases import applying, override_of, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.scenario import ColumnType, Parameter, Scenario, ScenarioStep, Variant
+from sqlitmus.catalog.scenario import Scenario, Variant
+from sqlitmus.catalog.steps import ColumnType, Parameter, ScenarioStep
 from sqlitmus.vocabulary.contract.job import (
     FILES,
     Column,

@@ -37,9 +37,9 @@ class Ladder(Model):
         return [self.least * self.factor**step for step in range(steps + 1)]
 
 
-def read(folder: Path = paths.SCENARIOS) -> Ladder:
+def read(folder: Path | None = None) -> Ladder:
     """The ladder in `folder`; raises UsageError with file and place."""
-    return whole(Ladder, paths.or_clones(folder / FILE))
+    return whole(Ladder, paths.or_clones((folder or paths.SCENARIOS) / FILE))
 
 
 def rung_name(number: int) -> str:

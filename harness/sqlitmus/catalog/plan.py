@@ -128,6 +128,14 @@ class Plan(Model):
         counts = self.counts.get(case.id, {}).get(runner)
         return case if counts is None else counts.of(case)
 
+    def took_turns(self, case_id: str) -> bool:
+        """Whether the processes of a case took turns; its scheme alone does not say so."""
+        return any(counts.rounds for counts in self.counts.get(case_id, {}).values())
+
+    def actual_scheme(self) -> Scheme:
+        """That of cases which can take turns: without them, or on a system without, `process`."""
+        return "relay" if any(map(self.took_turns, self.counts)) else "process"
+
     def units(self, case: PlannedCase) -> list[int]:
         """Units of work that the primary time of each series of `case` covers, canary last.
 

@@ -65,9 +65,9 @@ def read(file: Path, groups: Collection[str] | None = None) -> dict[str, Preset]
     return presets
 
 
-def load(scenarios: Path = paths.SCENARIOS) -> dict[str, Preset]:
+def load(scenarios: Path | None = None) -> dict[str, Preset]:
     """The presets of a catalogue, or the clone's where it has none."""
-    return read(paths.or_clones(scenarios / "presets.toml"))
+    return read(paths.or_clones((scenarios or paths.SCENARIOS) / "presets.toml"))
 
 
 def chosen(

@@ -1,18 +1,16 @@
 """A scenario as its TOML file says it: steps, axes, and what a value of an axis changes."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from sqlitmus.vocabulary.contract.job import Flag, Operation, Parameters, Type
+from sqlitmus.catalog.steps import Query, ScenarioStep, check_step
+from sqlitmus.vocabulary.contract.job import Flag
 from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.engine import EngineOptions
 from sqlitmus.vocabulary.terms import CaseMetric
 
 Encoding = Literal["UTF-8", "UTF-16le", "UTF-16be"]
-# `?`: a value can be NULL
-ColumnType = Literal["integer", "real", "text", "blob", "integer?", "real?", "text?", "blob?"]
 
 
 def _written(value: object) -> object:
@@ -20,80 +18,6 @@ def _written(value: object) -> object:
 
 
 AxisValue = Annotated[str, BeforeValidator(_written)]  # a text, or a whole number
-Bound = int | str  # a number, or an expression of the fixture's size such as "size-1000"
-
-
-class Generator(Model):
-    """How values of a fixture's column are drawn; see `generate`."""
-
-    generator: Literal[
-        "sequence", "permutation", "integer", "real", "text", "blob", "pattern", "uuid"
-    ]
-    min: Bound | float = 0
-    max: Bound | float = 0
-    offset: int = 0
-    scale: int = 1
-    every: int = Field(default=1, ge=1)
-    pattern: str = "{}"
-    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
-    nulls: float = Field(default=0.0, ge=0, le=1)
-
-
-class Parameter(Model):
-    """How one parameter of a step is drawn, and its type."""
-
-    type: Type
-    generator: Literal[
-        "permutation", "integer", "real", "text", "blob", "pattern", "uuid", "relative", "same"
-    ]
-    min: Bound | float = 0
-    max: Bound | float = 0
-    offset: int = 0
-    scale: int = 1
-    pattern: str = "{}"
-    alphabet: str = "abcdefghijklmnopqrstuvwxyz 0123456789"
-    nulls: float = 0.0
-    plus: int | float = 0
-    every: int = Field(default=1, ge=1)
-    step: int = 0
-    position: int = 0
-
-
-def _power_of_two(length: int) -> int:
-    if not 1 <= length <= 16_384 or length & (length - 1):
-        raise ValueError(f"{length} is no power of two up to 16384")
-    return length
-
-
-class ScenarioStep(Model):
-    """One statement; `only` restricts it to cases with these axis values.
-
-    `{tuples}` in the SQL stands for that many tuples of placeholders, each with all parameters. A
-    pool that is `given` takes the place of parameters that are drawn.
-    """
-
-    operation: Operation
-    sql: str = ""
-    columns: dict[str, ColumnType] = {}
-    parameters: list[Parameter] = []
-    given: Parameters | None = None
-    pool: Annotated[int, AfterValidator(_power_of_two)] = 4096
-    tuples: int = Field(default=1, ge=1)
-    repeat: int = 1
-    fails: int | None = None
-    only: dict[str, str | list[str]] = {}
-
-    def text(self, axes: Mapping[str, str]) -> str:
-        """The SQL with its braces filled."""
-        placeholders = f"({', '.join('?' * len(self.parameters))})"
-        return self.sql.format(tuples=", ".join([placeholders] * self.tuples), **axes)
-
-
-class Query(Model):
-    """A read-back query."""
-
-    sql: str
-    columns: dict[str, ColumnType]
 
 
 class Override(Model):
@@ -230,7 +154,7 @@ class Scenario(Model):
             raise ValueError("a scenario that writes needs a readback, which proves its writes")
         first = {axis: values[0] for axis, values in self.axes.items()}
         for number, step in enumerate(self.steps):
-            _check_step(step, first, f"steps[{number}]")
+            check_step(step, first, f"steps[{number}]")
         named = [(f"variants.{axis}", axis, v) for axis, of in self.variants.items() for v in of]
         named += [("override", axis, v) for o in self.overrides for axis, v in o.when.items()]
         named += [
@@ -243,18 +167,3 @@ class Scenario(Model):
             if value not in self.axes.get(axis, []):
                 raise ValueError(f"{where} for {axis}={value}, which is not on an axis")
         return self
-
-
-def _check_step(step: ScenarioStep, first: dict[str, str], at: str) -> None:
-    if step.tuples > 1 and any(p.generator in ("relative", "same") for p in step.parameters):
-        raise ValueError(f"{at}.tuples: several tuples cannot have a relative or same parameter")
-    unknown = step.only.keys() - first.keys()
-    if unknown:
-        raise ValueError(f"{at}.only: {', '.join(unknown)} is not an axis of this")
-    try:
-        step.text(first)
-    except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(
-            f"{at}.sql: {error} is not an axis of this; braces name an "
-            "axis, and doubled braces are literal ones"
-        ) from error

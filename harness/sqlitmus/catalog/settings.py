@@ -124,9 +124,9 @@ class Settings(Model):
         return made
 
 
-def read(folder: Path = paths.SCENARIOS) -> Settings:
+def read(folder: Path | None = None) -> Settings:
     """The settings in `folder`; raises UsageError with file and place."""
-    return whole(Settings, paths.or_clones(folder / FILE))
+    return whole(Settings, paths.or_clones((folder or paths.SCENARIOS) / FILE))
 
 
 def only(settings: Settings, names: list[str]) -> Settings:

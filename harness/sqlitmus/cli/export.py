@@ -41,14 +41,12 @@ def export(
 ) -> None:
     """Write a run's figures in a form that other tools read."""
     from sqlitmus.export.reports import reports_of
-    from sqlitmus.run import store
+    from sqlitmus.run.latest import latest
 
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":
         raise UsageError(f"--limit is for --format markdown; {format_} is always whole")
-    write(
-        text_of(reports_of(run or store.latest(paths.RESULTS), reference), format_, limit), output
-    )
+    write(text_of(reports_of(run or latest(paths.RESULTS), reference), format_, limit), output)
 
 
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:

@@ -49,11 +49,12 @@ def report(
     """Render a finished, interrupted or merged run again."""
     from sqlitmus.machine import plainfiles
     from sqlitmus.machines.manifest import is_merged
-    from sqlitmus.run import store
+    from sqlitmus.run.latest import latest
+    from sqlitmus.run.store import RunDirectory
     from sqlitmus.vocabulary import paths
 
     check_format(format_)
-    directory = run or store.latest(paths.RESULTS)
+    directory = run or latest(paths.RESULTS)
     if is_merged(directory):
         if weights is not None:
             raise UsageError(f"--weights {weights!r}: {directory} is a merged run; name one run")
@@ -61,7 +62,7 @@ def report(
         plainfiles.size(page)  # refused before anything is read
         text = _merged(directory, machine, format_, reference)
     else:
-        directory = store.RunDirectory.open(directory).path
+        directory = RunDirectory.open(directory).path
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
         page = directory / _page(None)

@@ -9,7 +9,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.compare.resolve import Resolved, resolve
 from sqlitmus.results.report import Report
 from sqlitmus.run import programs, session
-from sqlitmus.run.blocks import exit_of
+from sqlitmus.run.ended import exit_of
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory

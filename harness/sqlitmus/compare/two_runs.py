@@ -20,7 +20,7 @@ from sqlitmus.analysis.pairs import Question, comparisons, concluded
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.untold import masked, untold
-from sqlitmus.catalog.same_work import differences, facts
+from sqlitmus.compare.comparable import grows, same_machine, same_scheme, same_work
 from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.results.conditions import Fact
 from sqlitmus.results.headline import Unpaired
@@ -31,9 +31,6 @@ from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import listed, some
 
-SHOWN = 3
-_SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
-
 
 def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     """A report of kind `compare`: `runner` as measured in `new` against itself in `base`.
@@ -43,13 +40,14 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
     """
     if base.plan.run == new.plan.run:
         raise UsageError("both paths are the same run; give two different runs")
-    _same_machine(base, new)
+    same_machine(base, new)
     subject, controls = _subject(base, new, runner)
     ids = [c.id for c in base.plan.cases if any(c.id == other.id for other in new.plan.cases)]
     if not ids:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
-    _same_work(base, new, ids)
-    longer = [case for case in ids if _grows(base, new, case, subject)]
+    same_work(base, new, ids)
+    same_scheme(base, new, ids)
+    longer = [case for case in ids if grows(base, new, case, subject)]
     ids = [case for case in ids if case not in longer]
     if not ids:
         raise UsageError(
@@ -116,45 +114,6 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         provenance=_facts(old, fresh, subject, names),
         rerun=f"./just compare {old.run} {fresh.run} -r {subject}",
     )
-
-
-def _same_machine(base: RunData, new: RunData) -> None:
-    for fact in _SAME:
-        one, other = base.machine.get(fact), new.machine.get(fact)
-        if one != other:
-            raise UsageError(
-                f"the runs are of different machines: {fact} is {one or 'unknown'} in "
-                f"{base.plan.run} and {other or 'unknown'} in {new.plan.run}. Times of different "
-                "machines are not compared; measure both on one."
-            )
-
-
-def _same_work(base: RunData, new: RunData, ids: Sequence[str]) -> None:
-    """Raise for a case that is not the same work in both runs."""
-    changed = differences(facts(base.plan, ids), facts(new.plan, ids))
-    if changed:
-        shown = listed(changed[:SHOWN])
-        more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
-        raise UsageError(
-            f"{base.plan.run} and {new.plan.run} did not do the same work: {shown}{more} changed. "
-            "Compare runs of the same scenarios and fixtures, or measure both sides in one run "
-            "with `./just compare BASE NEW`."
-        )
-
-
-def _grows(base: RunData, new: RunData, case_id: str, subject: str) -> bool:
-    """Whether a case writes, and so fills its tables further in one of the runs.
-
-    Statements other than SELECT are taken for ones that write.
-    """
-    asked: set[int] = set()
-    for run in (base, new):
-        case = next(case for case in run.plan.cases if case.id == case_id)
-        if all(sql.lstrip().upper().startswith("SELECT") for sql in case.sql):
-            return False
-        counts = run.plan.counts.get(case_id, {}).get(subject)
-        asked.add(counts.operations if counts else case.operations)
-    return len(asked) > 1
 
 
 def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list[str]]:

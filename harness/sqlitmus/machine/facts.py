@@ -116,12 +116,13 @@ def _hyperfine_architecture() -> str | None:
     return architecture.of_program(Path(path)) if path else None
 
 
-def commit(clone: Path = paths.ROOT) -> str:
+def commit(clone: Path | None = None) -> str:
     """The clone's commit, marked when files differ from it."""
-    head = _run(["git", "-C", str(clone), "rev-parse", "--short=12", "HEAD"])
+    git = ["git", "-C", str(clone or paths.ROOT)]
+    head = _run([*git, "rev-parse", "--short=12", "HEAD"])
     if not head:
         return UNKNOWN
-    changed = _run(["git", "-C", str(clone), "status", "--porcelain", "--untracked-files=no"])
+    changed = _run([*git, "status", "--porcelain", "--untracked-files=no"])
     return f"{head} with local changes" if changed else head
 
 

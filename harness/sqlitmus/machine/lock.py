@@ -123,7 +123,10 @@ def _record() -> Holder | None:
 
 def _lives(record: Holder) -> bool:
     try:
-        return abs(psutil.Process(record.pid).create_time() - record.started) < START_TOLERANCE_S
+        process = psutil.Process(record.pid)
+        if process.status() == psutil.STATUS_ZOMBIE:  # whose parent has not asked how it ended
+            return False
+        return abs(process.create_time() - record.started) < START_TOLERANCE_S
     except (psutil.Error, ValueError, OverflowError):
         return False
 

@@ -52,6 +52,7 @@ def differences(runs: Sequence[RunData]) -> list[Notice]:
     for what, values in (
         ("CPUs", [run.machine.get("cpu", "unknown") for run in runs]),
         ("Numbers of blocks", [str(run.plan.blocks) for run in runs]),
+        ("Schemes", [run.plan.scheme for run in runs]),
         ("Margins", [f"{100 * run.plan.margin:g} %" for run in runs]),
         ("sqlitmus versions", [run.plan.sqlitmus for run in runs]),
     ):

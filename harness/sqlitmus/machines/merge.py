@@ -12,7 +12,7 @@ from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Given, find, take_all
 from sqlitmus.machines.manifest import Merged, MergedMachine, RefusedRun
-from sqlitmus.run.store import point_latest
+from sqlitmus.run.latest import point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 

@@ -121,6 +121,7 @@ def _machine(machine: manifest.MergedMachine, joined: Joined) -> mergedmodel.Mac
         emulated=list(emulated(joined.run)),
         headline=report.headline,
         notices=report.notices,
+        scheme=joined.run.plan.actual_scheme(),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Interval
-from sqlitmus.vocabulary.terms import Grade, HoldsWord
+from sqlitmus.vocabulary.terms import Grade, HoldsWord, Scheme
 from sqlitmus.vocabulary.verdicts import Verdict
 
 VERSION = 3
@@ -63,7 +63,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Machine:
     """A machine and its runs. `sqlite` maps a version to the runners that have it; `missing` are
-    the numbers of shards that did not arrive, `headline` what its own report says first."""
+    the numbers of shards that did not arrive, `headline` what its own report says first, `scheme`
+    how its cases were measured that can take turns."""
 
     name: str
     kind: str
@@ -81,6 +82,7 @@ class Machine:
     emulated: list[str]
     headline: list[Statement]
     notices: list[Notice]
+    scheme: Scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,7 @@ Everything that takes time in here happens between invocations, never beside one
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from statistics import median
 
 from sqlitmus.catalog.plan import Plan
@@ -15,8 +13,9 @@ from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
 from sqlitmus.run import sets
 from sqlitmus.run.agenda import Agenda
+from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt
+from sqlitmus.run.ended import Ended, exit_of
 from sqlitmus.run.lines import Block, Iterations, Sample
 from sqlitmus.run.pause import pause
 from sqlitmus.run.progress import Remaining, clock
@@ -28,17 +27,7 @@ from sqlitmus.run.sets import Seating
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary.detail import detail
-from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a session ended, and where its results are (None when it did not get that far)."""
-
-    exit: Exit
-    directory: Path | None
 
 
 class Measuring:
@@ -270,17 +259,6 @@ class Measuring:
                     resident=attempt.invocation.resident,
                 )
             )
-
-
-def exit_of(outcomes: Collection[Outcome]) -> Exit:
-    """The exit code of a run whose cells ended so: wrong answers weigh more than failures.
-
-    A run that has cells, and none of them ok, has measured nothing, which is a failure, too.
-    """
-    if "wrong" in outcomes:
-        return Exit.WRONG_ANSWERS
-    nothing = outcomes and "ok" not in outcomes
-    return Exit.CELLS_FAILED if nothing or "failed" in outcomes else Exit.DONE
 
 
 def _probes(block: Block) -> list[int]:

@@ -16,11 +16,12 @@ from sqlitmus.run import memory
 from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.interrupt import Stop
-from sqlitmus.run.invocations import Invocations, make_scratch
+from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.prober import Prober
 from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.relay.relay import Relay
+from sqlitmus.run.scratch import make_scratch
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlitmus.catalog import fixture, seal
+from sqlitmus.catalog import databasefiles, seal
 from sqlitmus.vocabulary.errors import NotFit
 
 BLOCK = 4096
@@ -56,7 +56,7 @@ class Copies:
                 self._make_whole(origin, target)
             else:
                 target.unlink(missing_ok=True)  # a link would have the copy written elsewhere
-                fixture.fresh_copy(origin, target)
+                databasefiles.fresh_copy(origin, target)
         except OSError as error:
             raise NotFit(f"{target}: cannot be made the fixture again: {error.strerror}") from error
 
@@ -64,7 +64,7 @@ class Copies:
         states, difference = self._seen.pop((target, origin), (None, None))
         if difference is None or states != _states(target, origin):
             difference = self.difference(target, origin)
-        fixture.remove_logs(target)
+        databasefiles.remove_logs(target)
         with origin.open("rb") as whole, target.open("r+b") as copy:
             for number in difference.blocks:
                 whole.seek(number * BLOCK)

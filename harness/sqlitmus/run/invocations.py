@@ -1,12 +1,9 @@
 """Runs one cell once: prepared, started, judged, its log kept where it went wrong."""
 
-import os
 import shutil
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
-
-import psutil
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog.definitions import Catalog
@@ -14,53 +11,19 @@ from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
 from sqlitmus.run import difference, hyperfine, judge, resultfile, watch
+from sqlitmus.run.attempt import Attempt, Begun
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.judging import Judging
-from sqlitmus.run.preparation import Preparation, PreparedJob, Unanswered
+from sqlitmus.run.preparation import Preparation, Unanswered
 from sqlitmus.run.processes.launch import Launcher
-from sqlitmus.run.proof import Held
+from sqlitmus.run.scratch import file_name
 from sqlitmus.run.syncs import Counter
-from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Job
 from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.nouns import ending
-from sqlitmus.vocabulary.terms import Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One run of one cell, judged; `log` is kept only when the cell went wrong.
-
-    `held` is what the database file of a writing cell held afterwards; `wal` the sizes of its
-    write-ahead log meanwhile, (ms, bytes), where they were asked for.
-    """
-
-    invocation: hyperfine.Invocation
-    outcome: Outcome
-    reason: str | None
-    log: str | None
-    launch: Launch | None = None
-    held: Held | None = None
-    wal: Sequence[tuple[float, int]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run of a cell that is about to start: the files of its job, its log, its environment."""
-
-    case: PlannedCase
-    runner: Installed
-    ready: PreparedJob
-    log: Path
-    environment: dict[str, str]
-
-    @property
-    def command(self) -> list[str]:
-        """What starts it."""
-        return [*self.runner.command, "--job", str(self.ready.file)]
 
 
 class Invocations:
@@ -270,22 +233,3 @@ class Invocations:
         """The last lines of a failed attempt's log."""
         log = self.logs / Path(attempt.log).name if attempt.log else None
         return ending(log.read_text("utf-8", "replace"), str(log)) if log and log.exists() else ""
-
-
-def make_scratch() -> Path:
-    """This process's folder for jobs and copies, on the fixtures' file system.
-
-    Folders of processes that were killed, so that they could not clean up, are removed.
-    """
-    for folder in paths.cache("work").iterdir():
-        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
-            shutil.rmtree(folder, ignore_errors=True)
-    scratch = paths.cache("work") / str(os.getpid())
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    return scratch
-
-
-def file_name(text: str) -> str:
-    """`text` as part of a file's name."""
-    return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)

@@ -17,8 +17,8 @@ from sqlitmus.machine import process_tree
 from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Question
 from sqlitmus.run.hyperfine import Invocation, Timing, collect
-from sqlitmus.run.invocations import file_name
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.scratch import file_name
 from sqlitmus.vocabulary.terms import Outcome
 
 if TYPE_CHECKING:

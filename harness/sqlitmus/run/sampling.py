@@ -3,7 +3,7 @@
 import statistics
 
 from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.run.invocations import Attempt
+from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.lines import Iterations, Sample
 from sqlitmus.run.schedule import Slot
 from sqlitmus.run.sets import Turned

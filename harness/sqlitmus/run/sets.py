@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt, Invocations
+from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.relay.relay import Abandoned, Relay
 from sqlitmus.run.relay.seat import Entry

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.run import agreement
+from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.prober import prove_fresh

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Parameter
+from sqlitmus.catalog.steps import Parameter
 from sqlitmus.catalog.tomlfile import place
 from sqlitmus.catalog.tomllines import Lines, Place
 from sqlitmus.vocabulary import paths

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlitmus.catalog.scenario import ColumnType, ScenarioStep
+from sqlitmus.catalog.steps import ColumnType, ScenarioStep
 from sqlitmus.vocabulary.contract.job import Operation, Parameters
 from sqlitmus.workload import latencies, pools, statements, writes
 from sqlitmus.workload.file import Query, Source, Statement

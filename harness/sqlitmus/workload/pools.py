@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from sqlitmus.catalog import generate
-from sqlitmus.catalog.scenario import Parameter
+from sqlitmus.catalog.steps import Parameter
 from sqlitmus.vocabulary.contract.job import Parameters, Type
 from sqlitmus.workload.file import Drawn
 

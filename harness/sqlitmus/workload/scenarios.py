@@ -6,7 +6,8 @@ from math import gcd
 
 from sqlitmus.catalog.declared import Fixture, Suite
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.scenario import Scenario, ScenarioStep
+from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.catalog.steps import ScenarioStep
 from sqlitmus.workload import latencies, pools, writes
 from sqlitmus.workload.database import Snapshot
 from sqlitmus.workload.file import Source

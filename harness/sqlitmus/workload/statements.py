@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from sqlitmus.catalog.scenario import ColumnType
+from sqlitmus.catalog.steps import ColumnType
 from sqlitmus.workload.pools import Row
 
 PATIENCE_S = 20.0

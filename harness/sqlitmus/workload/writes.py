@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from sqlitmus.catalog.scenario import Query as Readback
+from sqlitmus.catalog.steps import Query as Readback
 from sqlitmus.workload.statements import Refused
 
 

@@ -11,7 +11,7 @@ from sqlitmus.analysis.choices import choices, crossing
 from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.weighed import section, sentences, text
-from sqlitmus.results.recommendation import Again, Standby
+from sqlitmus.results.recommendation import Again, Change, Standby
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
 from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import Choice, Weighed, Weighing
@@ -338,6 +338,18 @@ def test_what_would_tell_those_in_front_apart_is_told() -> None:
     said, _ = Run(levels).decided()
     assert set(said.choices[0].front) == {"r0", "r1"}
     assert "By start-up alone, r0 is shown to be ahead of r1." in text(said)
+
+
+def test_groups_that_tell_the_same_are_one_sentence() -> None:
+    weighed = Run(equal(2)).decided()[0]
+    changes = [
+        Change(group, "r0", Interval(0.5, 0.4, 0.6)) for group in ("start-up", "writes", "parallel")
+    ]
+    choice = replace(weighed.choices[0], front=["r0", "r1"], changes=changes)
+    assert (
+        "By each of start-up, writes and parallel alone, r0 is shown to be ahead of r1."
+        in sentences(choice, weighed)
+    )
 
 
 def test_crossings_lie_above_the_present_share() -> None:

@@ -1,7 +1,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, analyse
@@ -101,9 +101,11 @@ def test_no_shared_block_no_comparison() -> None:
 
 
 ratios = st.floats(0.5, 2.0)
+FEW = settings(max_examples=20)  # each is a whole report
 
 
 @given(ratios, st.floats(0.001, 0.1))
+@FEW
 def test_exchanging_runner_and_reference_inverts_everything(ratio: float, spread: float) -> None:
     found = analyse(timed(noisy({"bun": ratio}, spread=spread))).cases[0].comparisons
     there, back = found.of("bun", "node"), found.of("node", "bun")
@@ -119,6 +121,7 @@ def test_exchanging_runner_and_reference_inverts_everything(ratio: float, spread
 
 
 @given(ratios, st.floats(1e-3, 1e3))
+@FEW
 def test_the_speed_of_the_machine_cancels(ratio: float, speed: float) -> None:
     time = noisy({"bun": ratio})
     one = certain(timed(time), "bun", "node")
@@ -128,6 +131,7 @@ def test_the_speed_of_the_machine_cancels(ratio: float, speed: float) -> None:
 
 
 @given(st.permutations(["node", "bun", "rust-ffi"]), ratios)
+@FEW
 def test_names_and_their_order_do_not_matter(order: list[str], ratio: float) -> None:
     time = noisy({"bun": ratio})
     found = certain(timed(time), "bun", "node")

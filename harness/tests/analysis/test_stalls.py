@@ -69,8 +69,9 @@ def test_the_reader_is_told_where_and_by_how_much() -> None:
     assert not [n for n in analyse(run({})).notices if n.kind == "stalls"]
 
 
-def test_one_interruption_is_no_stall() -> None:
-    assert "dotnet" in compared(run({"dotnet": [50.0, 1.1, 1.1]}), "node")
+@pytest.mark.parametrize("blocks", [[50.0, 1.1, 1.1], [50.0, 1.1]])
+def test_interruptions_in_up_to_half_of_the_blocks_are_no_stall(blocks: list[float]) -> None:
+    assert "dotnet" in compared(run({"dotnet": blocks}), "node")
 
 
 def test_a_machine_that_makes_all_wait_leaves_nobody_out() -> None:

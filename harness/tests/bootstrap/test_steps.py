@@ -186,6 +186,7 @@ def test_just_finds_the_python_environment_first(bench: "Bench", tmp_path: Path)
     assert environ["SQLITMUS_PATHS"] == str(tmp_path / "paths.json")
     assert environ["SQLITMUS_TOOLCHAIN"] == str(bench.context.toolchain)
     assert environ["PYTHONPATH"] == str(bench.context.clone / "harness")
+    assert environ["PYTHONDONTWRITEBYTECODE"] == ""
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, fixture, seal
+from sqlitmus.catalog import databasefiles, definitions, fixture, seal
 from sqlitmus.catalog.declared import Fixture
-from sqlitmus.catalog.scenario import Generator
+from sqlitmus.catalog.steps import Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 TINY: dict[str, Any] = {
@@ -212,7 +212,7 @@ def test_an_unknown_size_is_told() -> None:
 def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
     source = fixture.ensure("tiny", definition(), "s", "wal", tmp_path)
     target = tmp_path / "copy.db"
-    fixture.fresh_copy(source, target)
+    databasefiles.fresh_copy(source, target)
     with contextlib.closing(sqlite3.connect(target)) as writer:
         writer.execute("DELETE FROM t")
         writer.commit()
@@ -220,14 +220,14 @@ def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
         assert left.stat().st_size
         torn = left.read_bytes()
     left.write_bytes(torn)
-    fixture.fresh_copy(source, target)
+    databasefiles.fresh_copy(source, target)
     assert not left.exists()
     assert target.read_bytes() == source.read_bytes()
 
 
 def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotFit, match=r"x\.db: a copy of the fixture cannot be made: No such file"):
-        fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
+        databasefiles.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
 
 
 PINNED = "73c23fc65c5ede9a"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import cases, definitions, fixture, jobs
+from sqlitmus.catalog import cases, databasefiles, definitions, fixture, jobs
 from sqlitmus.vocabulary.contract.job import Step, Value
 
 KNOWN = definitions.load()
@@ -37,7 +37,7 @@ def test_no_iteration_finds_its_work_done(name: str, fixtures: Path, tmp_path: P
     case = cases.make_case(*cases.parse_case(name, KNOWN), KNOWN, KNOWN.modes["smoke"])
     source = fixture.ensure(spec.fixture, KNOWN.fixtures[spec.fixture], SIZE, "wal", fixtures)
     copy = tmp_path / "copy.db"
-    fixture.fresh_copy(source, copy)
+    databasefiles.fresh_copy(source, copy)
     size = fixture.rows(KNOWN.fixtures[spec.fixture], SIZE)
     job = jobs.make_job(
         case, KNOWN, mode="measure", cell="a/b", database=copy, size=size, output=tmp_path

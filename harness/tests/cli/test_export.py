@@ -9,7 +9,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.export.reports import reports_of
 from sqlitmus.export.rows import export_of
-from sqlitmus.run.store import point_latest
+from sqlitmus.run.latest import point_latest
 from tests.analysis.runs import Json, checks, plan, write
 from tests.cli.calling import Call, sqlitmus
 from tests.export.reading import read

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.run import folder, programs
-from sqlitmus.run.store import RunDirectory, latest, point_latest
+from sqlitmus.run.latest import latest, point_latest
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.cli.calling import Call, sqlitmus

@@ -240,6 +240,22 @@ def test_cases_that_wrote_more_often_in_one_run_are_left_out() -> None:
     assert [one.id for one in compare_runs(old, equal, None).cases] == ["get-pk", "insert"]
 
 
+def test_runs_of_which_one_took_turns() -> None:
+    cases = [case("startup"), case("get-pk")]
+    turns = {"get-pk": {"node": counts(10, rounds=5)}}
+    old = run(planned("old", cases=cases, counts=counted(10, "get-pk")))
+    new = run(planned("new", cases=cases, counts=turns))
+    told = (
+        "in get-pk the processes of new took turns, and those of old ran one after the other, "
+        "which changes times by itself. Measure both runs with the same --scheme, or both sides "
+        "in one run with `./just compare BASE NEW`."
+    )
+    assert refused(old, new) == told
+    assert refused(new, old) == told
+    again = run(planned("old", cases=cases, counts=turns))
+    assert len(compare_runs(again, new, None).cases) == 2
+
+
 def test_runs_that_have_no_other_case_than_such() -> None:
     cases = [case("insert", sql=["INSERT INTO t VALUES (?)"])]
     old, new = (

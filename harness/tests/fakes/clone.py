@@ -18,6 +18,7 @@ from sqlitmus.run.lines import Sample
 from sqlitmus.run.schedule import schedule
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
+from tests.fakes import warm
 
 HERE = Path(__file__).parent
 DEADLINE_S = 60.0
@@ -222,13 +223,13 @@ class Clone:
         clone.write("scenarios/profiles.toml", PROFILES)
         clone.write("scenarios/suites.toml", SUITES)
         clone.write("scenarios/modes.toml", MODES)
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(paths.RUNNERS / "python", root / "runners/python", ignore=ignore)
+        shutil.copytree(paths.RUNNERS / "python", root / "runners/python")
         for name in VECTORS:
             vector = Path("contract/vectors", name)
             shutil.copytree(paths.RUNNERS / vector, root / "runners" / vector)
         (root / "runners/fakes").mkdir()
-        shutil.copy(HERE / "fake.py", root / "runners/fakes/fake.py")
+        for name in ("fake.py", "behaviours.py"):
+            shutil.copy(HERE / name, root / "runners/fakes" / name)
         known = {"python": {"path": sys.executable}, "absent": {"missing": "not for sale"}}
         known["hyperfine"] = {"path": hyperfine or "stands for hyperfine"}
         clone.write("paths.json", json.dumps(known))
@@ -302,7 +303,10 @@ class Clone:
 
     def sqlitmus(self, *arguments: str) -> Done:
         """Run `sqlitmus` with `arguments` to its end."""
-        return self.finish(self.start(*arguments))
+        if not warm.AVAILABLE:
+            return self.finish(self.start(*arguments))
+        code, out, err = warm.warm().run(arguments, self.environment(), self.root, DEADLINE_S)
+        return Done(code, self.plain(out), self.plain(err))
 
     def plain(self, text: str) -> str:
         """`text` with this folder, times of day and durations replaced by words."""

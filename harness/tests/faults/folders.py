@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.store import RunDirectory
 from tests.fakes.clone import Clone
+from tests.fakes.small import PLAN
 from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
 from tests.machines import folders
@@ -51,19 +50,10 @@ def resumed(plant: Plant) -> Callable[[Stage], Seen]:
     return play
 
 
-RUNNER = PlannedRunner(name="a", title="a", runtime="a", driver="a", role="runner")
-
-
 def begun(folder: Path) -> Path:
     """A run that was interrupted before its first sample, which this version can resume."""
-    plan = Plan(
-        run="r", label="quick", suite="quick", mode="quick", size="s", correction="bh",
-        created="2026-01-01T00:00:00+00:00", sqlitmus="0", seed=1, blocks=2, reference="a",
-        canary="a", floor=None, margin=0.02, runners=[RUNNER], cases=[],
-        cells={"get": ["a"]}, counts={}, fingerprint="f",
-    )  # fmt: skip
     verified = Verified(case="get", runner="a", outcome="ok")
-    return RunDirectory.create(folder, plan, {}, [verified]).path
+    return RunDirectory.create(folder, PLAN, {}, [verified]).path
 
 
 def fate(clone: Clone, run: Path, plant: Plant, *arguments: str) -> Seen:

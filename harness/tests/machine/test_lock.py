@@ -17,6 +17,8 @@ import pytest
 from sqlitmus.machine import lock
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary.errors import NotFit
+from tests.fakes.clone import running as lives
+from tests.fakes.clone import until
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals of POSIX")
 
@@ -107,10 +109,14 @@ def test_a_run_that_ended_leaves_nothing(file: Path) -> None:
         take()
 
 
-def test_a_killed_run_holds_nothing_and_is_not_named(file: Path) -> None:
+@pytest.mark.parametrize("collected", [True, False], ids=["collected", "zombie"])
+def test_a_killed_run_holds_nothing_and_is_not_named(file: Path, *, collected: bool) -> None:
     with holding("night") as other:
         other.kill()
-        other.wait()
+        if collected:
+            other.wait()
+        else:
+            until(lambda: not lives(other.pid), "it does not die")
         assert b"night" in file.read_bytes()
         assert lock.holder() is None
         take()

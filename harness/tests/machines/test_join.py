@@ -112,7 +112,7 @@ def test_a_canary_of_another_runner_is_none() -> None:
 
 
 def test_facts_that_differ_are_shown_with_their_shards() -> None:
-    runs = [shard(1, FIRST, 1), shard(2, SECOND, 5, blocks=15)]
+    runs = [shard(1, FIRST, 1), shard(2, SECOND, 5, blocks=15, scheme="relay")]
     joined = join(runs)
     assert joined.machine == {
         "cpu": "CPU 1: shard 1; CPU 2: shard 2",
@@ -122,6 +122,7 @@ def test_facts_that_differ_are_shown_with_their_shards() -> None:
     assert list(map(noticewords.notice, differences(runs))) == [
         "CPUs differ between the runs of this machine. CPU 1: shard 1; CPU 2: shard 2.",
         "Numbers of blocks differ between the runs of this machine. 12: shard 1; 15: shard 2.",
+        "Schemes differ between the runs of this machine. process: shard 1; relay: shard 2.",
     ]
 
 

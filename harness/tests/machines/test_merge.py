@@ -11,7 +11,7 @@ from sqlitmus.machines import discover as sources
 from sqlitmus.machines import manifest as model
 from sqlitmus.machines.discover import Given
 from sqlitmus.machines.merge import merge
-from sqlitmus.run.store import latest
+from sqlitmus.run.latest import latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.machines.folders import NOW, edit, files, merged, shard, write
 

@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.machines import manifest as model
 from sqlitmus.machines.discover import Given, Inventory, find
 from sqlitmus.run.folder import MOST_WHOLE
-from sqlitmus.run.store import point_latest
+from sqlitmus.run.latest import point_latest
 from sqlitmus.vocabulary.errors import UsageError
 from tests.machines.folders import NOW, edit, merged, write
 

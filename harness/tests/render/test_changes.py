@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sqlitmus.render.document import comparison
-from sqlitmus.render.document.model import Table
+from sqlitmus.render.document.table import Table
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from sqlitmus.analysis import analyse
 from sqlitmus.render.document import claimrow
 from sqlitmus.render.document import claims as claimwords
-from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import latencies as histograms
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html import threads as threadlines

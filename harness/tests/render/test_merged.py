@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import replace
 from gzip import decompress
+from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -18,7 +19,7 @@ from sqlitmus.results.headline import Recorded
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.runs import case, plan
+from tests.analysis.runs import case, counts, plan
 from tests.machines.merged_runs import Directory
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
@@ -77,6 +78,22 @@ def test_golden_markdown_and_text(made: Made, snapshot: SnapshotAssertion) -> No
     plain = as_text(made[0], 60, plain=True)
     assert plain.isascii()
     assert max(map(len, plain.splitlines())) <= 60
+
+
+def test_machines_that_measured_in_different_schemes_are_told(tmp_path: Path) -> None:
+    directory = Directory(tmp_path)
+    turns = {"get-pk": {"node": counts(10, rounds=8)}}
+    directory.add("linux-x64", plan(RUNNERS, cases=CASES, counts=turns))
+    directory.add("macos-arm64", plan(RUNNERS, cases=CASES), kind="macos-arm64")
+    merged = directory.write()
+    told = [survey(directory.path, one, "node", packed.pack) for one in merged.machines]
+    report = merged_report(merged, told, "node")
+    assert as_markdown(report).count(
+        "On linux-x64 the processes of a case took turns, and on macos-arm64 they ran one after "
+        "the other, which can change a ratio by itself."
+    ) == 1  # fmt: skip
+    one = merged_report(merged, told[:1], "node")
+    assert "took turns" not in as_markdown(one)
 
 
 def test_80_columns_hold_every_id_whole(made: Made) -> None:

@@ -8,7 +8,8 @@ import pytest
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import tails as document
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.model import Chart, Table
+from sqlitmus.render.document.model import Chart
+from sqlitmus.render.document.table import Table
 from sqlitmus.render.html import page, tails
 from sqlitmus.render.markdown import page as markdown
 from sqlitmus.render.terminal import page as terminal

@@ -6,36 +6,14 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.run.judge import Verified
+from sqlitmus.run.latest import latest, point_latest
 from sqlitmus.run.lines import Iterations, Sample, columns
-from sqlitmus.run.store import RunDirectory, latest, point_latest
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from tests.fakes.small import PLAN
 
-RUNNER = PlannedRunner(name="a", title="a", runtime="a", driver="a", role="runner")
-PLAN = Plan(
-    run="r1",
-    label="quick",
-    suite="quick",
-    size="s",
-    created="2026-01-01T00:00:00+00:00",
-    sqlitmus="0",
-    seed=1,
-    blocks=2,
-    reference="a",
-    canary="a",
-    floor=None,
-    margin=0.02,
-    runners=[RUNNER],
-    cases=[],
-    cells={"get": ["a"]},
-    counts={},
-    mode="quick",
-    correction="bh",
-    fingerprint="f",
-)
 HEADER: dict[str, Any] = {"schema": 4, "run": "r1", "columns": columns()}
 RECORDS = [
     Verified(case="get", runner="a", outcome="ok"),

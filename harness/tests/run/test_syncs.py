@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.scenario import ScenarioStep
+from sqlitmus.catalog.steps import ScenarioStep
 from sqlitmus.run.syncs import (
     Counter,
     Counts,

@@ -4,18 +4,8 @@ from collections.abc import Iterator
 
 from sqlitmus.render.document import cells, parts
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Head,
-    Items,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document.model import Block, Document, Items, Paragraph, Section
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.advice import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted, listed

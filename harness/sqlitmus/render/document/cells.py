@@ -1,8 +1,9 @@
 """Figures, outcomes and verdicts as cells of a table."""
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Cell, LegendEntry, Mark
+from sqlitmus.render.document.model import LegendEntry
 from sqlitmus.render.document.symbols import ABSENT, OUTCOMES, shade
+from sqlitmus.render.document.table import Cell, Mark
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Cell as Measured

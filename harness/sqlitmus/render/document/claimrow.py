@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from math import log
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Cell, Chart, Column, Folded, Head, Mark, Section, Table
-from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.model import Chart, Section
+from sqlitmus.render.document.table import Cell, Column, Folded, Head, Mark, Table
+from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import METRICS, Group, Row
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.vocabulary.claimwords import ClaimWord

@@ -15,19 +15,16 @@ from sqlitmus.render.document.claimtables import (
 )
 from sqlitmus.render.document.model import (
     Block,
-    Cell,
-    Column,
     Definitions,
     Document,
-    Head,
     Legend,
     LegendEntry,
     Paragraph,
     Section,
-    Table,
 )
-from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.suite import matrix
+from sqlitmus.render.document.table import Cell, Column, Head, Table
+from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import Claim, Row
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.claimwords import ClaimWord

@@ -5,17 +5,9 @@ from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.claimrow import NONE, RUNNER
-from sqlitmus.render.document.model import (
-    Cell,
-    Chart,
-    ChartKind,
-    Column,
-    Head,
-    Paragraph,
-    Section,
-    Table,
-)
-from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.model import Chart, ChartKind, Paragraph, Section
+from sqlitmus.render.document.table import Cell, Column, Head, Table
+from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import (
     METRICS,
     Claim,

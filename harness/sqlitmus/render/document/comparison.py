@@ -5,19 +5,11 @@ from dataclasses import replace
 
 from sqlitmus.render.document import cells, parts, symbols
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import (
-    Cell,
-    Chart,
-    Column,
-    Document,
-    Folded,
-    Head,
-    Section,
-    Table,
-)
-from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.model import Chart, Document, Section
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
+from sqlitmus.render.document.table import Cell, Column, Folded, Head, Table
+from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.report import Case, Measure, Report
 from sqlitmus.vocabulary import figures

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document.cells import NONE
-from sqlitmus.render.document.model import Cell, Column, Row, Section, Table
+from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.naming import heads
+from sqlitmus.render.document.table import Cell, Column, Row, Table
 from sqlitmus.results.report import Case, Report
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.nouns import by_value

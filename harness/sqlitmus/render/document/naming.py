@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from sqlitmus.render.document.model import Head
+from sqlitmus.render.document.table import Head
 from sqlitmus.results.report import Case
 
 

@@ -3,20 +3,8 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document import cells, durability, noticewords, sentences, symbols
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Document,
-    Head,
-    Legend,
-    Notice,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document.model import Block, Code, Document, Legend, Notice, Paragraph, Section
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.notices import NoticeKind
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.nouns import counted

@@ -6,8 +6,9 @@ from math import ceil
 
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.order import ratio
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import (
     Again,

@@ -3,8 +3,9 @@
 from typing import TypeVar
 
 from sqlitmus.render.document import cells, parts, recommendation, symbols, tails, weighed
-from sqlitmus.render.document.model import Block, Chart, Column, Document, Head, Row, Section, Table
+from sqlitmus.render.document.model import Block, Chart, Document, Section
 from sqlitmus.render.document.naming import heads
+from sqlitmus.render.document.table import Column, Head, Row, Table
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Report
 from sqlitmus.results.weighed import Weighed

@@ -2,17 +2,8 @@
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.cells import NONE
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Document,
-    Head,
-    Row,
-    Section,
-    Table,
-)
+from sqlitmus.render.document.model import Block, Code, Document, Section
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.vocabulary.nouns import counted
 

@@ -3,18 +3,9 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import (
-    Block,
-    Cell,
-    Chart,
-    ChartKind,
-    Column,
-    Head,
-    Paragraph,
-    Row,
-    Section,
-)
-from sqlitmus.render.document.model import Table as TableBlock
+from sqlitmus.render.document.model import Block, Chart, ChartKind, Paragraph, Section
+from sqlitmus.render.document.table import Cell, Column, Head, Row
+from sqlitmus.render.document.table import Table as TableBlock
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.results.tails import Tail, Tails

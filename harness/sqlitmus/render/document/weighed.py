@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.order import ratio
 from sqlitmus.render.document.recommendation import left_out, settled_by
+from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.recommendation import Change
 from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed
@@ -35,7 +36,7 @@ def sentences(choice: Choice, weighed: Weighed) -> list[str]:
     if choice.open:
         yielded.append(settled_by(choice.open, weighed.again))
     if choice.others or len(choice.front) > 1:
-        yielded += [would(change, choice.front) for change in choice.changes]
+        yielded += would(choice.changes, choice.front)
     yielded += map(catches_up, choice.catching)
     if weighed.sustaining:
         yielded += sustained(weighed.sustaining, choice.front)
@@ -100,16 +101,23 @@ def _out(choice: Choice) -> Iterator[str]:
         yield f"{runner} is left out: it has no time to compare in cases of {listed(groups)}."
 
 
-def would(change: Change, front: list[str]) -> str:
+def would(changes: Sequence[Change], front: list[str]) -> Iterator[str]:
     """What would change a decision; for several in front, what would tell one from the others."""
-    group, runner = change.query, change.runner
-    if change.share is None:
+    telling: dict[str, list[str]] = {}
+    for change in changes:
+        group, runner = change.query, change.runner
+        if change.share is None:
+            telling.setdefault(runner, []).append(group)
+            continue
+        yield (
+            f"If {group} had more than about {_whole(change.share)} of the weight, {runner} would "
+            f"take less time than {front[0]}: by {group} alone, it takes {ratio(change.ratio)} as "
+            "long."
+        )
+    for runner, groups in telling.items():
+        each = "each of " if len(groups) > 1 else ""
         others = [name for name in front if name != runner]
-        return f"By {group} alone, {runner} is shown to be ahead of {listed(others)}."
-    return (
-        f"If {group} had more than about {_whole(change.share)} of the weight, {runner} would take "
-        f"less time than {front[0]}: by {group} alone, it takes {ratio(change.ratio)} as long."
-    )
+        yield f"By {each}{listed(groups)} alone, {runner} is shown to be ahead of {listed(others)}."
 
 
 def catches_up(of: CatchUp) -> str:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from sqlitmus.render.document.model import Block, Document, Row, Section, Table
+from sqlitmus.render.document.model import Block, Document, Section
+from sqlitmus.render.document.table import Row, Table
 from sqlitmus.vocabulary.nouns import counted
 
 # About what a row takes in bytes besides its cells' texts, and each of its cells.

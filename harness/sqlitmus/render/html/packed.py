@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.machines import WORDS
+from sqlitmus.render.document.machinewords import WORDS
 from sqlitmus.render.document.model import Document
 from sqlitmus.render.html import assets, fitting
 from sqlitmus.render.html import page as html

@@ -15,6 +15,7 @@ from sqlitmus.render.html import (
     assets,
     charts,
     embed,
+    entries,
     latencies,
     noise,
     pictures,
@@ -117,7 +118,7 @@ def shared(document: Document) -> dict[str, Any]:
         "tails": tails,
         "charts": charts,
         "fmt": fmt,
-        "dash": view.DASH,
+        "dash": entries.DASH,
     }
 
 

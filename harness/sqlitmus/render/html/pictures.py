@@ -6,7 +6,8 @@ row gets the picture of its comparison on all of them.
 
 from dataclasses import dataclass, field
 
-from sqlitmus.render.document.model import Chart, Row, Table
+from sqlitmus.render.document.model import Chart
+from sqlitmus.render.document.table import Row, Table
 from sqlitmus.render.html import charts, machines
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport

@@ -7,14 +7,8 @@ from sqlitmus.render.document.cells import side
 from sqlitmus.render.document.naming import varying_axes
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
+from sqlitmus.render.html.entries import DASH, UNITY, Judged, Pair, over_floor
 from sqlitmus.render.html.look import looks
-from sqlitmus.render.html.view import (
-    DASH,
-    UNITY,
-    Judged,
-    Pair,
-    over_floor,
-)
 from sqlitmus.results.conditions import Fact
 from sqlitmus.results.curves import Scaling
 from sqlitmus.results.report import Case, Cell, Report, Standing

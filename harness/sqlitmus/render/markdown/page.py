@@ -4,20 +4,17 @@ from collections.abc import Collection
 
 from sqlitmus.render.document.model import (
     Block,
-    Cell,
     Chart,
     Code,
-    Column,
     Definitions,
     Document,
     Items,
     Legend,
     LegendEntry,
     Paragraph,
-    Row,
     Section,
-    Table,
 )
+from sqlitmus.render.document.table import Cell, Column, Row, Table
 from sqlitmus.render.markdown import gfm
 from sqlitmus.render.markdown.gfm import code, text
 from sqlitmus.vocabulary.nouns import counted

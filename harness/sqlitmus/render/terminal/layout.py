@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlitmus.render.document.model import Cell, Column, Row, Table
+from sqlitmus.render.document.table import Cell, Column, Row, Table
 from sqlitmus.vocabulary.plain import one_line
 
 STYLES = {

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from sqlitmus.render.document.comparison import subjects
-from sqlitmus.render.document.model import Head
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import correction, worded
+from sqlitmus.render.document.table import Head
 from sqlitmus.results.estimate import Speedup, speedup
 from sqlitmus.results.report import RateTest, Report
 from sqlitmus.vocabulary.plain import one_line

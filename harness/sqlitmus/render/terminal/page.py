@@ -16,8 +16,8 @@ from sqlitmus.render.document.model import (
     Legend,
     Paragraph,
     Section,
-    Table,
 )
+from sqlitmus.render.document.table import Table
 from sqlitmus.render.terminal.layout import laid_out, listed
 from sqlitmus.vocabulary.plain import one_line
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
+from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts

@@ -1,0 +1,661 @@
+"""A runner that misbehaves on purpose: `--behaviour=NAME` says how, the oracle gives the answers.
+
+Stdlib only. `--state=FILE` counts the measured invocations; several runners may share one. Each
+process leaves its id in the folder `--pids=FOLDER`, so that a test can see that none is left.
+"""
+
+# pyright: basic
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+
+import job as oracle_job  # pyright: ignore[reportMissingImports]
+import main as oracle  # pyright: ignore[reportMissingImports]
+import session  # pyright: ignore[reportMissingImports]
+import values  # pyright: ignore[reportMissingImports]
+import workers  # pyright: ignore[reportMissingImports]
+
+ITERATION_NS = 1_000_000
+Json = dict[str, Any]
+
+
+def main() -> int:
+    """Behave as asked; the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--behaviour", default="honest")
+    parser.add_argument("--name", default="fake")
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--pids", type=Path)
+    parser.add_argument("--job", type=Path)
+    parser.add_argument("command", nargs="?")
+    asked = parser.parse_args()
+    oracle.IDENTITY["runner"] = asked.name
+    behaviour, _, argument = asked.behaviour.partition("=")
+    if asked.command == "describe" and behaviour != "describe-hangs":
+        return describe(behaviour)
+    if asked.pids:
+        asked.pids.mkdir(exist_ok=True)
+        (asked.pids / str(os.getpid())).touch()
+    if behaviour == "leaves":
+        leave(argument)
+        return perform("honest", "", asked.job, asked.state)
+    if behaviour == "family":
+        with family(*argument.split(",")):
+            return perform("honest", "", asked.job, asked.state)
+    if behaviour in ("describe-hangs", "hangs-with"):
+        hang_with(*filter(None, argument.split(",")))
+    return perform(behaviour, argument, asked.job, asked.state)
+
+
+def describe(behaviour: str) -> int:
+    """The oracle's description, or what a broken runner says."""
+    told = oracle.describe()
+    if behaviour == "describe-crashes":
+        print("no such driver", file=sys.stderr)
+        return 3
+    if behaviour == "describe-prints-rubbish":
+        print("hello")
+        return 0
+    if behaviour == "describe-lacks-sqlite":
+        del told["sqlite"]
+    print(json.dumps(told))
+    return 0
+
+
+def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> int:
+    """One job."""
+    job = oracle_job.load(file)
+    if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    measured = job.mode == "measure"
+    number = count(state) if state and measured and not job.measure.changing else 0
+    if refuse := refusal(behaviour, job):
+        return refuse(job)
+    if behaviour in SABOTAGE:
+        SABOTAGE[behaviour]()
+    trespasses = behaviour in TRESPASSES and not job.measure.changing
+    if trespasses and argument in ("", job.mode):
+        TRESPASSES[behaviour](Path(job.database.path))
+    if behaviour == "in-turn" and job.measure.barrier and not job.measure.changing:
+        at_release(argument, state)
+    if behaviour == "waits" and measured and number == int(argument):
+        wait_for_the_test(state)
+    if behaviour == "fails-after" and measured and number > int(argument):
+        print(f"gave up at measured invocation {number}", file=sys.stderr)
+        return 7
+    manner = behaviour.removesuffix("-when-measured")
+    dodges = manner in WRITES and (manner == behaviour or measured)
+    result, code = oracle.run(WRITES[manner](job) if dodges else job)
+    falsify(result, job, behaviour, argument, number)
+    oracle.write(result, Path(job.output))
+    return 1 if behaviour == "wrong-exit-code" else code
+
+
+def refusal(behaviour: str, job: Any) -> Any:
+    """What a fake does instead of the job; None where it does the job."""
+    if job.measure.changing:
+        return WHEN_ASKED.get(behaviour)
+    if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
+        return AT_BARRIER[behaviour]
+    return REFUSALS.get(behaviour)
+
+
+def falsify(result: Json, job: Any, behaviour: str, argument: str, number: int) -> None:
+    """Tell another result than what was done, or do something to the database behind it."""
+    measured = job.mode == "measure"
+    if behaviour in TIMES and measured:
+        time = round(TIMES[behaviour](number))
+        result["iterations_ns"] = [time] * job.measure.iterations
+    if behaviour in LIES:
+        LIES[behaviour](result, job)
+    if behaviour in FIGURES and measured:
+        FIGURES[behaviour](result, argument)
+    if behaviour in AFTERWARDS:
+        AFTERWARDS[behaviour](Path(job.database.path))
+
+
+def count(state: Path) -> int:
+    """The number of this measured invocation, from 1."""
+    with state.open("ab") as stream:
+        stream.write(b".")
+        return stream.tell()
+
+
+def wait_for_the_test(state: Path | None) -> None:
+    """Tell that this invocation is under way, then block until the test opens the other end."""
+    assert state is not None
+    gate = state.with_suffix(".gate")
+    os.mkfifo(gate)
+    state.with_suffix(".waiting").touch()
+    gate.open("rb").close()
+
+
+def at_release(what: str, state: Path | None) -> None:
+    """Let something happen before this process is released for the N-th time: `what` is ACT@N."""
+    act, _, number = what.partition("@")
+    honest, releases = workers.await_release, itertools.count(1)
+
+    def await_release() -> None:
+        if next(releases) == int(number):
+            TURNED[act](state)
+        honest()
+
+    workers.await_release = await_release
+
+
+TURNED: dict[str, Any] = {
+    "dies": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "leaves": lambda _: leave("session"),
+    "forks": lambda _: leave("daemon"),
+    "waits": lambda state: state.with_suffix(".waiting").exists() or wait_for_the_test(state),
+}
+
+
+# Without a result. ------------------------------------------------------------------------------
+
+
+def crash(_job: object) -> int:
+    """End with an exit code that the contract does not know."""
+    print("segfault in the driver, says the fake", file=sys.stderr)
+    return 3
+
+
+def killed(_job: object) -> int:
+    """Die of a signal."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def hang(_job: object) -> int:
+    """Never end, ignore SIGTERM, and start a child that does the same."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.Popen([sys.executable, "-c", CHILD, str(pids_folder())])
+    while True:
+        signal.pause()
+
+
+def leave(kind: str) -> None:
+    """Start a process that lives on: in this `group`, in a `session` of its own, or as a `daemon`
+    with an `empty` environment or this one's; returns when it runs."""
+    kind, _, environment = kind.partition("-")
+    before = set(pids_folder().iterdir())
+    subprocess.Popen(
+        [sys.executable, "-c", DAEMON + CHILD if kind == "daemon" else CHILD, str(pids_folder())],
+        start_new_session=kind != "group",
+        env={} if environment == "empty" else None,
+    )
+    while set(pids_folder().iterdir()) == before:
+        time.sleep(0.005)
+
+
+@contextmanager
+def family(*kinds: str) -> Generator[None]:
+    """Such processes live as long as the block, which does not end while a file `hang` exists."""
+    before = set(pids_folder().iterdir())
+    for kind in kinds:
+        leave(kind)
+    try:
+        yield
+    finally:
+        while (pids_folder() / "hang").exists():
+            time.sleep(0.01)
+        for file in set(pids_folder().glob("[0-9]*")) - before:
+            os.kill(int(file.name), signal.SIGKILL)
+
+
+def hang_with(*kinds: str) -> None:
+    """Start such processes, then never end."""
+    for kind in kinds:
+        leave(kind)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+
+
+DAEMON = """
+import os
+if os.fork():
+    os._exit(0)
+"""
+CHILD = """
+import os, pathlib, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+(pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()
+while True:
+    signal.pause()
+"""
+
+
+def pids_folder() -> Path:
+    """The folder given with --pids."""
+    given = [a for a in sys.argv if a.startswith("--pids=")]
+    return Path(given[0].removeprefix("--pids="))
+
+
+def bad_json(job: Any) -> int:
+    """Write something that is no JSON."""
+    Path(job.output).write_text('{"contract": 1, "cell": ', "utf-8")
+    return 0
+
+
+def foreign_json(job: Any) -> int:
+    """Write JSON of another shape."""
+    Path(job.output).write_text('{"contract": 1, "rows": "many"}', "utf-8")
+    return 0
+
+
+def silent(_job: object) -> int:
+    """Succeed without a result."""
+    return 0
+
+
+def stderr_only(_job: object) -> int:
+    """Succeed with a message and without a result."""
+    print("all went well", file=sys.stderr)
+    return 0
+
+
+def unsupported(job: Any) -> int:
+    """Say that there is no such feature."""
+    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    result = {**head, "status": "unsupported", "reason": "fakes have no such thing"}
+    oracle.write(result, Path(job.output))
+    return 0
+
+
+def failed(job: Any) -> int:
+    """Report a failure as the contract wants it."""
+    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    error = {"message": "database disk image is malformed", "sqlite_code": 11, "sql": "SELECT 1"}
+    oracle.write({**head, "status": "failed", "error": error}, Path(job.output))
+    return 1
+
+
+def message_drives_terminal(job: Any) -> int:
+    """Report a failure in a message that drives a terminal and feigns a line, without an end."""
+    message = "\x1b[2J\x9b31m\x07\u202e\r\nfeigned: ok\n" + "long " * 100_000
+    print(message, file=sys.stderr)
+    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    oracle.write({**head, "status": "failed", "error": {"message": message}}, Path(job.output))
+    return 1
+
+
+def crash_when_released(job: Any) -> int:
+    """Stand at the barrier until released, then end."""
+    print("ready", flush=True)
+    sys.stdin.readline()
+    return crash(job)
+
+
+def unsupported_when_measured(job: Any) -> int:
+    """Be verified, and then say that there is no such feature."""
+    if job.mode == "measure":
+        return unsupported(job)
+    result, code = oracle.run(job)
+    oracle.write(result, Path(job.output))
+    return code
+
+
+def leaks(job: Any) -> int:
+    """Keep more and more when measured, without an end."""
+    if job.mode != "measure":
+        return unsupported_when_measured(job)
+    kept: list[bytearray] = []
+    while True:
+        kept.append(bytearray(os.urandom(1)) * 2**20)
+        time.sleep(0.001)
+
+
+def traps(_job: object) -> int:
+    """Die as V8 does without memory."""
+    os.kill(os.getpid(), signal.SIGTRAP)
+    return 0
+
+
+def removes_scratch(job: Any) -> int:
+    """Remove everything beside the result when measured, after an honest verification."""
+    code = unsupported_when_measured(job)
+    if job.mode == "measure":
+        shutil.rmtree(Path(job.output).parent)
+    return code
+
+
+def writes_keys_twice(job: Any) -> int:
+    """Say two things with one name, the right one last, which is what most readers take."""
+    result, code = oracle.run(job)
+    Path(job.output).write_text('{"rows": 7, ' + json.dumps(result)[1:], "utf-8")
+    return code
+
+
+def leaves_fifo(job: Any) -> int:
+    """Leave a pipe that nobody writes to."""
+    os.mkfifo(job.output)
+    return 0
+
+
+def leaves_zero(job: Any) -> int:
+    """Leave a link to what never ends."""
+    Path(job.output).symlink_to("/dev/zero")
+    return 0
+
+
+def leaves_folder(job: Any) -> int:
+    """Leave a folder."""
+    Path(job.output).mkdir()
+    return 0
+
+
+def leaves_numbers(job: Any) -> int:
+    """Begin a result of 10^8 numbers."""
+    with Path(job.output).open("wb") as stream:
+        stream.write(b'{"contract": 1, "warmup_ns": [')
+        stream.writelines(b"1," * 10**6 for _ in range(100))
+    return 0
+
+
+def know_no_changing(_job: object) -> int:
+    """Refuse a job as a runner of an older contract does."""
+    print("$.measure.changing: unknown key", file=sys.stderr)
+    return 2
+
+
+# What befalls a process whose rows another one changes.
+WHEN_ASKED = {"hangs-when-asked": hang, "knows-no-changing": know_no_changing}
+
+# What befalls each process of several but the first.
+AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
+
+REFUSALS = {
+    "crash": crash,
+    "leaks": leaks,
+    "killed": killed,
+    "hang": hang,
+    "bad-json": bad_json,
+    "foreign-json": foreign_json,
+    "silent": silent,
+    "stderr-only": stderr_only,
+    "unsupported": unsupported,
+    "failed": failed,
+    "unsupported-when-measured": unsupported_when_measured,
+    "traps": traps,
+    "removes-scratch": removes_scratch,
+    "writes-keys-twice": writes_keys_twice,
+    "leaves-fifo": leaves_fifo,
+    "leaves-zero": leaves_zero,
+    "leaves-folder": leaves_folder,
+    "leaves-numbers": leaves_numbers,
+    "message-drives-terminal": message_drives_terminal,
+}
+
+# Another answer than the oracle's, made where a careless runner would make it. ------------------
+
+
+def skips_column() -> None:
+    """Never look at the last column."""
+    honest = values.Tally.result
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
+        tally, columns[:-1], [tuple(row)[:-1] for row in rows], *read
+    )
+
+
+def one_row_less() -> None:
+    """Stop before the last row."""
+    honest = values.Tally.result
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
+        tally, columns, rows[:-1], *read
+    )
+
+
+def rounds_53_bit() -> None:
+    """Carry integers as doubles."""
+    honest = values.Tally.result
+    values.Tally.result = lambda tally, columns, rows, *read: honest(
+        tally,
+        columns,
+        [tuple(int(float(v)) if isinstance(v, int) else v for v in row) for row in rows],
+        *read,
+    )
+
+
+def unsynced() -> None:
+    """Sync nothing while the clock runs, with settings that look right before and after."""
+    honest = session.Session.lap
+
+    def lap(worker: Any) -> None:
+        worker._connection.execute("PRAGMA synchronous=OFF")
+        honest(worker)
+        worker._connection.execute("PRAGMA synchronous=FULL")
+
+    session.Session.lap = lap
+
+
+def remembers() -> None:
+    """Read the rows of a statement and its parameters once, as a cache of queries does."""
+    honest = session.compile_loop
+    session.compile_loop = lambda part, connection: honest(part, Memory(connection))
+
+
+class Memory:
+    """A connection that asks the database nothing twice."""
+
+    def __init__(self, connection: Any) -> None:
+        self.in_transaction = False
+        self._connection = connection
+        self._rows: dict[Any, Rows] = {}
+
+    def execute(self, sql: str, row: tuple[Any, ...] = ()) -> "Rows":
+        if (sql, row) not in self._rows:
+            self._rows[sql, row] = Rows(self._connection.execute(sql, row))
+        return self._rows[sql, row]
+
+
+class Rows(list[Any]):
+    """Rows as a cursor gives them."""
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> "Rows":
+        return self
+
+
+SABOTAGE = {
+    "unsynced": unsynced,
+    "remembers": remembers,
+    "skips-column": skips_column,
+    "one-row-less": one_row_less,
+    "rounds-53-bit": rounds_53_bit,
+}
+
+
+# Damage to databases that are not the runner's own. ----------------------------------------------
+
+
+def deletes_rows(database: Path) -> None:
+    """Clear out a table that others read, too."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("DELETE FROM tiny WHERE id > 4")
+        connection.commit()
+
+
+def deletes_database(database: Path) -> None:
+    """Tidy up behind others."""
+    database.unlink()
+
+
+def leaves_wal(database: Path) -> None:
+    """Write, and die before what was written is in the file itself."""
+    code = f"import sqlite3, os; c = sqlite3.connect({str(database)!r}, isolation_level=None)\n"
+    code += "c.execute('DELETE FROM tiny WHERE id > 4'); os._exit(0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def deletes_elsewhere(database: Path) -> None:
+    """Clear out what another case reads, from one that has a copy of its own."""
+    for file in (database.parents[2] / "fixtures").glob("tiny-*.db"):
+        deletes_rows(file)
+
+
+TRESPASSES = {
+    "deletes-rows": deletes_rows,
+    "deletes-database": deletes_database,
+    "leaves-wal": leaves_wal,
+    "deletes-elsewhere": deletes_elsewhere,
+}
+
+
+# Writes that do not reach the database, though the connection that wrote reads them back. ---------
+
+
+class Uncommitted(sqlite3.Connection):
+    """Begins a transaction at the first write and never commits it."""
+
+    def execute(self, sql: str, *bound: Any) -> sqlite3.Cursor:
+        if sql.startswith(("BEGIN", "COMMIT")):
+            return super().execute("SELECT 1")
+        if sql.startswith(("INSERT", "DELETE")) and not self.in_transaction:
+            super().execute("BEGIN")
+        return super().execute(sql, *bound)
+
+
+def never_commits(job: Any) -> Any:
+    """Leave the driver's autocommit off."""
+    honest = sqlite3.connect
+    sqlite3.connect = lambda *given, **options: honest(*given, factory=Uncommitted, **options)
+    return job
+
+
+def writes_elsewhere(job: Any) -> Any:
+    """Work on a copy."""
+    copy = f"{job.output}.copy.db"
+    shutil.copyfile(job.database.path, copy)
+    return replace(job, database=replace(job.database, path=copy))
+
+
+WRITES = {"never-commits": never_commits, "writes-elsewhere": writes_elsewhere}
+
+
+def remove(database: Path) -> None:
+    """Leave no database behind."""
+    database.unlink()
+
+
+def move(database: Path) -> None:
+    """Leave a link to where the database is now."""
+    database.rename(database.with_suffix(".moved"))
+    database.symlink_to(database.with_suffix(".moved"))
+
+
+def damage(database: Path) -> None:
+    """Overwrite the table's page; the header stays."""
+    with database.open("r+b") as stream:
+        stream.seek(2 * 4096)
+        stream.write(b"\xff" * 4096)
+
+
+AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-database": damage}
+
+
+# Another result than what was done. -------------------------------------------------------------
+
+
+def wrong_checksum(result: Json, _job: object) -> None:
+    """Flip a bit of the checksum."""
+    result["checksum"] ^= 1
+
+
+def wrong_when_measured(result: Json, job: Any) -> None:
+    """Flip a bit only when it counts."""
+    if job.mode == "measure":
+        result["checksum"] ^= 1
+
+
+def pragma_not_taken(result: Json, _job: object) -> None:
+    """Read back another cache size than was asked for."""
+    if "effective" in result:
+        result["effective"]["pragmas"]["cache_size"] = -2000
+
+
+def pragmas_not_read(result: Json, _job: object) -> None:
+    """Read nothing back."""
+    result["effective"] = {"pragmas": {}, "engine": {}}
+
+
+def no_digest(result: Json, _job: object) -> None:
+    """Leave out the proof."""
+    result.pop("digest", None)
+
+
+def no_times(result: Json, _job: object) -> None:
+    """Measure nothing."""
+    result["iterations_ns"] = []
+
+
+LIES = {
+    "wrong-checksum": wrong_checksum,
+    "wrong-when-measured": wrong_when_measured,
+    "pragma-not-taken": pragma_not_taken,
+    "pragmas-not-read": pragmas_not_read,
+    "no-digest": no_digest,
+    "no-times": no_times,
+}
+
+
+# Figures that cannot be, and results of something else. ------------------------------------------
+
+
+def takes(result: Json, ns: str) -> None:
+    """Report that time for each iteration."""
+    result["iterations_ns"] = [int(ns) for _ in result["iterations_ns"]]
+
+
+def is_of(result: Json, what: str) -> None:
+    """Be the result of something else."""
+    identity = result["identity"]
+    other: dict[str, Json] = {
+        "cell": {"cell": "get/honest"},
+        "runner": {"identity": {**identity, "runner": "node"}},
+        "driver": {"identity": {**identity, "driver": {"name": "faster", "version": "9.9"}}},
+        "sqlite": {"sqlite_version": "9.9.9"},
+    }
+    result.update(other[what])
+
+
+FIGURES = {
+    "takes": takes,
+    "is": is_of,
+    "uses": lambda result, ns: result.update(cpu_ns={"user": int(ns), "system": 0}),
+    "holds": lambda result, size: result.update(peak_rss_bytes=int(size)),
+    "faults": lambda result, many: result.update(page_faults={"minor": int(many), "major": 0}),
+}
+
+
+# Times as functions of the invocation's number; the jitter is ±0.2 %, without chance. -----------
+
+
+def jitter(number: int) -> float:
+    """A factor near 1."""
+    return 1 + 0.002 * ((number * 7 % 11) / 5 - 1)
+
+
+TIMES = {
+    "steady": lambda number: ITERATION_NS * jitter(number),
+    "slow3pct": lambda number: 1.03 * ITERATION_NS * jitter(number),
+    "drifting": lambda number: ITERATION_NS * (1 + 0.004 * number) * jitter(number),
+}

@@ -1,0 +1,58 @@
+// A tab of a headless Chromium: opened at a size, led to a page, asked for values.
+import { findChromium, launch } from "./chromium.mjs";
+
+/** A running browser; without a Chromium it says what to install and ends the program with 3. */
+export function startBrowser() {
+  const chromium = findChromium();
+  if (chromium) return launch(chromium);
+  console.error(
+    "no Chromium found: install it (Debian: apt-get install chromium) or set CHROMIUM to its path",
+  );
+  process.exit(3);
+}
+
+/** A new tab of `width` x `height` px; `media` are emulated media features, `hear` gets its events. */
+export async function openTab(browser, { width, height, media = {}, hear = () => {} }) {
+  const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
+  const send = (method, params) => browser.send(method, params, sessionId);
+  let loaded = () => {};
+  browser.on((event) => {
+    if (event.sessionId !== sessionId) return;
+    if (event.method === "Page.loadEventFired") loaded();
+    hear(event);
+  });
+  await send("Page.enable");
+  await send("Emulation.setEmulatedMedia", {
+    features: Object.entries(media).map(([name, value]) => ({ name, value })),
+  });
+  await send("Emulation.setDeviceMetricsOverride", {
+    width,
+    height,
+    deviceScaleFactor: 1,
+    mobile: width < 600,
+  });
+  return {
+    send,
+    /** Resolves once `url` has loaded. */
+    async go(url) {
+      const done = new Promise((resolve) => {
+        loaded = resolve;
+      });
+      await send("Page.navigate", { url });
+      await done;
+    },
+    /** The value of a JavaScript expression, awaited; throws what it throws. */
+    async evaluate(expression) {
+      const { result, exceptionDetails } = await send("Runtime.evaluate", {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      if (exceptionDetails)
+        throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+      return result.value;
+    },
+    close: () => browser.send("Target.closeTarget", { targetId }),
+  };
+}
