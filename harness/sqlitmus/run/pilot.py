@@ -12,13 +12,14 @@ from sqlitmus.run.counts import Turning, allocate, shared_operations
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.rehearsal import Rehearsed, rehearse
+from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
 from sqlitmus.run.turning import divided, sentence, who_takes_turns
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
 BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks
-REFERENCE_PROCESSES = 3  # enough to see how processes of one cell differ
+REFERENCE_PROCESSES = 3  # enough to see how lone processes of one cell differ
 LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
 
 
@@ -109,12 +110,15 @@ def _all_observed(
     now: Pace | None,
 ) -> dict[str, Observed | None]:
     """The observations of the cells of `case` that have no counts yet and went well."""
+    # the deviations of a case whose processes take turns come from its rehearsal
+    spec = context.catalog.scenarios[case.scenario]
+    in_turns = mode.scheme == "relay" and context.relay is not None and not lone(case, spec)
     observed: dict[str, Observed | None] = {}
     for name in cells[case.id]:
         if name in given.get(case.id, {}):
             continue
         target = mode.pilot
-        if target and name == reference:
+        if target and name == reference and not in_turns:
             target = max(target, REFERENCE_PROCESSES)
         observation = _observed(context, case, name, answers, mode, target, now)
         if answers.records[case.id, name].outcome == "ok":

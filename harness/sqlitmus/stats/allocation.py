@@ -13,6 +13,7 @@ TARGET_NS = 5e6
 GRAINS = 1000
 LONGEST_NS = 200e6
 LOWEST, HIGHEST = 5, 50
+TRIMMED = 4  # rounds: of fewer, a quarter is none, and an interrupted lap counts in full
 LEAST_SHARE = 1e-6  # of rounds; a case that needs fewer has the least number in any plan
 
 _STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
@@ -69,13 +70,14 @@ def rounds(spreads: Sequence[float], costs: Sequence[float], usual: int) -> list
     `spreads` are deviations of ln time of a lap, `costs` the time of a round. The sum over the
     cases of spread^2 / rounds is smallest where rounds are in proportion to spread / sqrt(cost)
     (Neyman, J. R. Statist. Soc. 97, 1934, 558-625); none gets fewer than half or more than twice
-    the `usual` ones, so that an odd spread of a short pilot decides little.
+    the `usual` ones, so that an odd spread of a short pilot decides little, and none fewer than
+    `TRIMMED` if the usual ones are as many.
     """
     if not any(spread > 0 for spread in spreads):
         return [usual] * len(spreads)
     share = np.array(spreads) / np.sqrt(costs)
     share /= share.max()
-    least, most = ceil(usual / 2), 2 * usual
+    least, most = min(usual, max(ceil(usual / 2), TRIMMED)), 2 * usual
     # what the bounds take from one case or give to it, the others share: the factor is bisected
     low, high = 0.0, most / max(float(share[share > 0].min()), LEAST_SHARE)
     for _ in range(60):

@@ -124,6 +124,12 @@ def test_rounds_go_where_laps_differ_most_and_cost_least() -> None:
     assert rounds([0.01, 1.0, 0.1, 0.1], [1.0] * 4, 8) == [4, 16, 6, 6]
 
 
+def test_no_case_gets_too_few_rounds_to_trim() -> None:
+    assert rounds([0.01, 1.0], [1.0, 1.0], 5) == [4, 6]
+    assert rounds([0.01, 1.0], [1.0, 1.0], 4) == [4, 4]
+    assert rounds([0.01, 1.0], [1.0, 1.0], 3) == [3, 3]
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.floats(0.001, 1000)), min_size=1, max_size=30),
     st.integers(1, 40),
