@@ -15,7 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -41,6 +41,7 @@ CASES = (
 )
 RUNNERS = ("node", "bun", "rust", "dotnet")
 TIMEOUT_S = 120.0
+WARMER = 2  # times as long as a runner demands: what it compiles meanwhile would slow the others
 
 
 def main(
@@ -80,8 +81,12 @@ def _case(
         update={"operations": min(operations, case.most_operations or operations)}
     )
     iteration_ms = [ns / 1e6 for ns in bench.alone(case, seats, Turns(8, 8, 0, 1), "").times]
+    bench.warmups[:] = [
+        max(4, round(max(warmup_ms, WARMER * one.spec.warmup_ms) / ms))
+        for one, ms in zip(seats, iteration_ms, strict=True)
+    ]
     turns = Turns(
-        warmup=max(4, round(warmup_ms / statistics.median(iteration_ms))),
+        warmup=0,
         rounds=rounds,
         lead_in=max(1, round(lead_in_ms / min(iteration_ms))),
         lap=max(1, round(lap_ms / min(iteration_ms))),
@@ -107,9 +112,12 @@ class _Pass:
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
+    """`warmups` are the iterations that each seat warms up for, in both schemes."""
+
     known: Catalog
     hyperfine: Hyperfine
     scratch: Path
+    warmups: list[int] = field(default_factory=list[int])
 
     def together(
         self, case: PlannedCase, seats: Sequence[Installed], turns: Turns, seed: str
@@ -130,7 +138,7 @@ class _Bench:
     ) -> _Pass:
         """Each seat's process alone, in random order, timed for as long as three laps."""
         started = time.perf_counter()
-        short = Turns(turns.warmup, 3, 0, turns.lap)
+        short = replace(turns, rounds=3, lead_in=0)
         lines: list[list[int]] = [[] for _ in seats]
         for number in random.Random(seed).sample(range(len(seats)), len(seats)):
             entry = self._entry(case, seats[number], short, number, turned=False)
@@ -145,6 +153,8 @@ class _Bench:
         self, case: PlannedCase, installed: Installed, turns: Turns, number: int, *, turned: bool
     ) -> Entry:
         folder = self.scratch / f"{number}"
+        if self.warmups:
+            turns = replace(turns, warmup=self.warmups[number])
         return entry_of(self.known, case, installed, folder, turns, turned=turned)
 
 

@@ -7,6 +7,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.analysis.stalls import Stalls
+from sqlitmus.analysis.warmth import warmth
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.conditions import Fact
@@ -49,7 +50,7 @@ def notices(
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
         *_against_oracle(run),
         *_oversubscribed(run),
-        *_not_warm(run),
+        *warmth(run),
         *_restless(run),
         *_stalling(run, stalled),
         *_below_floor(run, cases),
@@ -129,19 +130,6 @@ def _oversubscribed(run: RunData) -> Iterable[Notice]:
     over = sorted({case.workers for case in run.plan.cases if case.workers > available})
     if over:
         yield Notice("oversubscribed", of=available, names=[str(workers) for workers in over])
-
-
-def _not_warm(run: RunData) -> Iterable[Notice]:
-    """Cells that the pilot saw change for longer than the mode let the plan warm them up."""
-    cells: dict[str, list[str]] = {}
-    for case, of_runners in run.plan.counts.items():
-        for runner, counts in of_runners.items():
-            never = counts.steadiness == "no steady state"
-            if never or (counts.steady_from_ms or 0) > counts.warmup_ms:
-                cells.setdefault(runner, []).append(case)
-    if cells:
-        named = {runner: some(cases) for runner, cases in cells.items()}
-        yield Notice("not warm", sum(map(len, cells.values())), values=named)
 
 
 def _restless(run: RunData) -> Iterable[Notice]:

@@ -73,6 +73,9 @@ class Counts(Model):
 
     A process that takes turns has `rounds` of them, 0 for one that takes none. Its `iterations` are
     those of all its turns, of which each begins with `lead_in` that do not count.
+
+    `warmed_ms` is how long the warm-up lasts at the pilot's pace, in turns or not. For
+    `steady_from_ms` and `fastest_from_ms` see `run.observed`.
     """
 
     operations: int = Field(ge=0)
@@ -84,6 +87,8 @@ class Counts(Model):
     seconds: float
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
+    fastest_from_ms: float | None = None
+    warmed_ms: float | None = None
     deviation: float | None = None
     operation_ns: float | None = None
 

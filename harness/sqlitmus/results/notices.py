@@ -27,6 +27,7 @@ NoticeKind = Literal[
     "cores unknown",
     "oversubscribed",
     "not warm",
+    "not steady",
     "restless",
     "stalls",
     "other counts",

@@ -116,12 +116,15 @@ def _unpiloted(case: PlannedCase, least_ms: int) -> _Extent:
 def _piloted(
     case: PlannedCase, observation: Observed, mode: Mode, least_ms: int, operations: int
 ) -> _Extent:
-    """The warm-up until the last level, and the iterations that make best use of the time."""
-    needed = (
-        mode.warmup_ms[1]
-        if observation.steady_from_ms is None
-        else SLACK * observation.steady_from_ms
-    )
+    """The warm-up until the last level, and the iterations that make best use of the time.
+
+    Without a steady state, until a process is as fast as it becomes: what goes up and down later is
+    the machine, or the runtime at work, and no warm-up ends it.
+    """
+    reached = observation.steady_from_ms
+    if reached is None:
+        reached = observation.fastest_from_ms
+    needed = mode.warmup_ms[1] if reached is None else SLACK * reached
     warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
     iterations = min(case.iterations, mode.iterations[1])
     if observation.between is not None:
@@ -185,6 +188,8 @@ def _counts(
             "seconds": observation.seconds + (warming_ns + timed_ns) / 1e9,
             "steadiness": observation.steadiness,
             "steady_from_ms": observation.steady_from_ms,
+            "fastest_from_ms": observation.fastest_from_ms,
+            "warmed_ms": warming_ns / 1e6,
             "operation_ns": observation.operation_ns,
             "deviation": deviation,
         }

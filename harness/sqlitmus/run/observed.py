@@ -35,7 +35,8 @@ class Observed(Model):
     operation at the last level (None for a cold cell), and `stalled_ns` the mean over iterations
     after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
-    three processes. `peak_bytes` is the most memory that one took, None where it is unknown.
+    three processes. `peak_bytes` is the most memory that one took, None where it is unknown. From
+    `fastest_from_ms` on it was as fast as it ever was, with or without a steady state.
     """
 
     seconds: float
@@ -47,6 +48,7 @@ class Observed(Model):
     grain_ns: int = 1
     steadiness: Steadiness | None = None
     steady_from_ms: float | None = None
+    fastest_from_ms: float | None = None
     within: float = 0.0
     between: float | None = None
     peak_bytes: int | None = None
@@ -84,6 +86,7 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         grain_ns=gcd(*chain.from_iterable(series)),
         steadiness=steady.kind,
         steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
+        fastest_from_ms=steady.fastest_ns / 1e6,
         within=within,
         between=between if count > 2 else None,
         peak_bytes=max((p.peak_bytes for p in processes if p.peak_bytes), default=None),

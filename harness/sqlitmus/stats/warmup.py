@@ -28,12 +28,14 @@ PLACES = 4000  # where a level may begin: every iteration of up to so many, ever
 class Steady:
     """A class, and where the last level begins: iterations and nanoseconds before it.
 
-    Both are None where there is no steady state.
+    Both are None where there is no steady state. `fastest_ns` are the nanoseconds before the first
+    level that is as fast as any: what changes later is no warm-up.
     """
 
     kind: Steadiness
     iteration: int | None
     elapsed_ns: float | None
+    fastest_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,12 @@ def classify(processes: Iterable[ArrayLike], tolerance: float = TOLERANCE) -> Wa
 
 
 def _together(each: tuple[Steady, ...]) -> Steady:
-    """The class on which enough processes agree, with a start that does for as many of them."""
+    """The class on which enough processes agree, with a start that does for as many of them.
+
+    `fastest_ns` is that of the middle process: the machine may be slow when one begins.
+    """
     needed = ceil(AGREEMENT * len(each))
+    fastest_ns = float(np.median([one.fastest_ns for one in each]))
     flat = [one for one in each if one.kind == "flat"]
     steady = [one for one in each if one.kind in {"flat", "warm-up"}]
     slower = [one for one in each if one.kind == "slowdown"]
@@ -70,8 +76,8 @@ def _together(each: tuple[Steady, ...]) -> Steady:
     for kind, members in kinds:
         if len(members) >= needed:
             starts = sorted((one.iteration or 0, one.elapsed_ns or 0.0) for one in members)
-            return Steady(kind, *starts[needed - 1])
-    return Steady("no steady state", None, None)
+            return Steady(kind, *starts[needed - 1], fastest_ns)
+    return Steady("no steady state", None, None, fastest_ns)
 
 
 def _process(times: Array, tolerance: float) -> Steady:
@@ -90,11 +96,12 @@ def _process(times: Array, tolerance: float) -> Steady:
     begin = int(starts[differs[-1] + 1]) if len(differs) else 0
     while begin < count and logs[begin] - levels[-1] > close + OUTLYING * noise:
         begin += 1  # what is too short for a segment of its own, as a slow first iteration
+    fastest_ns = float(times[: starts[int(np.argmax(levels - levels.min() <= close))]].sum())
     if count - begin < max(count / 4, LAST):
-        return Steady("no steady state", None, None)
+        return Steady("no steady state", None, None, fastest_ns)
     slower = levels[-1] - levels.min() > close
     kind: Steadiness = "slowdown" if slower else "warm-up" if begin else "flat"
-    return Steady(kind, begin, float(times[:begin].sum()))
+    return Steady(kind, begin, float(times[:begin].sum()), fastest_ns)
 
 
 def segments(values: Array, penalty: float, most: int) -> NDArray[np.int64]:

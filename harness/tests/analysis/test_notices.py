@@ -200,6 +200,31 @@ def test_a_warm_up_that_ends_before_the_pilots_steady_state() -> None:
     )
 
 
+def test_a_warm_up_in_turns_lasts_as_long_as_its_iterations() -> None:
+    turns = {"warmup_ms": 0, "warmup_iterations": 40, "rounds": 3}
+    told = counts(100, iterations=3, steadiness="warm-up", steady_from_ms=59.5, **turns)
+    assert notices(make(plan(counts={"get-pk": {"node": told | {"warmed_ms": 74.4}}}))) == ""
+    assert "In 1 cell the warm-up ended" in notices(
+        make(plan(counts={"get-pk": {"node": told | {"warmed_ms": 59.0}}}))
+    )
+    # an older plan does not tell
+    assert notices(make(plan(counts={"get-pk": {"node": told}}))) == ""
+
+
+def test_who_is_warm_but_never_steady() -> None:
+    never = seen("no steady state", None, 60)
+    told = {
+        "get-pk": {"node": never | {"fastest_from_ms": 48.0, "warmed_ms": 60.0}},
+        "all": {"node": never | {"fastest_from_ms": 480.0, "warmed_ms": 60.0}},
+    }
+    assert notices(make(plan(cases=[case(name) for name in told], counts=told))) == (
+        "In 1 cell the warm-up ended before the pilot saw a steady state, so their times depend on "
+        "how long they run: all: node. A mode with a longer warm-up gives it more time.\n"
+        "In 1 cell the pilot saw no steady state, on this machine or of that runtime: times went "
+        "up and down after the warm-up, too: get-pk: node."
+    )
+
+
 BUN_FOR_X64 = {"identity": {**description("bun")["identity"], "architecture": "AMD64"}}
 
 

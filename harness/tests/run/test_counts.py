@@ -148,6 +148,15 @@ def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
     assert found.steady_from_ms == pytest.approx(sum(series[:10]) / 1e6)
 
 
+def test_a_process_that_never_settles_is_warm_once_it_is_as_fast_as_it_becomes() -> None:
+    unsteady = noisy(20e6, 10, 1) + (noisy(4e6, 10, 2) + noisy(5e6, 10, 3)) * 5 + noisy(4e6, 4, 4)
+    found = observe([PilotProcess(1.0, unsteady)], case(), 300)
+    assert (found.steadiness, found.steady_from_ms) == ("no steady state", None)
+    assert found.fastest_from_ms is not None
+    assert found.fastest_from_ms == pytest.approx(sum(unsteady[:10]) / 1e6)
+    assert one(found).warmup_ms == int(SLACK * found.fastest_from_ms) + 1
+
+
 @pytest.mark.parametrize("of", [case(), COLD], ids=["steady", "cold"])
 def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
     levels = (3e6, 4e6, 5e6)
@@ -275,7 +284,7 @@ def test_who_was_not_tried_takes_the_shortest_turns() -> None:
         (0.0, 0, 100),  # the mode's least
         (400.0, 0, int(400 * SLACK)),
         (1999.0, 0, 2000),  # the mode's most
-        (None, 0, 2000),  # never steady: as long as may be
+        (None, 0, 2000),  # never steady, nor known when it was fastest: as long as may be
         (0.0, 700, 700),  # the runner's own least
         (400.0, 100, int(400 * SLACK)),
         (None, 3000, 3000),

@@ -89,6 +89,18 @@ def test_the_last_level_begins_where_it_was_put(kind: str, begins: int) -> None:
         assert found.elapsed_ns in times[:, : found.iteration].sum(axis=1)
 
 
+@pytest.mark.parametrize("end", [5.0, 4.0, 8.0], ids=["wobble", "fast again", "slowdown"])
+def test_the_fastest_level_begins_where_it_is_first_reached(end: float) -> None:
+    levels = [20.0] * 10 + [4.0] * 20 + [5.0] * 20 + [end] * 30
+    noise = np.random.default_rng(1).normal(0, 0.002, (3, len(levels)))
+    # the machine was slow when the third one began
+    noise[2, :30] += 0.5
+    times = np.exp(noise) * levels * 1e6
+    found = classify(times)
+    assert found.processes[0].fastest_ns == pytest.approx(times[0, :10].sum())
+    assert found.overall.fastest_ns == pytest.approx(times[:2, :10].sum(axis=1).max())
+
+
 def test_recorded_compilation_is_warm_up_of_13_iterations() -> None:
     times = trace("warmup")
     found = classify(times)

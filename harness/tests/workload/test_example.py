@@ -8,6 +8,8 @@ from sqlitmus.vocabulary import paths
 from tests import left_out
 from tests.faults.stage import Stage
 
+BRIEFLY = ("--mode", "smoke", "--blocks", "2")  # without a pilot
+
 
 def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program: str) -> None:
     for name in ("rust", "node"):
@@ -16,7 +18,7 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     shutil.copy(paths.ROOT / "docs/workload/app.toml", clone.root / "app.toml")
     example_database.write(clone.root / "app.db", 400)
     before = (clone.root / "app.db").read_bytes()
-    done = clone.sqlitmus("workload", "app.toml", "-r", "rust", "-r", "node", "--blocks", "2")
+    done = clone.sqlitmus("workload", "app.toml", "-r", "rust", "-r", "node", *BRIEFLY)
     assert done.code == 0, done.err
     text = " ".join(done.out.split())
     assert "(80 % document, 10 % recent, 5 % words and 5 % visit; 4 workers): " in text

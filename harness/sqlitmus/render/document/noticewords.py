@@ -109,6 +109,10 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"their times depend on how long they run: {by_value(n.values)}. A mode with a longer "
         "warm-up gives it more time."
     ),
+    "not steady": lambda n: (
+        f"In {counted(n.count, 'cell')} the pilot saw no steady state, on this machine or of that "
+        f"runtime: times went up and down after the warm-up, too: {by_value(n.values)}."
+    ),
     "other counts": lambda n: (
         f"Left out, because an iteration wrote more often in one of the runs: {some(n.names)}. A "
         "table that is filled further is another question; `./just compare BASE NEW` gives both "
