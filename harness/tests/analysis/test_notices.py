@@ -220,8 +220,8 @@ def test_who_is_warm_but_never_steady() -> None:
     assert notices(make(plan(cases=[case(name) for name in told], counts=told))) == (
         "In 1 cell the warm-up ended before the pilot saw a steady state, so their times depend on "
         "how long they run: all: node. A mode with a longer warm-up gives it more time.\n"
-        "In 1 cell the pilot saw no steady state, on this machine or of that runtime: times went "
-        "up and down after the warm-up, too: get-pk: node."
+        "In 1 cell the pilot saw no steady state: times still went up and down once the processes "
+        "were as fast as they become, because of the runtime or of this machine: get-pk: node."
     )
 
 

@@ -110,8 +110,9 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         "warm-up gives it more time."
     ),
     "not steady": lambda n: (
-        f"In {counted(n.count, 'cell')} the pilot saw no steady state, on this machine or of that "
-        f"runtime: times went up and down after the warm-up, too: {by_value(n.values)}."
+        f"In {counted(n.count, 'cell')} the pilot saw no steady state: times still went up and "
+        "down once the processes were as fast as they become, because of the runtime or of this "
+        f"machine: {by_value(n.values)}."
     ),
     "other counts": lambda n: (
         f"Left out, because an iteration wrote more often in one of the runs: {some(n.names)}. A "
