@@ -15,6 +15,8 @@ from tests.contract.started import command, of_runners
 
 BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "overhead.py"
 NAMES = [name for name, spec in definitions.load().runners.items() if spec.handwritten]
+# They open one cached fixture, which another process locks for a moment when it closes it.
+pytestmark = pytest.mark.xdist_group("handwritten")
 takes_turns = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
 
