@@ -48,17 +48,19 @@ def merge(
     and the exit code is 4. A machine that --expect names and that did not arrive is no error: its
     own job has failed already.
     """
-    import datetime
     import shlex
 
     from sqlitmus.machines.discover import Given
+    from sqlitmus.machines.merge import label_of
     from sqlitmus.machines.merge import merge as merge_runs
+    from sqlitmus.run.naming import free_moment
     from sqlitmus.run.progress import Progress
 
     check_label(label)
-    now = datetime.datetime.now(datetime.UTC)
+    folder = out or paths.RESULTS
+    now = free_moment(folder, label_of(label))
     given = [Given(*_named(text)) for text in folders]
-    done = merge_runs(given, out or paths.RESULTS, label, expect or [], now, partial=partial)
+    done = merge_runs(given, folder, label, expect or [], now, partial=partial)
     progress = Progress(quiet=quiet)
     for machine in done.merged.machines:
         progress.say(_summary(machine))

@@ -13,6 +13,7 @@ from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Given, find, take_all
 from sqlitmus.machines.manifest import Merged, MergedMachine, RefusedRun
 from sqlitmus.run.latest import point_latest
+from sqlitmus.run.naming import name_of
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 
@@ -25,6 +26,11 @@ class Done:
     twice: list[list[str]]
 
 
+def label_of(label: str) -> str:
+    """The label of a merged run to which the user gives `label`, which may be empty."""
+    return f"merged-{label}" if label else "merged"
+
+
 def merge(
     given: list[Given], out: Path, label: str, expect: list[str], now: datetime, *, partial: bool
 ) -> Done:
@@ -32,7 +38,7 @@ def merge(
 
     Raises UsageError when nothing can be merged, and NotFit when `out` cannot be written.
     """
-    name = f"{now:%Y-%m-%dT%H%M%SZ}-merged" + (f"-{label}" if label else "")
+    name = name_of(now, label_of(label))
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".merge-", dir=out) as staging:

@@ -1,6 +1,5 @@
 """Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve."""
 
-import datetime
 import random
 import shlex
 
@@ -12,6 +11,7 @@ from sqlitmus.catalog.plan import Plan, canaries
 from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.run.claimbudget import line_of, shares, shortened
 from sqlitmus.run.context import Context
+from sqlitmus.run.naming import free_moment, name_of
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
 from sqlitmus.vocabulary.nouns import counted
@@ -54,10 +54,10 @@ def freeze(
     if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
         looks = 1
     context.progress.say(_promise(options, counts, fit, blocks, sessions, looks))
-    now = datetime.datetime.now(datetime.UTC)
     label = options.label or options.whole
+    now = free_moment(options.folder, label)
     return Plan(
-        run=f"{now:%Y-%m-%dT%H%M%SZ}-{label}",
+        run=name_of(now, label),
         label=label,
         kind=options.kind,
         suite=options.whole,

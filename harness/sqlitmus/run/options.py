@@ -9,6 +9,7 @@ from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedWorkload
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 MARGIN = 0.02
@@ -56,6 +57,11 @@ class Options:
     def whole(self) -> str:
         """The name of what cells are chosen from: the suite, or claims."""
         return CLAIMS if self.claims else self.suite
+
+    @property
+    def folder(self) -> Path:
+        """Where run directories are written."""
+        return self.out or paths.RESULTS
 
     def mode_in(self, catalog: Catalog) -> tuple[str, Mode]:
         """The mode and its name; raises UsageError when it does not exist."""

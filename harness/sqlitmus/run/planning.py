@@ -89,7 +89,7 @@ def prepare(
         options = replace(options, time_budget_s=max(left_s, 1e-3))
     plan = freeze(options, context, cases, cells, fit, counts, reference, shard)
     directory = RunDirectory.create(
-        (options.out or paths.RESULTS) / plan.run,
+        options.folder / plan.run,
         plan,
         machine.facts(paths.toolchain()),
         answers.records.values(),

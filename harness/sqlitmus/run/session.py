@@ -48,7 +48,7 @@ def run(
         settings.append(mode.scheme)
         cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
-    disk.check(options.out or paths.RESULTS)
+    disk.check(options.folder)
     with _exclusive(options, catalog, tools, progress, cells, name) as context:
         ready = prepare(options, context, cases, cells, mode, shard)
         if ready is None:

@@ -23,7 +23,8 @@ def test_a_runner_that_does_not_change_is_asked_once(clone: Clone) -> None:
     clone.runner("honest")
     asked: list[int] = []
     for _ in range(2):
-        clone.sqlitmus("run", "--size", "s", "--blocks", "2")
+        done = clone.sqlitmus("run", "--size", "s", "--blocks", "2")
+        assert done.code == 0, done.err
         asked.append(len(clone.pids()))
     # In the second run it is neither verified nor asked: a process for each invocation.
     assert asked[1] - asked[0] == len(clone.samples())
