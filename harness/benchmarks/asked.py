@@ -56,4 +56,5 @@ def entry_of(
     file.write_text(job.model_copy(update={"measure": measure}).text(), encoding="utf-8")
     environment = {**installed.environment, **installed.spec.steady_environment}
     words = [*(command or installed.command), "--job", str(file)]
-    return Entry(words, environment, turns, Path(job.output), folder / "log")
+    output, single = Path(job.output), case.workers == 1
+    return Entry(words, environment, turns, output, folder / "log", single)

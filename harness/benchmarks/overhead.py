@@ -28,6 +28,7 @@ from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
+from sqlitmus.machine import affinity
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay.relay import Relay
@@ -121,7 +122,7 @@ class Pair:
         """The level of each seat in one set, in ns; `seed` decides who starts and goes when."""
         starts = random.Random(seed).sample(SEATS, len(SEATS))
         entries = [self._entry(seat, turns) for seat in starts]
-        played = Relay(self.hyperfine, TIMEOUT_S).play(entries, seed)
+        played = Relay(self.hyperfine, TIMEOUT_S, affinity.fastest()).play(entries, seed)
         seats = [played[starts.index(seat)] for seat in SEATS]
         self._results([seat.invocation for seat in seats])
         return [seat.steady_ns or math.nan for seat in seats]

@@ -49,9 +49,10 @@ class Plan(Model):
     runner that runs twice in each case; `canaries` overrides it for some, "" for none. `machine` is
     the machine's name in merged reports; `definitions` has a hash of each scenario, profile and
     fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
-    counts have rounds. `rerun` is the command that repeats the run, `pins` are the processors of
-    the processes of a cell that has several. `ended` are cases that were settled at a planned look,
-    with the blocks that they have; it is empty in the file, and known when a run is read.
+    counts have rounds; the work of a single thread is done on `processor`, where there is one.
+    `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
+    cell that has several. `ended` are cases that were settled at a planned look, with the blocks
+    that they have; it is empty in the file, and known when a run is read.
     """
 
     schema_version: Literal[2] = SCHEMA
@@ -92,6 +93,7 @@ class Plan(Model):
     workload: PlannedWorkload | None = None
     advice: PlannedAdvice | None = None
     pins: list[int] = []
+    processor: int | None = None
     forced: bool = False
     ended: dict[str, int] = {}
 

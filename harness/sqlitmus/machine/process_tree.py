@@ -65,18 +65,32 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def cpu_ns(pid: int) -> int:
-    """CPU time so far of `pid` and its descendants that live, in ns; 0 where it cannot be read.
+    """CPU time so far of `pid` and its descendants that live, in ns; 0 where it cannot be read."""
+    return sum(threads(pid).values())
+
+
+def threads(pid: int) -> dict[int, int]:
+    """CPU time so far, in ns, of each thread of `pid` and its descendants that live, by its id.
 
     From Linux's scheduler, whose figures are exact; the clock ticks of other places are 10 ms.
+    Empty where it cannot be read.
     """
-    total = 0
+    used: dict[int, int] = {}
     with suppress(OSError, ValueError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+        for task in siblings(pid):
             with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
-                total += int(file.read().split()[0])
+                used[task] = int(file.read().split()[0])
             with open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
-                total += sum(cpu_ns(int(child)) for child in file.read().split())
-    return total
+                for child in file.read().split():
+                    used |= threads(int(child))
+    return used
+
+
+def siblings(thread: int) -> list[int]:
+    """Ids of the threads of the process that has `thread`; none where the system does not tell."""
+    with suppress(OSError):
+        return [int(task) for task in os.listdir(f"/proc/{thread}/task")]  # noqa: PTH208
+    return []
 
 
 def children() -> list[int]:

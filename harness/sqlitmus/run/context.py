@@ -11,7 +11,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine import leftovers, lock
+from sqlitmus.machine import affinity, leftovers, lock
 from sqlitmus.run import memory
 from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
@@ -148,7 +148,7 @@ def _opened(
     executor = Hyperfine(hyperfine, scratch)
     launcher = Launcher(scratch)
     prober = Prober(scratch)
-    relay = None if unsupported() else Relay(executor, timeout_s)
+    relay = None if unsupported() else Relay(executor, timeout_s, affinity.fastest())
     stop = Stop(executor, launcher, prober, *([relay] if relay else []))
     logs = scratch / "logs"
     logs.mkdir()

@@ -91,11 +91,7 @@ def allocate(
     }
     if turning:
         extents = {
-            name: _in_turns(
-                extent,
-                turning,
-                _iteration_ns(piloted[name], operations) if name in piloted else None,
-            )
+            name: _in_turns(extent, turning, piloted.get(name), operations)
             for name, extent in extents.items()
         }
     if alike and extents:
@@ -131,7 +127,7 @@ def _piloted(
         iterations = allocation.iterations(
             observation.seconds * 1e9,
             warmup_ms * 1e6,
-            _iteration_ns(observation, operations),
+            observation.mean_ns * operations,
             observation.within,
             observation.between,
             iterations,
@@ -140,23 +136,23 @@ def _piloted(
     return _Extent(iterations, mode.warmup_iterations, warmup_ms)
 
 
-def _iteration_ns(observation: Observed, operations: int) -> float:
-    """How long an iteration lasts on average, by which so many fill a time."""
-    return (observation.stalled_ns or observation.operation_ns or 0.0) * operations
-
-
-def _in_turns(extent: _Extent, turning: Turning, iteration_ns: float | None) -> _Extent:
+def _in_turns(
+    extent: _Extent, turning: Turning, observation: Observed | None, operations: int
+) -> _Extent:
     """The same for a process that takes turns: in whole iterations, its warm-up as well, since the
     harness lets it do each. One of unknown time does one iteration of each part of a turn.
     """
 
     def count(ms: float) -> int:
-        return max(ceil(ms * 1e6 / iteration_ns), 1) if iteration_ns else 1
+        if observation is None:
+            return 1
+        return max(ceil(ms * 1e6 / (observation.mean_ns * operations)), 1)
 
+    warming = observation.operations_within(extent.warmup_ms) / operations if observation else 1
     lead_in = count(turning.lead_in_ms)
     return _Extent(
         iterations=turning.rounds * (lead_in + count(turning.lap_ms)),
-        warmup_iterations=max(extent.warmup_iterations, count(extent.warmup_ms)),
+        warmup_iterations=max(extent.warmup_iterations, ceil(warming), 1),
         warmup_ms=0,
         rounds=turning.rounds,
         lead_in=lead_in,
@@ -176,8 +172,10 @@ def _counts(
     )
     if observation is None or not predicted:
         return counts
-    iteration_ns = _iteration_ns(observation, operations)
-    warming_ns = max(extent.warmup_ms * 1e6, extent.warmup_iterations * iteration_ns)
+    iteration_ns = observation.mean_ns * operations
+    warming_ns = 1e6 * max(
+        extent.warmup_ms, observation.ms_of(extent.warmup_iterations * operations)
+    )
     deviation = observation.between
     if deviation is not None:
         deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / extent.iterations)

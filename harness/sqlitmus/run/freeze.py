@@ -96,6 +96,7 @@ def freeze(
         workload=options.workload,
         advice=options.advice,
         pins=options.pins,
+        processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
     )
 
 

@@ -14,6 +14,7 @@ from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.terms import Steadiness
 
 TIMED = 5  # iterations of a pilot process that are surely warmed up
+POINTS = 24  # of a course: what lies between two is as good as a straight line
 HEAVY = 3  # times the median: a mean beyond it is that of stalls, such as waiting for a lock
 
 
@@ -36,7 +37,8 @@ class Observed(Model):
     after the first where stalls make that much longer, None elsewhere. `pace` is the machine's.
     `within` and `between` are standard deviations of ln time; `between` is None for fewer than
     three processes. `peak_bytes` is the most memory that one took, None where it is unknown. From
-    `fastest_from_ms` on it was as fast as it ever was, with or without a steady state.
+    `fastest_from_ms` on it was as fast as it ever was, with or without a steady state. `course` has
+    (ms since the first iteration, operations done by then) of one process from its start.
     """
 
     seconds: float
@@ -52,6 +54,29 @@ class Observed(Model):
     within: float = 0.0
     between: float | None = None
     peak_bytes: int | None = None
+    course: list[tuple[float, int]] = []
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean time of an operation that is warmed up, stalls included."""
+        return self.stalled_ns or self.operation_ns or 0.0
+
+    def operations_within(self, ms: float) -> float:
+        """Operations that a process does in its first `ms`, in which it is slower than later."""
+        since, done = self._course()
+        if ms <= since[-1]:
+            return float(np.interp(ms, since, done))
+        return done[-1] + (ms - since[-1]) * 1e6 / self.mean_ns
+
+    def ms_of(self, operations: float) -> float:
+        """How long the first `operations` of a process take."""
+        since, done = self._course()
+        if operations <= done[-1]:
+            return float(np.interp(operations, done, since))
+        return since[-1] + (operations - done[-1]) * self.mean_ns / 1e6
+
+    def _course(self) -> tuple[list[float], list[float]]:
+        return [0.0, *(ms for ms, _ in self.course)], [0.0, *(done for _, done in self.course)]
 
     def also_stalling(self, factor: float) -> "Observed":
         """The same of a cell whose mean iteration was seen to take `factor` times its median one,
@@ -90,4 +115,12 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         within=within,
         between=between if count > 2 else None,
         peak_bytes=max((p.peak_bytes for p in processes if p.peak_bytes), default=None),
+        course=_course(series[0], case.operations),
     )
+
+
+def _course(iterations_ns: Sequence[int], operations: int) -> list[tuple[float, int]]:
+    """Some points of a process's course; `operations` are those of an iteration."""
+    since_ms = np.cumsum(iterations_ns) / 1e6
+    chosen = np.unique(np.geomspace(1, len(since_ms), POINTS).round().astype(int))
+    return [(round(float(since_ms[count - 1]), 3), int(count) * operations) for count in chosen]

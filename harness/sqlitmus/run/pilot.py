@@ -94,8 +94,8 @@ def plan_counts(
             }
         right = {n: c for n, c in counts.items() if answers.records[case_id, n].outcome == "ok"}
         planned[case_id] = of | right
-    if turning:
-        context.progress.say(sentence(turning))
+    if turning and context.relay:
+        context.progress.say(sentence(turning, context.relay.processor))
     return planned
 
 

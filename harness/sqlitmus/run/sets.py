@@ -57,7 +57,10 @@ def play(
         for seating in seatings
     ]
     entries = [
-        Entry(run.command, run.environment, seating.turns, run.ready.output, run.log)
+        Entry(
+            *(run.command, run.environment, seating.turns, run.ready.output, run.log),
+            single=seating.case.workers == 1,
+        )
         for run, seating in zip(begun, seatings, strict=True)
     ]
     try:

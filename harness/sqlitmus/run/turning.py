@@ -105,8 +105,9 @@ def _round_s(counts: Callable[[Turning | None], dict[str, Counts]], how: Turning
     return more - less
 
 
-def sentence(turning: dict[str, Turning]) -> str:
-    """How processes take turns, in a sentence for the terminal."""
+def sentence(turning: dict[str, Turning], processor: int | None) -> str:
+    """How processes take turns, in a sentence for the terminal; a single thread works on
+    `processor`."""
     cases: dict[float, int] = {}
     for how in turning.values():
         cases[how.lead_in_ms] = cases.get(how.lead_in_ms, 0) + 1
@@ -114,7 +115,8 @@ def sentence(turning: dict[str, Turning]) -> str:
     lap_ms = next(iter(turning.values())).lap_ms
     rounds = sorted({how.rounds for how in turning.values()})
     many = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
+    where = "" if processor is None else f", a single thread on processor {processor}"
     return (
         f"processes of a case take turns: {many} of at least {lap_ms:g} ms each, after "
-        f"a lead-in of {listed(lead_ins)}"
+        f"a lead-in of {listed(lead_ins)}{where}"
     )

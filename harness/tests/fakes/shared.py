@@ -75,6 +75,9 @@ def iterate(number: int) -> None:
     if trace := os.environ.get("SQLITMUS_TRACE"):
         with Path(trace).open("ab") as file:
             file.write(f"{os.environ['SQLITMUS_NAME']} ".encode())
+    if ACT == "where":
+        with Path(JOB["output"]).with_suffix(".where").open("a") as file:
+            file.write(",".join(map(str, sorted(os.sched_getaffinity(0)))) + "\n")
     if number == 1:
         befall()
 

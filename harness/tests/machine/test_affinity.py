@@ -51,6 +51,42 @@ def test_the_first_processors_are_those_that_may_be_used(monkeypatch: pytest.Mon
     assert affinity.first(2) == []
 
 
+@pins_here
+def test_of_the_fastest_processors_the_last_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    speeds = {0: 5, 1: 9, 2: 5}
+    _grant(monkeypatch, {0, 1, 2})
+    monkeypatch.setattr(affinity, "_speed", speeds.__getitem__)
+    assert affinity.fastest() == 1
+    speeds[1] = 5
+    assert affinity.fastest() == 2
+
+
+@pins_here
+def test_nothing_is_bound_where_there_is_no_choice_or_no_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    _grant(monkeypatch, {3})
+    assert affinity.fastest() is None
+    _grant(monkeypatch, {0, 1})
+    assert affinity.fastest() is not None
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    assert affinity.fastest() is None
+
+
+def _grant(monkeypatch: pytest.MonkeyPatch, processors: set[int]) -> None:
+    def allowed(_: int) -> set[int]:
+        return processors
+
+    def set_it(*_: Any) -> None:
+        pass
+
+    monkeypatch.setattr(os, "sched_getaffinity", allowed)
+    monkeypatch.setattr(os, "sched_setaffinity", set_it)
+
+
 def test_a_system_without_pins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     affinity.check([])

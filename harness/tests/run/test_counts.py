@@ -133,6 +133,22 @@ def test_counts_of_a_cell_that_stalls_follow_from_its_mean() -> None:
     assert both["b"].warmup_iterations == 100
 
 
+def test_iterations_of_a_warm_up_are_those_that_a_process_does_in_that_time() -> None:
+    """The first ones are slow: as many as the last level fits in would take longer."""
+    series = [10_000_000] * 5 + [1_000_000] * 245
+    observed = observe([PilotProcess(0.5, series)], case(), 300)
+    assert observed.operations_within(50) == 5 * 4
+    assert observed.operations_within(30) == 3 * 4
+    assert observed.operations_within(400) == 355 * 4
+    assert observed.ms_of(3 * 4) == 30
+    assert observed.ms_of(355 * 4) == 400
+    turned = allocate(case(), {"a": observed}, MODE, {"a": 150}, 4, Turning(8, 15, 5))["a"]
+    assert turned.warmup_iterations == 105
+    assert turned.warmed_ms == pytest.approx(150)
+    finer = allocate(case(), {"a": observed}, MODE, {"a": 150}, 2, Turning(8, 15, 5))["a"]
+    assert finer.warmup_iterations == 210
+
+
 def test_stalls_that_only_turns_show_count_as_well() -> None:
     smooth = observe([PilotProcess(0.5, [1_000_000] * 45)], case(), 300)
     assert smooth.also_stalling(1.2) is smooth

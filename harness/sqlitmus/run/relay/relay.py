@@ -35,11 +35,18 @@ class Abandoned(Exception):
 
 
 class Relay:
-    """Plays sets, one at a time; `kill` ends the one under way."""
+    """Plays sets, one at a time; `kill` ends the one under way.
 
-    def __init__(self, hyperfine: Hyperfine, timeout_s: float) -> None:
+    Work of a single thread is done on `processor`, in all processes alike; None leaves that to the
+    system, which moves them.
+    """
+
+    def __init__(
+        self, hyperfine: Hyperfine, timeout_s: float, processor: int | None = None
+    ) -> None:
         self._hyperfine = hyperfine
         self._timeout_s = timeout_s
+        self.processor = processor
         self._seats: list[Seat] = []
 
     def play(
@@ -57,7 +64,7 @@ class Relay:
         asleep_s = standby.seconds()
         (rounds,) = {entry.turns.rounds for entry in entries}
         self._seats = [
-            Seat(entry, place, self._hyperfine, self._timeout_s)
+            Seat(entry, place, self._hyperfine, self._timeout_s, self.processor)
             for place, entry in enumerate(entries)
         ]
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlitmus.machine import process_tree
 from sqlitmus.run.hyperfine import Hyperfine, Invocation, collect, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
+from sqlitmus.run.relay.binding import Binding, bound
 from sqlitmus.run.relay.turns import Turns
 
 PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
@@ -16,22 +17,34 @@ AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What takes a seat: a command with its job, its turns, and where result and log go."""
+    """What takes a seat: a command with its job, its turns, and where result and log go.
+
+    `single` says that one thread does the work, which is then bound to a processor.
+    """
 
     command: list[str]
     environment: dict[str, str]
     turns: Turns
     output: Path
     log: Path
+    single: bool = True
 
 
 class Seat:
     """The process of `entry`, number `place` of its set, from its start to its result.
 
-    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
+    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns. The
+    single thread of its work takes them on `processor`, if there is one.
     """
 
-    def __init__(self, entry: Entry, place: int, hyperfine: Hyperfine, timeout_s: float) -> None:
+    def __init__(
+        self,
+        entry: Entry,
+        place: int,
+        hyperfine: Hyperfine,
+        timeout_s: float,
+        processor: int | None = None,
+    ) -> None:
         self._entry = entry
         # of one length, since the size of the environment moves the stack
         self._environment = {**entry.environment, PLACE: f"{place:02d}"}
@@ -39,6 +52,8 @@ class Seat:
         self._export = entry.output.with_suffix(".hyperfine.json")
         self._command = hyperfine.command_line(entry.command, self._export, piped=True)
         self._group = ProcessGroup(entry.turns.releases, timeout_s)
+        self._processor = processor if entry.single else None
+        self._binding: Binding | None = None
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -53,12 +68,17 @@ class Seat:
         self._attempt(self._group.wait_until_ready)
 
     def warm_up(self) -> None:
-        """Let the process warm up, alone."""
+        """Let the process warm up, alone and everywhere: compilers may use other processors."""
+        before = self._threads()
         self._attempt(lambda: self._iterate(self._turns.warmup))
+        if self._processor is not None and not self.problem:
+            self._binding = bound(before, self._threads(), self._processor)
 
     def take_turn(self) -> None:
         """Lead-in and lap; after the last turn the process proves, closes and ends."""
         self._attempt(lambda: self._iterate(self._turns.per_turn))
+        if self._binding:
+            self._binding.release_others()
 
     def pids(self) -> list[int]:
         """Its process."""
@@ -67,6 +87,12 @@ class Seat:
     def cpu_ns(self) -> int:
         """CPU time of the process and all that it started, so far."""
         return sum(map(process_tree.cpu_ns, self.pids()))
+
+    def _threads(self) -> dict[int, int]:
+        """CPU time of each of its threads so far; not read where none will be bound."""
+        if self._processor is None:
+            return {}
+        return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
     def kill(self) -> None:
         """End the process with all that it started."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machine import leftovers, standby
+from sqlitmus.machine import affinity, leftovers, standby
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay import relay
@@ -31,6 +31,7 @@ def play(
     turns: Sequence[Turns] | None = None,
     timeout_s: float = 60,
     stopped: Callable[[], bool] = lambda: False,
+    processor: int | None = None,
 ) -> list[Told]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
@@ -51,7 +52,8 @@ def play(
             "SQLITMUS_NAME": str(number),
         }
         entries.append(Entry(command, environment, given, output, folder / f"{number}.log"))
-    return Relay(Hyperfine(hyperfine, folder), timeout_s).play(entries, "seed", stopped)
+    relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
+    return relay.play(entries, "seed", stopped)
 
 
 def test_each_warms_up_alone_and_then_they_take_turns(
@@ -65,6 +67,18 @@ def test_each_warms_up_alone_and_then_they_take_turns(
     expected += [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
     trace = (tmp_path / "trace").read_text("utf-8").split()
     assert [int(name) for name in trace] == expected
+
+
+def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
+    tmp_path: Path, hyperfine_program: str
+) -> None:
+    here = affinity.allowed()
+    told = play(tmp_path, hyperfine_program, "where", "where", processor=here[-1])
+    assert [one.invocation.problem for one in told] == [None] * 2
+    for number in range(2):
+        places = (tmp_path / f"{number}.where").read_text("utf-8").split()
+        everywhere, one = ",".join(map(str, here)), str(here[-1])
+        assert places == [everywhere] * TURNS.warmup + [one] * TURNS.iterations
 
 
 def test_the_timing_is_hyperfines_and_who_waits_is_idle(
