@@ -32,6 +32,9 @@ def write_job(folder: Path, database: Path, name: str, **measure: object) -> Pat
     """The job of the vector `latencies-measure`, otherwise measured; its result is NAME.result."""
     job = json.loads((VECTORS / "latencies-measure/job.json").read_text("utf-8"))
     job["database"]["path"] = str(database)
+    # processes that open one file at once wait for each other from the first statement on
+    pragmas: list[list[object]] = job["connection"]["pragmas"]
+    pragmas.sort(key=lambda pragma: pragma[0] != "busy_timeout")
     job["measure"] = {"operations_per_iteration": 10, "barrier": True, **measure}
     job["output"] = str(folder / f"{name}.result")
     file = folder / f"{name}.json"
