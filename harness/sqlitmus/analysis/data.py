@@ -114,8 +114,8 @@ def from_records(
 
 
 def _looked(plan: Plan, looks: Iterable[object]) -> Plan:
-    """The plan as its planned looks left it."""
-    ended, blocks, most = dict[str, int](), plan.blocks, MOST_EXTENDED * plan.blocks
+    """The plan with the blocks that each case has: as it shared them, and as its looks left it."""
+    ended, blocks, most = dict(plan.sets), plan.blocks, MOST_EXTENDED * plan.blocks
     for number, line in enumerate(looks, start=1):
         look = validated(Look, line, f"looks.jsonl line {number}")
         if look.until > most:

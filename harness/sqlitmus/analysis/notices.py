@@ -1,6 +1,6 @@
 """What a reader should know before believing a number."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import RunData
@@ -8,6 +8,7 @@ from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.analysis.warmth import warmth
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.conditions import Fact
@@ -83,15 +84,25 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
         yield Notice("settled", complete, planned, level=pocock(looks), looks=looks)
     elif complete < planned:
         yield Notice("holes", complete, planned)
-    if run.plan.ended:
-        blocks = sorted(set(run.plan.ended.values()))
-        yield Notice("ended", len(run.plan.ended), planned, names=list(map(str, blocks)))
+    if run.plan.sets:
+        yield Notice("shared", len(run.plan.sets), planned, names=_numbers(run.plan.sets))
+    if settled := _settled(run.plan):
+        yield Notice("ended", len(settled), planned, names=_numbers(settled))
     if run.truncated:
         yield Notice("cut off")
     if samples.strays:
         yield Notice("strays", samples.strays)
     if samples.repeats:
         yield Notice("repeats", samples.repeats)
+
+
+def _settled(plan: Plan) -> dict[str, int]:
+    """The cases that a look ended, with their blocks."""
+    return {case: blocks for case, blocks in plan.ended.items() if case not in plan.sets}
+
+
+def _numbers(blocks: Mapping[str, int]) -> list[str]:
+    return list(map(str, sorted(set(blocks.values()))))
 
 
 def _looks(planned: int, looks: int) -> set[int]:

@@ -47,7 +47,8 @@ class Mode(Model):
 
     Bounds are [least, most]. `pilot` is the number of pilot processes per cell, 0 for none. A
     decision may be taken at each of `looks` equally spaced looks: of a gate about the whole run,
-    else about each case.
+    else about each case. With a `budget_s` for verification, pilot and blocks together, `blocks`
+    are the fewest.
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
@@ -58,6 +59,7 @@ class Mode(Model):
     title: str
     summary: str
     blocks: int = Field(ge=1)
+    budget_s: float | None = Field(default=None, gt=0)
     sessions: int = Field(default=1, ge=1)
     pause_s: float = Field(default=0, ge=0)
     looks: int = Field(default=1, ge=1)

@@ -51,8 +51,9 @@ class Plan(Model):
     fixture, by kind and name. In the scheme `relay` the processes of a case take turns where their
     counts have rounds; the work of a single thread is done on `processor`, where there is one.
     `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
-    cell that has several. `ended` are cases that were settled at a planned look, with the blocks
-    that they have; it is empty in the file, and known when a run is read.
+    cell that has several. `sets` are cases that take part in so many of the first blocks only.
+    `ended` are these and those that were settled at a planned look, with the blocks that they have;
+    it is empty in the file, and known when a run is read.
     """
 
     schema_version: Literal[2] = SCHEMA
@@ -67,6 +68,7 @@ class Plan(Model):
     sqlitmus: str
     seed: int
     blocks: int = Field(ge=1)
+    sets: dict[str, int] = {}
     sessions: int = Field(default=1, ge=1)
     pause_s: float = 0
     looks: int = Field(default=1, ge=1)
@@ -161,6 +163,9 @@ class Plan(Model):
         for key, name in [*named, *(("canary", name or None) for name in self.canaries.values())]:
             if name is not None and name not in names:
                 raise ValueError(f"{key} {name!r} is not among the runners {', '.join(names)}")
+        for case, number in self.sets.items():
+            if not 0 < number < self.blocks:
+                raise ValueError(f"{case} has {number} sets, not 1 to {self.blocks - 1}")
         if self.blocks % self.sessions:
             raise ValueError(
                 f"{self.blocks} blocks cannot be divided into {self.sessions} sessions"

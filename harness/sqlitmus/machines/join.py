@@ -104,6 +104,7 @@ def _plan(plans: Sequence[Plan]) -> Plan:
             "cases": [case for plan in plans for case in plan.cases],
             "cells": {name: who for plan in plans for name, who in _cells(plan).items()},
             "counts": {name: counts for plan in plans for name, counts in plan.counts.items()},
+            "sets": {name: blocks for plan in plans for name, blocks in plan.sets.items()},
             "ended": {name: blocks for plan in plans for name, blocks in plan.ended.items()},
             "shard": None,
         }

@@ -9,6 +9,7 @@ from sqlitmus.vocabulary.terms import Grade
 NoticeKind = Literal[
     "unfinished",
     "settled",
+    "shared",
     "ended",
     "holes",
     "cut off",

@@ -28,7 +28,7 @@ class Agenda:
         self._given_up = {
             (c, n) for c, names in self._ordered.items() for n in names if n not in fit.get(c, [])
         }
-        self._ended: dict[str, int] = {}
+        self._ended = dict(plan.sets)
         self.blocks = plan.blocks
         self._looks: list[Look] = []
         for look in directory.looks():

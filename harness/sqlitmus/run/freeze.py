@@ -2,15 +2,16 @@
 
 import random
 import shlex
+from dataclasses import replace
 
 from sqlitmus import __version__, machine
 from sqlitmus.catalog import claims, fixture, same_work
 from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.plan import Plan, canaries
 from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.run.claimbudget import line_of, shares, shortened
 from sqlitmus.run.context import Context
+from sqlitmus.run.extent import Extent, extent
 from sqlitmus.run.naming import free_moment, name_of
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
@@ -25,9 +26,10 @@ def freeze(
     fit: Cells,
     counts: PlannedCounts,
     reference: str,
+    left_s: float | None,
     shard: Shard | None = None,
 ) -> Plan:
-    """The plan, with the number of blocks that the mode, --blocks or --time-budget gives."""
+    """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
     from sqlitmus.run.counts import block_seconds
 
     name, mode = options.mode_in(context.catalog)
@@ -35,25 +37,30 @@ def freeze(
     if options.advice:
         others = options.advice.canaries()
     twice = canaries(fit, reference, others)
-    canary_s = block_seconds(counts, fit, twice)
-    blocks, sessions = _extent(options, mode, canary_s)
+    costs = {
+        case: block_seconds(
+            counts, {case: fit[case]}, {c: n for c, n in twice.items() if c == case}
+        )
+        for case in fit
+    }
+    foretold = {case.id: fit[case.id] for case in cases if not case.fixed}
+    planned = extent(options, mode, counts, foretold, costs, left_s)
+    blocks = planned.blocks
     few = blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s
     if few and (options.claims or options.advice):
         context.progress.insist(shortened(MINIMUM_BLOCKS, blocks))
-        blocks, sessions = MINIMUM_BLOCKS, 1
+        planned = Extent(MINIMUM_BLOCKS, 1, {}, MINIMUM_BLOCKS * sum(costs.values()))
+        blocks = planned.blocks
     canary = reference if blocks > 1 else None
-    block_s = canary_s if canary else block_seconds(counts, fit, {})
-    whole_s = blocks * block_s + (sessions - 1) * mode.pause_s
-    context.progress.say(
-        f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(cases), 'case')}, "
-        f"{counted(blocks, 'block')} of about {clock(block_s)}: done in about {clock(whole_s)}"
-    )
+    if canary is None:
+        planned = replace(planned, seconds=block_seconds(counts, fit, {}))
+    context.progress.say(_size(fit, planned, mode.pause_s))
     for part in shares(options.claims, counts, fit, twice if canary else {}):
         context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
     looks = mode.looks
     if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
         looks = 1
-    context.progress.say(_promise(options, counts, fit, blocks, sessions, looks))
+    context.progress.say(_promise(options, counts, foretold, planned, looks))
     label = options.label or options.whole
     now = free_moment(options.folder, label)
     return Plan(
@@ -68,7 +75,8 @@ def freeze(
         sqlitmus=__version__,
         seed=options.seed if options.seed is not None else random.SystemRandom().randrange(2**31),
         blocks=blocks,
-        sessions=sessions,
+        sets=planned.sets,
+        sessions=planned.sessions,
         pause_s=mode.pause_s,
         looks=looks,
         correction=options.correction,
@@ -87,7 +95,7 @@ def freeze(
         machine=options.machine or machine.kind(),
         shard=shard,
         definitions=same_work.definitions(context.catalog, cases),
-        rerun=options.rerun or _rerun(options, name, blocks, reference),
+        rerun=options.rerun or _rerun(options, name, planned, reference),
         subjects=options.subjects,
         gate=options.gate,
         strict=options.strict,
@@ -100,20 +108,16 @@ def freeze(
     )
 
 
-def _extent(options: Options, mode: Mode, block_s: float) -> tuple[int, int]:
-    """Blocks and sessions: those of the mode, of --blocks, or as many as --time-budget allows.
-
-    There is one session when blocks do not divide, or when a budget leaves too few for each.
-    """
-    sessions = mode.sessions
-    if options.blocks or not options.time_budget_s:
-        blocks = options.blocks or mode.blocks * sessions
-        return blocks, sessions if blocks % sessions == 0 else 1
-    block_s = max(block_s, 1e-3)
-    each = int((options.time_budget_s - (sessions - 1) * mode.pause_s) / block_s) // sessions
-    if each >= MINIMUM_BLOCKS:
-        return each * sessions, sessions
-    return max(1, int(options.time_budget_s / block_s)), 1
+def _size(fit: Cells, planned: Extent, pause_s: float) -> str:
+    """How much there is to do, in a sentence."""
+    many = f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(fit), 'case')}"
+    fewest = min(planned.sets.values(), default=planned.blocks)
+    blocks = f"{fewest} to {planned.blocks} sets of each case"
+    if not planned.sets:
+        each = clock(planned.seconds / planned.blocks)
+        blocks = f"{counted(planned.blocks, 'block')} of about {each}"
+    whole = clock(planned.seconds + (planned.sessions - 1) * pause_s)
+    return f"{many}, {blocks}: done in about {whole}"
 
 
 def _sized(context: Context, case: PlannedCase) -> PlannedCase:
@@ -127,20 +131,21 @@ def _sized(context: Context, case: PlannedCase) -> PlannedCase:
 
 
 def _promise(
-    options: Options, counts: PlannedCounts, fit: Cells, blocks: int, sessions: int, looks: int
+    options: Options, counts: PlannedCounts, fit: Cells, planned: Extent, looks: int
 ) -> str:
     """A sentence on which differences the run will resolve, before it starts."""
     from sqlitmus.run.forecast import forecast
     from sqlitmus.stats.multiplicity import pocock, share
     from sqlitmus.stats.verdict import ALPHA
 
+    blocks, sessions = planned.blocks, planned.sessions
     if blocks < MINIMUM_BLOCKS:
         return (
             f"fewer than {MINIMUM_BLOCKS} blocks: figures, but no verdicts (more --time-budget "
             "or --blocks, or fewer cells with -f)"
         )
     factor = ALPHA / pocock(looks) if options.gate else 1 / share(looks, early=False)
-    able = forecast(counts, fit, blocks, options.correction, sessions, factor)
+    able = forecast(counts, fit, blocks, options.correction, sessions, factor, planned.sets)
     if able is None:
         return "the differences that it can tell are unknown until it has run"
     return (
@@ -150,9 +155,10 @@ def _promise(
     )
 
 
-def _rerun(options: Options, mode: str, blocks: int, reference: str) -> str:
+def _rerun(options: Options, mode: str, planned: Extent, reference: str) -> str:
     """The command that repeats the run, in another order."""
-    words = ["--suite", options.suite, "--mode", mode, "--blocks", str(blocks)]
+    words = ["--suite", options.suite, "--mode", mode]
+    words += [] if planned.sets else ["--blocks", str(planned.blocks)]
     words += ["--reference", reference, "--size", options.size]
     if options.margin != MARGIN:
         words += ["--margin", f"{100 * options.margin:g}"]

@@ -2,7 +2,7 @@
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlitmus import machine
 from sqlitmus.catalog.choose import choose, choose_claims
@@ -13,6 +13,7 @@ from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.machine import affinity
 from sqlitmus.run import programs, remembered
 from sqlitmus.run.context import Context
+from sqlitmus.run.extent import budget_s
 from sqlitmus.run.freeze import among, freeze
 from sqlitmus.run.latest import point_latest
 from sqlitmus.run.options import Options
@@ -84,10 +85,10 @@ def prepare(
     context.memory.save()
     if context.stop.requested:
         return None
-    if options.time_budget_s:
-        left_s = options.time_budget_s - (time.monotonic() - begin)
-        options = replace(options, time_budget_s=max(left_s, 1e-3))
-    plan = freeze(options, context, cases, cells, fit, counts, reference, shard)
+    left_s = budget_s(options, mode)
+    if left_s:
+        left_s = max(left_s - (time.monotonic() - begin), 1e-3)
+    plan = freeze(options, context, cases, cells, fit, counts, reference, left_s, shard)
     directory = RunDirectory.create(
         options.folder / plan.run,
         plan,

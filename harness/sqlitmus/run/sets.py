@@ -60,6 +60,7 @@ def play(
         Entry(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
             single=seating.case.workers == 1,
+            patient=_patient(seating.case),
         )
         for run, seating in zip(begun, seatings, strict=True)
     ]
@@ -75,6 +76,12 @@ def play(
         right = attempt.outcome == "ok"
         turned.append(Turned(attempt, seat.steady_ns if right else None, seat.idle))
     return turned
+
+
+def _patient(case: PlannedCase) -> bool:
+    """Whether its connections wait while another one recovers the log: SQLite tells the others
+    SQLITE_BUSY at once (SQLITE_BUSY_RECOVERY)."""
+    return case.journal_mode != "wal" or any(name == "busy_timeout" for name, _ in case.pragmas)
 
 
 def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Turned] | None:

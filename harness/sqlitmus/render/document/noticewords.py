@@ -50,6 +50,10 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"{listed(n.names)} blocks and ended there; the time saved went to the others, which have "
         f"{n.of}."
     ),
+    "shared": lambda n: (
+        f"{counted(n.count, 'case')} got {listed(n.names)} blocks and the others {n.of}: the "
+        "time went where the pilot foretold that more blocks answer more."
+    ),
     "holes": lambda n: (
         f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
     ),

@@ -19,7 +19,8 @@ AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block
 class Entry:
     """What takes a seat: a command with its job, its turns, and where result and log go.
 
-    `single` says that one thread does the work, which is then bound to a processor.
+    `single` says that one thread does the work, which is then bound to a processor; `patient` that
+    it waits for others that open its file. One that does not opens it before the next one starts.
     """
 
     command: list[str]
@@ -28,6 +29,7 @@ class Entry:
     output: Path
     log: Path
     single: bool = True
+    patient: bool = True
 
 
 class Seat:
@@ -57,11 +59,13 @@ class Seat:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start the process."""
+        """Start the process; see Entry for whether others may start meanwhile."""
         for file in (self._entry.output, self._export):
             file.unlink(missing_ok=True)
         start = partial(self._group.start, self._command, self._environment, self._entry.log)
         self._attempt(start)
+        if not self._entry.patient:
+            self.arrive()
 
     def arrive(self) -> None:
         """Wait until the process stands at the barrier for the first time."""

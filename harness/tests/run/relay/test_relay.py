@@ -11,6 +11,7 @@ import pytest
 
 from sqlitmus.machine import affinity, leftovers, standby
 from sqlitmus.run.hyperfine import Hyperfine
+from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay import relay
 from sqlitmus.run.relay.relay import Abandoned, Relay, Told
@@ -32,6 +33,7 @@ def play(
     timeout_s: float = 60,
     stopped: Callable[[], bool] = lambda: False,
     processor: int | None = None,
+    patient: bool = True,
 ) -> list[Told]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
@@ -51,7 +53,8 @@ def play(
             "SQLITMUS_TRACE": str(folder / "trace"),
             "SQLITMUS_NAME": str(number),
         }
-        entries.append(Entry(command, environment, given, output, folder / f"{number}.log"))
+        files = output, folder / f"{number}.log"
+        entries.append(Entry(command, environment, given, *files, patient=patient))
     relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
     return relay.play(entries, "seed", stopped)
 
@@ -79,6 +82,35 @@ def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
         everywhere, one = ",".join(map(str, here)), str(here[-1])
         assert places == [everywhere] * TURNS.warmup + [one] * TURNS.iterations
+
+
+@pytest.mark.parametrize(
+    ("patient", "expected"),
+    [(True, ["start", "start", "ready", "ready"]), (False, ["start", "ready", "start", "ready"])],
+)
+def test_who_does_not_wait_for_others_opens_its_file_before_they_start(
+    tmp_path: Path,
+    hyperfine_program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    patient: bool,
+    expected: list[str],
+) -> None:
+    seen: list[str] = []
+
+    def recorded(name: str, word: str) -> Callable[..., object]:
+        act: Callable[..., object] = getattr(ProcessGroup, name)
+
+        def record(*given: object) -> object:
+            seen.append(word)
+            return act(*given)
+
+        return record
+
+    monkeypatch.setattr(ProcessGroup, "start", recorded("start", "start"))
+    monkeypatch.setattr(ProcessGroup, "wait_until_ready", recorded("wait_until_ready", "ready"))
+    told = play(tmp_path, hyperfine_program, "", "", patient=patient)
+    assert [one.invocation.problem for one in told] == [None] * 2
+    assert seen[:4] == expected
 
 
 def test_the_timing_is_hyperfines_and_who_waits_is_idle(
