@@ -28,7 +28,7 @@ list *ARGS:
 verify *ARGS:
     @python -m sqlitmus verify "$@"
 
-# Measure: the short suite, five to nine minutes
+# Measure: the short suite, about five minutes
 bench-quick *ARGS:
     @python -m sqlitmus run --suite quick "$@"
 

@@ -18,7 +18,6 @@ from sqlitmus.run.turning import divided, sentence, who_takes_turns
 from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
-FIRST_BEYOND = 2.5  # how much longer than a mode's longest warm-up that is at most
 BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks
 REFERENCE_PROCESSES = 3  # enough to see how lone processes of one cell differ
 LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
@@ -142,10 +141,8 @@ def _observed(
     """
     key = context.key(case, name)
     least_ms = context.installed[name].spec.warmup_ms
-    # at least this long, so that a mode that warms up for less knows what it leaves out
-    first_ms = min(FIRST_WINDOW_MS, int(FIRST_BEYOND * mode.warmup_ms[1]))
-    first_ms = max(first_ms, int(BEYOND * least_ms))
-    longest_ms = max(first_ms, int(BEYOND * mode.warmup_ms[1]))
+    longest_ms = int(BEYOND * max(least_ms, mode.warmup_ms[1]))
+    first_ms = min(FIRST_WINDOW_MS, longest_ms)
     if least_ms:  # its last level may come so late that all before it looks flat
         first_ms = longest_ms
     remembered = context.memory.observed(key)

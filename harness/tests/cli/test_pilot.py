@@ -64,7 +64,7 @@ def test_the_reference_is_tried_three_times_the_others_as_often_as_the_mode_says
     desk.run(mode="piloted", blocks=1)
     assert [m.runner for m in desk.instant.measured[:PILOT]] == ["a"] * 3 + ["b"] * 2
     # with the scenario's operations, and for long enough to see what a warm-up of 4 ms leaves out
-    assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 10_000_000)}
+    assert {m[1:] for m in desk.instant.measured[:PILOT]} == {(4, 5, 6_000_000)}
 
 
 def test_a_runner_that_asks_for_a_longer_warm_up_is_watched_beyond_it(desk: Desk) -> None:
