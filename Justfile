@@ -134,6 +134,10 @@ bench-proofs:
 bench-kills *ARGS:
     @python harness/benchmarks/kills.py "$@"
 
+# How often `compare` would find a small difference on this machine, by recordings of self-tests
+bench-power *ARGS:
+    @python harness/benchmarks/power.py "$@"
+
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
 bench-statistics:
     @python harness/benchmarks/method.py
