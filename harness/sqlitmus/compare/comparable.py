@@ -37,7 +37,8 @@ def same_work(base: RunData, new: RunData, ids: Sequence[str]) -> None:
 
 
 def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
-    """Raise UsageError for cases whose processes took turns in one of the runs only."""
+    """Raise UsageError for cases whose processes took turns in one of the runs only, or whose
+    single thread did so on one processor in one of them only."""
     differing = [i for i in ids if base.plan.took_turns(i) != new.plan.took_turns(i)]
     if differing:
         turns, alone = (base, new) if base.plan.took_turns(differing[0]) else (new, base)
@@ -46,6 +47,15 @@ def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
             f"{alone.plan.run} ran one after the other, which changes times by itself. Measure "
             "both runs with the same --scheme, or both sides in one run with "
             "`./just compare BASE NEW`."
+        )
+    single = {case.id for case in base.plan.cases if case.workers == 1}
+    turned = [i for i in ids if i in single and base.plan.took_turns(i)]
+    bound = [run for run in (base, new) if run.plan.processor is not None]
+    if turned and len(bound) == 1:
+        raise UsageError(
+            f"in {some(turned)} only {bound[0].plan.run} kept the thread that did the work on one "
+            "processor, which changes times by itself. Measure both runs with this version of "
+            "sqlitmus, or both sides in one run with `./just compare BASE NEW`."
         )
 
 

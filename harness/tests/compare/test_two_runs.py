@@ -256,6 +256,22 @@ def test_runs_of_which_one_took_turns() -> None:
     assert len(compare_runs(again, new, None).cases) == 2
 
 
+def test_runs_of_which_one_kept_single_threads_on_one_processor() -> None:
+    cases = [case("get-pk"), case("parallel", workers=2)]
+    turns = {name: {"node": counts(10, rounds=5)} for name in ("get-pk", "parallel")}
+    free = run(planned("old", cases=cases, counts=turns))
+    bound = run(planned("new", cases=cases, counts=turns, processor=1))
+    told = (
+        "in get-pk only new kept the thread that did the work on one processor, which changes "
+        "times by itself. Measure both runs with this version of sqlitmus, or both sides in one "
+        "run with `./just compare BASE NEW`."
+    )
+    assert refused(free, bound) == told
+    assert refused(bound, free) == told
+    other = run(planned("old", cases=cases, counts=turns, processor=0))
+    assert len(compare_runs(other, bound, None).cases) == 2
+
+
 def test_runs_that_have_no_other_case_than_such() -> None:
     cases = [case("insert", sql=["INSERT INTO t VALUES (?)"])]
     old, new = (
