@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from statistics import median
 
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.conditions import difference
 from sqlitmus.results.conditions import Block
 from sqlitmus.run.lines import Block as Recorded
 
 
-def block_seconds(blocks: Sequence[Recorded]) -> float | None:
-    """How long a block took that was not disturbed, the median; None where nobody looked."""
+def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
+    """How long a block of all cases took that was not disturbed, the median; None where nobody
+    looked. Blocks after the first case has ended have fewer."""
+    whole = min(plan.ended.values(), default=plan.blocks)
     lasted = [
         (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
         for block in blocks
-        if not block.disturbed
+        if not block.disturbed and block.block < whole
     ]
     return median(lasted) if lasted else None
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from sqlitmus.analysis.conditions import passed
+from sqlitmus.analysis.conditions import block_seconds, passed
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.results.conditions import Block
 from sqlitmus.run.lines import Block as Recorded
+from tests.analysis.runs import make, plan
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
@@ -66,3 +67,17 @@ def test_a_system_that_tells_nothing_is_told_as_that() -> None:
 
 def test_a_block_that_was_disturbed_but_not_done_again_is_used() -> None:
     assert not passed(recorded({}, {}, disturbed=True)).repeated
+
+
+def test_a_block_takes_as_long_as_one_that_had_all_cases() -> None:
+    lasted = {0: 20, 1: 30, 2: 90, 3: 2, 4: 2, 5: 2, 6: 2}  # the third was disturbed
+    blocks = [
+        recorded({}, {}, block=number, disturbed=number == 2).model_copy(
+            update={"after": Conditions(monotonic_ns=(5 + seconds) * 10**9)}
+        )
+        for number, seconds in lasted.items()
+    ]
+    short = make(plan(blocks=7)).plan.model_copy(update={"ended": {"get-pk": 3}})
+    assert block_seconds(blocks, short) == 25
+    assert block_seconds(blocks[:3], short.model_copy(update={"ended": {}})) == 25
+    assert block_seconds(blocks[3:], short) is None
