@@ -25,8 +25,8 @@ class Extent:
 def budget_s(options: Options, mode: Mode) -> float | None:
     """Seconds that verification, pilot and blocks may take together: those of --time-budget, or of
     the mode where nothing else says how many blocks there are."""
-    own = None if options.blocks or options.shard else mode.budget_s
-    return options.time_budget_s or own
+    of_mode = None if options.blocks or options.shard else mode.budget_s
+    return options.time_budget_s or of_mode
 
 
 def extent(

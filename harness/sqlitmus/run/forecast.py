@@ -61,10 +61,10 @@ class Foreseen:
 def foreseen(counts: PlannedCounts, cells: Cells) -> Foreseen | None:
     """The pairs of `cells`; None when no pilot measured noise, or there is no pair."""
     deviations = [counts[case][name].deviation for case, names in cells.items() for name in names]
-    known = [deviation for deviation in deviations if deviation is not None]
-    if not known:
+    piloted = [deviation for deviation in deviations if deviation is not None]
+    if not piloted:
         return None
-    typical = _geometric(known)
+    typical = _geometric(piloted)
     rows: list[tuple[int, float, float]] = []
     for place, (case, names) in enumerate(cells.items()):
         drawn = _drawn([counts[case][name] for name in names], typical)
@@ -104,9 +104,9 @@ def forecast(
     def needed(differing: int) -> Array:
         return seen.needed(each, correction, differing, sessions, factor)
 
-    known = bool(np.isfinite(seen.effect).any())
-    differing = len(each) if known else len(each) // 2
-    while known:
+    timed = bool(np.isfinite(seen.effect).any())
+    differing = len(each) if timed else len(each) // 2
+    while timed:
         resolved = int(np.count_nonzero(seen.effect > needed(differing)))
         if resolved >= differing:
             break
