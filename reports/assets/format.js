@@ -42,7 +42,13 @@ function unitOf(value, units) {
 function spread([value, low, high]) {
   const places = decimals(value, low, high);
   if (low == null || high == null) return [fixed(value, places), ""];
-  return [fixed(value, places), `[${fixed(low, places)}, ${fixed(high, places)}]`];
+  return [fixed(value, places), `[${end(low, places)}, ${end(high, places)}]`];
+}
+
+function end(value, places) {
+  if (value === 0 || !Number.isFinite(value)) return fixed(value, places);
+  const lead = Math.floor(Math.log10(Math.abs(value)));
+  return fixed(value, Math.max(0, Math.min(places, 3 - lead)));
 }
 
 function scaled(triple, [name, scale]) {

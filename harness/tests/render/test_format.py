@@ -30,6 +30,7 @@ def test_time_shows_what_its_interval_supports(interval: Interval, text: tuple[s
         (Interval(1.0041, 1.0011, 1.0071), ("1.004×", "[1.001, 1.007]")),
         (Interval(12.31, 9.0, 15.0), ("12×", "[9, 15]")),
         (Interval(1.3, None, None), ("1.30×", "")),
+        (Interval(0.37, 0.0, 3810.12), ("0.37×", "[0.00, 3810]")),
     ],
 )
 def test_ratio(interval: Interval, text: tuple[str, str]) -> None:

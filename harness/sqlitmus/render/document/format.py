@@ -57,8 +57,16 @@ def fixed(value: float, places: int) -> str:
 
 
 def bounded(low: float, high: float, places: int) -> str:
-    """ "[low, high]" with `places` decimals."""
-    return f"[{fixed(low, places)}, {fixed(high, places)}]"
+    """ "[low, high]" with `places` decimals, fewer where an end has more digits than that."""
+    return f"[{_end(low, places)}, {_end(high, places)}]"
+
+
+def _end(value: float, places: int) -> str:
+    try:
+        lead = floor(log10(abs(value)))
+    except (ValueError, OverflowError):  # of 0 and of what is not finite
+        return fixed(value, places)
+    return fixed(value, max(0, min(places, MAX_DIGITS - 1 - lead)))
 
 
 def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:
