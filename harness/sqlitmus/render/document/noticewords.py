@@ -51,7 +51,7 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"{n.of}."
     ),
     "shared": lambda n: (
-        f"{counted(n.count, 'case')} got {listed(n.names)} blocks and the others {n.of}: the "
+        f"{counted(n.count, 'case')} got {' or '.join(n.names)} blocks and the others {n.of}: the "
         "time went where the pilot foretold that more blocks answer more."
     ),
     "holes": lambda n: (

@@ -11,8 +11,8 @@ from sqlitmus.vocabulary.nouns import counted
 
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
-    *("settled", "repeats", "flat", "sqlite", "journal", "cores unknown", "oversubscribed"),
-    *("plans", "not warm", "not steady", "other counts", "governor"),
+    *("settled", "shared", "repeats", "flat", "sqlite", "journal", "cores unknown"),
+    *("oversubscribed", "plans", "not warm", "not steady", "other counts", "governor"),
 })  # fmt: skip
 
 
