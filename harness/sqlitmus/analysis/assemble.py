@@ -23,6 +23,7 @@ from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.recommendation import recommend
+from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.stalls import Stalls, stalls
@@ -64,6 +65,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
     too_late, stalled, compared_with_nothing = late(run), stalls(run), untold(run)
+    incomplete = {*stalled, *refusals(run)}
     ranked = masked(times, compared_with_nothing)
     judged_ok = outcomes.ok.copy()
     for place in compared_with_nothing:
@@ -157,7 +159,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         cases=cases,
         scaling=scaling(
             *(cases, [case.workers for case in plan.cases], cores(run.machine)),
-            untold={(cases[c].id, names[s]) for c, s in stalled if s < len(names)},
+            untold={(cases[c].id, names[s]) for c, s in incomplete if s < len(names)},
         ),
         provenance=facts,
         machine=run.machine,

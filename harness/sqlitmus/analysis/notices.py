@@ -6,6 +6,7 @@ from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
+from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.analysis.warmth import warmth
 from sqlitmus.catalog.plan import Plan
@@ -54,6 +55,7 @@ def notices(
         *warmth(run),
         *_restless(run),
         *_stalling(run, stalled),
+        *_refused(run),
         *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),
@@ -148,6 +150,18 @@ def _restless(run: RunData) -> Iterable[Notice]:
     if busy := restless(run.blocks):
         values = {runner: f"{100 * share:.1f} % of that time" for runner, share in busy.items()}
         yield Notice("restless", values=values)
+
+
+def _refused(run: RunData) -> Iterable[Notice]:
+    """Who did less work than was asked; a canary is its runner once more."""
+    names = run.plan.names
+    values = {
+        f"{run.plan.cases[case].id}/{names[series]}": f"{100 * share:.1f} %"
+        for (case, series), share in refusals(run).items()
+        if series < len(names)
+    }
+    if values:
+        yield Notice("refused", values=values)
 
 
 def _stalling(run: RunData, stalled: Stalls) -> Iterable[Notice]:

@@ -5,14 +5,15 @@ from collections.abc import Collection
 import numpy as np
 
 from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.tails import late
 from sqlitmus.stats.estimate import Array
 
 
 def untold(run: RunData) -> dict[tuple[int, int], str]:
-    """Why, by case and series: the machine started its operations late, or most of the time passes
-    in a few iterations, which the median leaves out."""
+    """Why, by case and series: the machine started its operations late, most of the time passes in
+    a few iterations, which the median leaves out, or SQLite refused a part of the work."""
     places = zip(*np.nonzero(late(run)), strict=True)
     reasons: dict[tuple[int, int], str] = dict.fromkeys(
         places, "the machine started its planned operations too late"
@@ -21,6 +22,8 @@ def untold(run: RunData) -> dict[tuple[int, int], str]:
         reasons[place] = (
             f"stalls: its mean iteration takes {factor:.3g} times as long as its median one"
         )
+    for place, share in refusals(run).items():
+        reasons[place] = f"did less work: SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"
     return reasons
 
 

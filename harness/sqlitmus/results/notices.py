@@ -31,6 +31,7 @@ NoticeKind = Literal[
     "not steady",
     "restless",
     "stalls",
+    "refused",
     "other counts",
     "below floor",
     "governor",

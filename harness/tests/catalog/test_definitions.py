@@ -25,7 +25,7 @@ AXES = {
 def test_the_clones_catalogue_has_what_the_design_names() -> None:
     assert set(KNOWN.profiles) == {
         *("shipped", "normalised", "durable", "legacy", "mmap", "wal", "published-readers"),
-        *("published-texts", "published-keys"),
+        *("published-texts", "published-keys", "own-timeout"),
     }
     assert set(KNOWN.suites) == {"smoke", "quick", "service", "full"}
     assert {"users", "ledger"} <= set(KNOWN.fixtures)
