@@ -16,8 +16,8 @@ const RATES = [
 
 /** Digits after the point: down to the first significant digit of the interval's half-width. */
 export function decimals(value, low, high) {
-  if (value === 0 || !Number.isFinite(value)) return 0;
-  const lead = Math.floor(Math.log10(Math.abs(value)));
+  const lead = leadOf(value);
+  if (lead === null) return 0;
   if (low == null || high == null || !(high > low)) return Math.max(0, 2 - lead);
   const wanted = -Math.floor(Math.log10((high - low) / 2));
   return Math.max(0, Math.min(wanted, 3 - lead), 1 - lead);
@@ -46,9 +46,14 @@ function spread([value, low, high]) {
 }
 
 function end(value, places) {
-  if (value === 0 || !Number.isFinite(value)) return fixed(value, places);
-  const lead = Math.floor(Math.log10(Math.abs(value)));
-  return fixed(value, Math.max(0, Math.min(places, 3 - lead)));
+  const lead = leadOf(value);
+  return fixed(value, lead === null ? places : Math.max(0, Math.min(places, 3 - lead)));
+}
+
+/** The power of ten of the first digit; null for 0 and for what is not finite. */
+function leadOf(value) {
+  if (value === 0 || !Number.isFinite(value)) return null;
+  return Math.floor(Math.log10(Math.abs(value)));
 }
 
 function scaled(triple, [name, scale]) {

@@ -65,7 +65,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
     too_late, stalled, compared_with_nothing = late(run), stalls(run), untold(run)
-    incomplete = {*stalled, *refusals(run)}
+    refused = refusals(run)
     ranked = masked(times, compared_with_nothing)
     judged_ok = outcomes.ok.copy()
     for place in compared_with_nothing:
@@ -148,7 +148,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         reference=shown,
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
-        notices=notices(run, cases, facts, disagreeing, complete, flat, stalled),
+        notices=notices(run, cases, facts, disagreeing, complete, flat, stalled, refused),
         canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
         noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
         blocks=[passed(block) for block in run.blocks],
@@ -159,7 +159,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         cases=cases,
         scaling=scaling(
             *(cases, [case.workers for case in plan.cases], cores(run.machine)),
-            untold={(cases[c].id, names[s]) for c, s in incomplete if s < len(names)},
+            untold={(cases[c].id, names[s]) for c, s in {*stalled, *refused} if s < len(names)},
         ),
         provenance=facts,
         machine=run.machine,

@@ -6,14 +6,14 @@ from sqlitmus.analysis import durability
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
-from sqlitmus.analysis.refusals import refusals
+from sqlitmus.analysis.refusals import Refusals
 from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.analysis.warmth import warmth
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.architecture import named
 from sqlitmus.machine.facts import UNKNOWN
 from sqlitmus.results.conditions import Fact
-from sqlitmus.results.notices import Notice
+from sqlitmus.results.notices import Notice, NoticeKind
 from sqlitmus.results.report import Case
 from sqlitmus.run.rest import restless
 from sqlitmus.stats.multiplicity import pocock
@@ -32,12 +32,13 @@ def notices(
     complete: int,
     flat: int,
     stalled: Stalls,
+    refused: Refusals,
 ) -> list[Notice]:
     """What may mislead.
 
     `disagreeing` are cases whose recorded answers differ, `complete` the number of complete blocks,
-    `flat` the number of comparisons whose values did not vary at all; `stalled` are cells that are
-    compared with nothing.
+    `flat` the number of comparisons whose values did not vary at all; `stalled` and `refused`
+    are cells that are compared with nothing.
     """
     plans = [
         case.id for case in cases if any(n.startswith("Query plans differ") for n in case.notes)
@@ -54,8 +55,8 @@ def notices(
         *_oversubscribed(run),
         *warmth(run),
         *_restless(run),
-        *_stalling(run, stalled),
-        *_refused(run),
+        *_per_cell(run, "stalls", {at: f"{factor:.3g} times" for at, factor in stalled.items()}),
+        *_per_cell(run, "refused", {at: f"{100 * each:.1f} %" for at, each in refused.items()}),
         *_below_floor(run, cases),
         *_frequency(run.machine),
         *_emulated(run),
@@ -152,28 +153,18 @@ def _restless(run: RunData) -> Iterable[Notice]:
         yield Notice("restless", values=values)
 
 
-def _refused(run: RunData) -> Iterable[Notice]:
-    """Who did less work than was asked; a canary is its runner once more."""
+def _per_cell(
+    run: RunData, kind: NoticeKind, told: Mapping[tuple[int, int], str]
+) -> Iterable[Notice]:
+    """What is told of cells, by case and series; a canary is its runner once more."""
     names = run.plan.names
     values = {
-        f"{run.plan.cases[case].id}/{names[series]}": f"{100 * share:.1f} %"
-        for (case, series), share in refusals(run).items()
+        f"{run.plan.cases[case].id}/{names[series]}": text
+        for (case, series), text in told.items()
         if series < len(names)
     }
     if values:
-        yield Notice("refused", values=values)
-
-
-def _stalling(run: RunData, stalled: Stalls) -> Iterable[Notice]:
-    """Cells whose median says little of the time that they take."""
-    names = run.plan.names
-    values = {
-        f"{run.plan.cases[case].id}/{names[series]}": f"{factor:.3g} times"
-        for (case, series), factor in stalled.items()
-        if series < len(names)
-    }
-    if values:
-        yield Notice("stalls", values=values)
+        yield Notice(kind, values=values)
 
 
 def _below_floor(run: RunData, cases: Sequence[Case]) -> Iterable[Notice]:

@@ -194,8 +194,17 @@ def _counts(
     )
 
 
+def case_seconds(
+    counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]
+) -> dict[str, float]:
+    """Predicted seconds of each case in a block; `canaries` names per case the runner that runs
+    twice."""
+    seconds = {case: sum(counts[case][name].seconds for name in cells[case]) for case in cells}
+    for case, name in canaries.items():
+        seconds[case] += counts[case][name].seconds
+    return seconds
+
+
 def block_seconds(counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]) -> float:
-    """Predicted seconds of one block; `canaries` names per case the runner that runs twice."""
-    entries = [(case, name) for case, names in cells.items() for name in names]
-    entries += canaries.items()
-    return sum(counts[case][name].seconds for case, name in entries)
+    """Predicted seconds of one block; see `case_seconds`."""
+    return sum(case_seconds(counts, cells, canaries).values())

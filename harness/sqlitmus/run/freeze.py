@@ -30,19 +30,14 @@ def freeze(
     shard: Shard | None = None,
 ) -> Plan:
     """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
-    from sqlitmus.run.counts import block_seconds
+    from sqlitmus.run.counts import block_seconds, case_seconds
 
     name, mode = options.mode_in(context.catalog)
     others = claims.canaries(options.claims, fit)
     if options.advice:
         others = options.advice.canaries()
     twice = canaries(fit, reference, others)
-    costs = {
-        case: block_seconds(
-            counts, {case: fit[case]}, {c: n for c, n in twice.items() if c == case}
-        )
-        for case in fit
-    }
+    costs = case_seconds(counts, fit, twice)
     foretold = {case.id: fit[case.id] for case in cases if not case.fixed}
     planned = extent(options, mode, counts, foretold, costs, left_s)
     blocks = planned.blocks

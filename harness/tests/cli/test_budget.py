@@ -27,15 +27,7 @@ GET = 4  # operations of the case `get`, 2 of `all`
 
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("a", "b"):
-        catalogue.runner(name)
-    modes = catalogue.root / "scenarios" / "modes.toml"
-    modes.write_text(modes.read_text("utf-8") + MODE, "utf-8")
-    catalogue.replace(
-        "scenarios/suites.toml",
-        'cases = [{ scenario = "get" }]',
-        'cases = [{ scenario = "get" }, { scenario = "all" }]',
-    )
+    catalogue.two_of_each(MODE)
     desk = Desk.make(catalogue, monkeypatch)
     wild = (0.9, 1.2, 1.0, 1.1, 0.8, 1.05, 0.95)
     desk.instant.paces["a"] = even(1100, "a")

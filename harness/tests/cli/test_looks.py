@@ -28,15 +28,7 @@ ALL = 2  # operations of the case `all`, 4 of `get`
 
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    for name in ("a", "b"):
-        catalogue.runner(name)
-    modes = catalogue.root / "scenarios" / "modes.toml"
-    modes.write_text(modes.read_text("utf-8") + MODE, "utf-8")
-    catalogue.replace(
-        "scenarios/suites.toml",
-        'cases = [{ scenario = "get" }]',
-        'cases = [{ scenario = "get" }, { scenario = "all" }]',
-    )
+    catalogue.two_of_each(MODE)
     return Desk.make(catalogue, monkeypatch)
 
 

@@ -242,6 +242,17 @@ class Clone:
         file.write_text(text, "utf-8")
         return file
 
+    def two_of_each(self, mode: str) -> None:
+        """Runners `a` and `b`, and cases `get` and `all` in the suite `quick`; `mode` is added."""
+        for name in ("a", "b"):
+            self.runner(name)
+        self.write("scenarios/modes.toml", f"{MODES}\n{mode}\n")
+        self.replace(
+            "scenarios/suites.toml",
+            'cases = [{ scenario = "get" }]',
+            'cases = [{ scenario = "get" }, { scenario = "all" }]',
+        )
+
     def replace(self, name: str, old: str, new: str) -> None:
         """Change a file of the clone in one place."""
         text = (self.root / name).read_text("utf-8")

@@ -20,6 +20,7 @@ from sqlitmus.run.counts import (
 )
 from sqlitmus.run.observed import Observed, PilotProcess, observe
 from sqlitmus.run.relay.turns import Turns
+from tests.run.planned import planned
 
 MODE = Mode(
     title="m",
@@ -391,17 +392,6 @@ def test_counts_stay_within_bounds(
 
 
 # block_seconds ----------------------------------------------------------------------------------
-
-
-def planned(deviation: float | None = 0.01, seconds: float = 1.0) -> Counts:
-    return Counts(
-        operations=1,
-        iterations=5,
-        warmup_iterations=0,
-        warmup_ms=0,
-        seconds=seconds,
-        deviation=deviation,
-    )
 
 
 def test_a_block_is_all_cells_and_the_canary_where_its_runner_is() -> None:

@@ -3,22 +3,9 @@
 import numpy as np
 import pytest
 
-from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.forecast import Forecast, forecast
 from sqlitmus.vocabulary.terms import Correction
-
-
-def planned(deviation: float | None = 0.01, operation_ns: float | None = None) -> Counts:
-    return Counts(
-        operations=1,
-        iterations=5,
-        warmup_iterations=0,
-        warmup_ms=0,
-        seconds=1.0,
-        deviation=deviation,
-        operation_ns=operation_ns,
-    )
-
+from tests.run.planned import planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}
 

@@ -6,24 +6,17 @@ import pytest
 
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCounts
 from sqlitmus.run.sharing import shared
+from tests.run.planned import planned
 
 
-def planned(operation_ns: float, deviation: float | None = 0.05) -> Counts:
-    return Counts(
-        operations=1,
-        iterations=5,
-        warmup_iterations=0,
-        warmup_ms=0,
-        seconds=1.0,
-        deviation=deviation,
-        operation_ns=operation_ns,
-    )
+def noisy(operation_ns: float, deviation: float | None = 0.05) -> Counts:
+    return planned(deviation, operation_ns)
 
 
 COUNTS: PlannedCounts = {
-    "settled": {"a": planned(1), "b": planned(4)},
-    "near": {"a": planned(1), "b": planned(1.05)},
-    "equal": {"a": planned(1), "b": planned(1)},
+    "settled": {"a": noisy(1), "b": noisy(4)},
+    "near": {"a": noisy(1), "b": noisy(1.05)},
+    "equal": {"a": noisy(1), "b": noisy(1)},
 }
 CELLS = {case: ["a", "b"] for case in COUNTS}
 COSTS = dict.fromkeys(COUNTS, 2.0)
@@ -67,12 +60,12 @@ def test_a_budget_below_the_fewest_gives_the_fewest() -> None:
 
 @pytest.mark.parametrize("deviation", [0.05, None])
 def test_cases_of_which_nothing_is_foretold_have_the_fewest(deviation: float | None) -> None:
-    fixed = COUNTS | {"fixed": {"a": planned(1, deviation), "b": planned(1.05, deviation)}}
+    fixed = COUNTS | {"fixed": {"a": noisy(1, deviation), "b": noisy(1.05, deviation)}}
     found = sets(100, counts=fixed, costs=dict.fromkeys(fixed, 2.0))
     assert found["fixed"] == 10
     assert found["near"] > 10
 
 
 def test_without_a_pilot_all_have_the_fewest() -> None:
-    unknown = {case: {n: planned(1, None) for n in of} for case, of in COUNTS.items()}
+    unknown = {case: {n: noisy(1, None) for n in of} for case, of in COUNTS.items()}
     assert sets(1000, counts=unknown) == dict.fromkeys(COUNTS, 10)

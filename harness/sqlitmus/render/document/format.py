@@ -6,7 +6,7 @@ than four significant ones; the exact value stays in the data behind the page.
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal
-from math import floor, log10
+from math import floor, isfinite, log10
 
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.vocabulary.figure import Unit
@@ -33,9 +33,8 @@ KIBI = 1024.0
 
 def decimals(value: float, low: float | None, high: float | None) -> int:
     """Digits after the point: down to the first significant digit of the interval's half-width."""
-    try:
-        lead = floor(log10(abs(value)))
-    except (ValueError, OverflowError):  # of 0 and of what is not finite
+    lead = _lead(value)
+    if lead is None:
         return 0
     if low is None or high is None or not high > low:
         places = PLAIN_DIGITS - 1 - lead
@@ -62,11 +61,13 @@ def bounded(low: float, high: float, places: int) -> str:
 
 
 def _end(value: float, places: int) -> str:
-    try:
-        lead = floor(log10(abs(value)))
-    except (ValueError, OverflowError):  # of 0 and of what is not finite
-        return fixed(value, places)
-    return fixed(value, max(0, min(places, MAX_DIGITS - 1 - lead)))
+    lead = _lead(value)
+    return fixed(value, places if lead is None else max(0, min(places, MAX_DIGITS - 1 - lead)))
+
+
+def _lead(value: float) -> int | None:
+    """The power of ten of the first digit; None for 0 and for what is not finite."""
+    return floor(log10(abs(value))) if value and isfinite(value) else None
 
 
 def unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:

@@ -1,0 +1,17 @@
+"""Counts of a cell, of which a test says only what it is about."""
+
+from sqlitmus.catalog.planned import Counts
+
+
+def planned(
+    deviation: float | None = 0.01, operation_ns: float | None = None, seconds: float = 1.0
+) -> Counts:
+    return Counts(
+        operations=1,
+        iterations=5,
+        warmup_iterations=0,
+        warmup_ms=0,
+        seconds=seconds,
+        deviation=deviation,
+        operation_ns=operation_ns,
+    )
