@@ -114,6 +114,7 @@ def test_a_merged_directory_whose_folders_are_links_is_refused(tmp_path: Path, l
         ('{"schema_version": 9}', "merged.json: cannot be read: "),
         ("\0" * (MOST_WHOLE + 1), "merged.json: larger than 32 MB, which no run writes"),
     ],
+    ids=["torn", "later version", "too large"],  # an id made of the text would have 128 MB
 )
 def test_a_merged_json_that_cannot_be_read_is_refused(
     tmp_path: Path, text: str, reason: str
