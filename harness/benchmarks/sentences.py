@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.experiments import Shape, replayed, runs
 from sqlitmus.analysis.headline import canary_summary, leads
 from sqlitmus.analysis.noise import group_guards, noise
-from sqlitmus.analysis.pairs import CANARY, TWIN, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.pairs import CANARY, TWIN, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.standings import common_set, standings
 from sqlitmus.analysis.weighing import decide as by_weights
 from sqlitmus.analysis.weighing import grouped

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.experiments import Noise, Shape, runs
 from sqlitmus.analysis.noise import guard_of, noise, typical_errors
-from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary
+from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary
+from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.planned import Counts
 from sqlitmus.run.forecast import Forecast, forecast
 from sqlitmus.stats.estimate import Array

@@ -1,6 +1,5 @@
 """A run → the report model. Pure: no clock, no files, no randomness."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,45 +7,42 @@ import numpy as np
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.advice import advise
 from sqlitmus.analysis.canary import canary_of
+from sqlitmus.analysis.cases import case_of
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
 from sqlitmus.analysis.conditions import block_seconds, passed
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.headline import canary_summary, headline
-from sqlitmus.analysis.limits import beyond, latencies
 from sqlitmus.analysis.method import method
 from sqlitmus.analysis.noise import findable, summarised
-from sqlitmus.analysis.notices import cores, notices, plan_note
+from sqlitmus.analysis.notices import cores, notices
 from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
-from sqlitmus.analysis.pairs import Pairs, Question, compare_all, comparisons
+from sqlitmus.analysis.pairs import compare_all, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
-from sqlitmus.analysis.rates import rate_tests
-from sqlitmus.analysis.recommendation import recommend
+from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.rates import rated
+from sqlitmus.analysis.recommendation import recommended
 from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
-from sqlitmus.analysis.stalls import Stalls, stalls
+from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.work import alike
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.presets import Preset, chosen
-from sqlitmus.results.comparisons import Comparison, Comparisons
 from sqlitmus.results.headline import Recorded
 from sqlitmus.results.recommendation import Again, Recommendation
-from sqlitmus.results.report import VERSION, Case, Cell, Measure, RateTest, Report
-from sqlitmus.stats.estimate import Array
+from sqlitmus.results.report import VERSION, Measure, Report
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figure import Alike
 from sqlitmus.vocabulary.nouns import listed
-from sqlitmus.vocabulary.terms import Grade, RunKind
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.terms import RunKind
 
 
 def analyse(run: RunData, reference: str | None = None, weights: str | None = None) -> Report:
@@ -80,19 +76,14 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     for figure in figures.FIGURES:
         values = usable(run.samples.figures[figure.name], outcomes)
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
-    cells = build_cells(run, outcomes, times, measured, _over_floor(compared, plan.floor))
+    cells = build_cells(run, outcomes, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]
-    rated = _rated(plan, names.index(shown), times)
+    rates = rated(plan, names.index(shown), times)
     cases = [
-        _case(case, proven(checks), row, columns, twin, grade, rate)
+        case_of(case, proven(checks), row, columns, twin, grade, rate)
         for case, checks, row, columns, twin, grade, rate in zip(
-            plan.cases,
-            answers,
-            cells,
-            compared,
-            canary.comparisons,
-            canary.letters,
-            rated,
+            *(plan.cases, answers, cells, compared),
+            *(canary.comparisons, canary.letters, rates),
             strict=True,
         )
     ]
@@ -108,7 +99,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     settings = advise(run, outcomes)
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
-    advice = settings or _recommended(
+    advice = settings or recommended(
         *(run, cases, pairs, ranked[:, :-1], question, canary.guard, stalled)
     )
     if advice:
@@ -117,15 +108,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     if isinstance(advice, Recommendation):
         statements = [replace(s, again=again) if s is advice else s for s in statements]
     weighed = choices(
-        _presets(run, weights),
-        runners,
-        cases,
-        pairs,
-        ok,
-        ranked[:, :-1],
-        question,
-        canary.twice,
-        canary.guard,
+        *(_presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question),
+        *(canary.twice, canary.guard),
         of_builds(run.sustaining, runners) if run.sustaining else None,
     )
     if weighed[0]:
@@ -171,32 +155,6 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     )
 
 
-def _rated(plan: Plan, base: int, times: Array) -> list[RateTest | None]:
-    """Rates of each case in a comparison of two, whose reference is the series `base`."""
-    if plan.kind != "compare" or len(plan.runners) != 2:
-        return [None] * len(plan.cases)
-    return rate_tests(times[:, base], times[:, 1 - base])
-
-
-def _recommended(
-    run: RunData,
-    cases: Sequence[Case],
-    pairs: Pairs,
-    times: Array,
-    question: Question,
-    guard: Array | None,
-    stalled: Stalls,
-) -> Recommendation | None:
-    """The recommendation of a workload within its limits; None for any other run."""
-    timed = latencies(run, cases)
-    return recommend(
-        *(run.plan, cases, pairs, times, question, guard),
-        timed=timed,
-        further=beyond(run, timed),
-        stalled=stalled,
-    )
-
-
 def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
     """The presets that decide the run, `weights` first; UsageError for these where none do. None of
     a run whose groups are others, unless somebody asks."""
@@ -227,15 +185,6 @@ def _whose(plan: Plan) -> str | None:
     return plan.canary if {*filter(None, plan.canaries.values())} <= {plan.canary} else None
 
 
-def _over_floor(compared: list[Comparisons], floor: str | None) -> list[list[Verdict | None]]:
-    """Per case and runner the verdict of its time against the floor's."""
-    found: list[list[Verdict | None]] = []
-    for columns in compared:
-        against = columns.against(floor) if floor else {}
-        found.append([c.verdict if (c := against.get(n)) else None for n in columns.runners])
-    return found
-
-
 def _reference(plan: Plan, wanted: str | None) -> str:
     name = plan.reference if wanted is None else wanted
     present = [runner.name for runner in plan.runners if runner.missing is None]
@@ -247,36 +196,3 @@ def _reference(plan: Plan, wanted: str | None) -> str:
             f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
     return present[0] if present else name
-
-
-def _case(
-    case: PlannedCase,
-    checks: str,
-    cells: list[Cell],
-    compared: Comparisons,
-    canary: Comparison | None,
-    grade: Grade | None,
-    rate: RateTest | None,
-) -> Case:
-    differing = plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])
-    return Case(
-        id=case.id,
-        scenario=case.scenario,
-        title=case.title,
-        question=case.question,
-        group=case.group,
-        bound_by=case.bound_by,
-        axes=case.axes,
-        metric=case.metric,
-        unit=case.unit,
-        sql=case.sql,
-        pragmas=[(name, str(value)) for name, value in case.pragmas],
-        operations=max((c.operations for c in cells), default=case.operations),
-        checks=checks,
-        cells=cells,
-        comparisons=compared,
-        canary=canary,
-        notes=case.notes + ([differing] if differing else []),
-        grade=grade,
-        rate=rate,
-    )

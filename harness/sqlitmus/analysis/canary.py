@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sqlitmus.analysis.noise import group_guards, letter, noise, typical_errors
-from sqlitmus.analysis.pairs import CANARY, TWIN, Pairs, Question, compare_canary, comparisons
+from sqlitmus.analysis.pairs import CANARY, TWIN, Pairs, compare_canary, comparisons
+from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.stats.estimate import Array

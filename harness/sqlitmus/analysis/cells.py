@@ -1,5 +1,6 @@
 """Figures of each cell."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -9,9 +10,9 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
 from sqlitmus.analysis.samples import NONE, Samples
 from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
-from sqlitmus.vocabulary.verdicts import Verdict
 
 T = TypeVar("T", bound=np.generic)
 
@@ -24,12 +25,12 @@ def build_cells(
     outcomes: Outcomes,
     times: Array,
     measures: dict[str, list[list[Measure | None]]],
-    over_floor: list[list[Verdict | None]],
+    compared: Sequence[Comparisons],
 ) -> list[list[Cell]]:
     """The cells of each case, in the order of the plan's runners.
 
-    Per case and runner, `measures` are its figures by name, and `over_floor` is the verdict of its
-    time against the floor's.
+    Per case and runner, `measures` are its figures by name; `compared` are the comparisons of each
+    case.
     """
     samples = run.samples
     n_runners, n_blocks = len(run.plan.runners), times.shape[2]
@@ -44,11 +45,13 @@ def build_cells(
     for c, case in enumerate(run.plan.cases):
         row: list[Cell] = []
         planned = run.plan.counts.get(case.id, {})
+        over_floor = compared[c].against(run.plan.floor) if run.plan.floor else {}
         for r, runner in enumerate(run.plan.runners):
             place = c * n_runners + r
             outcome = outcomes.outcome[c][r]
             check = run.checks.get((case.id, runner.name))
             counts = planned.get(runner.name)
+            against = over_floor.get(runner.name)
             timed = outcome == "ok"
             drawn = outcome in ("ok", "failed")
             row.append(
@@ -60,7 +63,7 @@ def build_cells(
                     samples=values[place] if drawn else [],
                     positions=positions[place] if drawn else [],
                     overhead=overheads[place] if timed else None,
-                    overhead_verdict=over_floor[c][r] if timed else None,
+                    overhead_verdict=against.verdict if timed and against else None,
                     figures={
                         name: measure
                         for name, of_cells in measures.items()

@@ -7,7 +7,8 @@ from itertools import count
 import numpy as np
 
 from sqlitmus.analysis.ahead import START, Table, tabled
-from sqlitmus.analysis.pairs import Pairs, Question
+from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.recommendation import Change, Standby
 from sqlitmus.stats.estimate import Array, TrimmedMeans

@@ -5,16 +5,9 @@ from typing import get_args
 
 import numpy as np
 
-from sqlitmus.analysis.pairs import (
-    CANARY,
-    Pairs,
-    Question,
-    compare_canary,
-    divisors,
-    estimates,
-    independent,
-    log_ratios,
-)
+from sqlitmus.analysis.logratios import estimates, log_ratios
+from sqlitmus.analysis.pairs import CANARY, Pairs, compare_canary, divisors, independent
+from sqlitmus.analysis.question import Question
 from sqlitmus.results.notices import Noise
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.grade import Grades, grade

@@ -18,8 +18,7 @@ from sqlitmus.results.report import Case
 from sqlitmus.run.rest import restless
 from sqlitmus.stats.multiplicity import pocock
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.nouns import by_value, some
-from sqlitmus.vocabulary.queryplans import modern
+from sqlitmus.vocabulary.nouns import some
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -67,16 +66,6 @@ def cores(machine: dict[str, str]) -> int | None:
     """Number of cores, None where the machine did not say."""
     text = machine.get("cores", "")
     return int(text) if text.isdecimal() and int(text) > 0 else None
-
-
-def plan_note(cells: Sequence[tuple[str, list[list[str]]]]) -> str | None:
-    """A note if query plans differ between `cells` (runner, plan of each step), None if not."""
-    plans = {
-        runner: "; ".join(" > ".join(modern(line) for line in step) for step in plan)
-        for runner, plan in cells
-        if plan
-    }
-    return f"Query plans differ. {by_value(plans)}." if len(set(plans.values())) > 1 else None
 
 
 def _integrity(run: RunData, complete: int) -> Iterable[Notice]:

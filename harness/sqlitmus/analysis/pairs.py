@@ -8,58 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import optional
-from sqlitmus.catalog.plan import Plan
+from sqlitmus.analysis.logratios import estimates, indices_of, log_ratios, log_times
+from sqlitmus.analysis.question import Question
 from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.stats.estimate import (
-    LEVEL,
     Array,
     Medians,
     TrimmedMeans,
     medians,
-    student_t_of,
-    trimmed_means,
 )
 from sqlitmus.stats.modes import far
-from sqlitmus.stats.multiplicity import adjust, divisor, p_values, pocock, share
+from sqlitmus.stats.multiplicity import adjust, divisor, p_values
 from sqlitmus.stats.power import blocks_to_resolve
-from sqlitmus.stats.sessions import combine
-from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, Verdicts, confirmed, decide, disagree
-from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, confirmed, decide, disagree
 from sqlitmus.vocabulary.verdicts import Verdict
 
 CANARY, TWIN = "canary", "itself"
-# Log ratios closer than this differ by rounding only, not by time.
-RESOLUTION = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What verdicts are given by: the margin, the correction of all pairs together, how many
-    sessions the blocks are divided into, and the level, lower where a gate has several looks.
-
-    `shares` are per case those of the error that its look may spend, None for all of it. With
-    `small_is_nothing` what is shown to be within the margin is equivalent, even if it differs.
-    """
-
-    margin: float
-    correction: Correction
-    sessions: int = 1
-    alpha: float = ALPHA
-    shares: Array | None = None
-    small_is_nothing: bool = False
-
-    @classmethod
-    def of(cls, plan: Plan) -> "Question":
-        """What the plan asks."""
-        asked = (plan.margin, plan.correction, plan.sessions)
-        if plan.gate is not None or plan.looks == 1:
-            return cls(*asked, pocock(plan.looks))
-        early = [case.id in plan.ended for case in plan.cases]
-        return cls(*asked, shares=np.array([share(plan.looks, early=e) for e in early]))
-
-    def share(self, each: int) -> Array | float:
-        """That of each row, where every case has `each`."""
-        return 1.0 if self.shares is None else np.repeat(self.shares, each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,15 +64,6 @@ def compare_all(
     return concluded(means, medians(rows), reach, names, len(times), question, guard, modes)
 
 
-def log_ratios(times: Array, names: list[str]) -> Array:
-    """Per case and pair its log ratio in each block."""
-    indices = _indices(names)
-    # CPU time may be 0 on a coarse clock, and has no ratio then
-    logs = np.log(np.where(times > 0, times, np.nan))
-    differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
-    return differences.reshape(-1, times.shape[2])
-
-
 def concluded(
     means: TrimmedMeans,
     middle: Medians,
@@ -121,7 +76,7 @@ def concluded(
 ) -> Pairs:
     """What estimates, one row per case and pair, allow to be said; `modes` are rows that the median
     must confirm."""
-    indices = _indices(names)
+    indices = indices_of(names)
     if modes is None:
         modes = np.zeros(len(means.mean), dtype=np.bool_)
     modes &= ~np.isnan(middle.low)
@@ -181,34 +136,6 @@ def _decided(means: TrimmedMeans, question: Question, guard: Array | None, each:
     )
 
 
-def _indices(names: list[str]) -> list[tuple[int, int]]:
-    """Pairs (runner, reference) in the order of `Comparisons`."""
-    return [(j, i) for j in range(len(names)) for i in range(j)]
-
-
-def estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
-    """Trimmed means of `rows`, and where one more session would lie; see `over_sessions`."""
-    parts = rows.reshape(len(rows) * sessions, rows.shape[1] // sessions)
-    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions)
-
-
-def over_sessions(each: TrimmedMeans, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
-    """One row from the `sessions` rows of each; of several their random-effects combination."""
-    if sessions == 1:
-        value = np.where(each.count > 1, each.mean, np.nan)
-        none = np.full(len(value), np.nan)
-        return TrimmedMeans(value, each.error, each.freedom, each.count), (none, none)
-    shape = (len(each.mean) // sessions, sessions)
-    freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
-    together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
-    degrees = np.maximum(together.count - 1, 0)
-    half = (together.high - together.low) / 2
-    means = TrimmedMeans(
-        together.mean, half / student_t_of(degrees, LEVEL), degrees, count.sum(axis=1)
-    )
-    return means, (together.next_low, together.next_high)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """Each series against one of them: one row per case and series, cases outermost."""
@@ -221,8 +148,7 @@ def compare_with(
     values: Array, reference: int, question: Question, guard: Array | None = None
 ) -> Compared:
     """All series of `values` (cases x series x blocks) against the series `reference`."""
-    # CPU time may be 0 on a coarse clock, and has no ratio then
-    logs = np.log(np.where(values > 0, values, np.nan))
+    logs = log_times(values)
     differences = logs - logs[:, reference : reference + 1]
     differences[:, reference] = np.nan
     means, _ = estimates(differences.reshape(-1, values.shape[2]), question.sessions)

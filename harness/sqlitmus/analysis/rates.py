@@ -3,6 +3,7 @@
 import numpy as np
 
 from sqlitmus.analysis.cells import optional
+from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.estimate import RateTest
 from sqlitmus.stats.estimate import Array, student_t_of
 from sqlitmus.stats.multiplicity import p_values
@@ -28,3 +29,10 @@ def rate_tests(base: Array, new: Array) -> list[RateTest | None]:
         None if share is None else RateTest(share, [half for half in accuracy if half], p)
         for share, p, *accuracy in columns
     ]
+
+
+def rated(plan: Plan, base: int, times: Array) -> list[RateTest | None]:
+    """Rates of each case in a comparison of two, whose reference is the series `base`."""
+    if plan.kind != "compare" or len(plan.runners) != 2:
+        return [None] * len(plan.cases)
+    return rate_tests(times[:, base], times[:, 1 - base])

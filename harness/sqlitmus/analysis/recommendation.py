@@ -6,9 +6,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from sqlitmus.analysis import limits
 from sqlitmus.analysis.ahead import START, alike, exceeded, front_of, ratio, still_open
 from sqlitmus.analysis.changes import Family, changes_of
-from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.logratios import RESOLUTION
+from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.stalls import Stalls
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.results.estimate import Interval
@@ -163,3 +168,22 @@ def _composed(
         if runner.role == "runner" and not np.isnan(means.mean[number]):
             ends = float(low[number]), float(high[number])
             yield Composed(runner.name, ratio(float(means.mean[number]), *ends))
+
+
+def recommended(
+    run: RunData,
+    cases: Sequence[Case],
+    pairs: Pairs,
+    times: Array,
+    question: Question,
+    guard: Array | None,
+    stalled: Stalls,
+) -> Recommendation | None:
+    """The recommendation of a workload within its limits; None for any other run."""
+    timed = limits.latencies(run, cases)
+    return recommend(
+        *(run.plan, cases, pairs, times, question, guard),
+        timed=timed,
+        further=limits.beyond(run, timed),
+        stalled=stalled,
+    )

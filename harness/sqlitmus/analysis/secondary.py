@@ -6,7 +6,8 @@ import numpy as np
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.noise import guard_of
-from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.pairs import compare_with
+from sqlitmus.analysis.question import Question
 from sqlitmus.results.report import Interval, Measure
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.figure import Alike, Figure

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, independent, over_sessions
+from sqlitmus.analysis.logratios import RESOLUTION, over_sessions
+from sqlitmus.analysis.pairs import Pairs, independent
+from sqlitmus.analysis.question import Question
 from sqlitmus.results.report import Interval, Standing
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.groups import capped, group_means, together

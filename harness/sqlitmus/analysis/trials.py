@@ -8,7 +8,8 @@ import numpy as np
 from sqlitmus.analysis.claims.series import NotHereError, Series, median
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes
-from sqlitmus.analysis.pairs import Question, compare_all, comparisons
+from sqlitmus.analysis.pairs import compare_all, comparisons
+from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.advised import PlannedAdvice, Trial
 from sqlitmus.results.advice import Effect, Tried
 from sqlitmus.results.comparisons import Comparison

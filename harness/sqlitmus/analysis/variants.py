@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sqlitmus.analysis.ahead import Table, tabled
-from sqlitmus.analysis.pairs import Pairs, Question
+from sqlitmus.analysis.pairs import Pairs
+from sqlitmus.analysis.question import Question
 from sqlitmus.results.report import Case
 from sqlitmus.results.weighed import CatchUp
 from sqlitmus.stats.estimate import Array, TrimmedMeans

@@ -9,7 +9,8 @@ from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import Outcomes, judge, usable
-from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.pairs import compare_with
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.results.estimate import Interval
 from sqlitmus.stats.estimate import LEVEL, Array

@@ -16,7 +16,8 @@ from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.noise import guard_of
 from sqlitmus.analysis.outcomes import judge, usable
-from sqlitmus.analysis.pairs import Question, comparisons, concluded
+from sqlitmus.analysis.pairs import comparisons, concluded
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.untold import masked, untold

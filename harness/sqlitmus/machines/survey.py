@@ -16,7 +16,8 @@ import numpy as np
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated
 from sqlitmus.analysis.outcomes import judge, usable
-from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.pairs import compare_with
+from sqlitmus.analysis.question import Question
 from sqlitmus.machine import affinity
 from sqlitmus.machines import manifest
 from sqlitmus.machines.load import Joined, Place, machine_report

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis.ahead import still_open
-from sqlitmus.analysis.choices import choices, crossing
-from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.choices import choices
+from sqlitmus.analysis.crossings import crossing
+from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary, comparisons
+from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.weighed import section, sentences, text
 from sqlitmus.results.recommendation import Again, Change, Standby

@@ -7,7 +7,8 @@ import pytest
 
 from sqlitmus.analysis import analyse
 from sqlitmus.analysis.noise import group_guards, noise, summarised
-from sqlitmus.analysis.pairs import Question, compare_canary
+from sqlitmus.analysis.pairs import compare_canary
+from sqlitmus.analysis.question import Question
 from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Report
 from sqlitmus.stats.estimate import TrimmedMeans

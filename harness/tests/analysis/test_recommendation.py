@@ -8,7 +8,8 @@ import pytest
 
 from sqlitmus.analysis import recommendation
 from sqlitmus.analysis.changes import crossing
-from sqlitmus.analysis.pairs import Question, compare_all, comparisons
+from sqlitmus.analysis.pairs import compare_all, comparisons
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.render.document.recommendation import sentences

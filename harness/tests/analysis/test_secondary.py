@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.pairs import Question
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.render.document import symbols as words
 from sqlitmus.results.report import Cell, Measure

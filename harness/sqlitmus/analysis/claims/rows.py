@@ -12,7 +12,7 @@ from sqlitmus.analysis.claims.series import Series, log_means, some
 from sqlitmus.analysis.claims.words import Asked, worded
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.pairs import Question
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.claims.details import width
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.outcomes import Outcomes, usable
-from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.analysis.pairs import compare_with
+from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.samples import Array
 from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.work import whole
@@ -80,8 +82,7 @@ class Series:
         return median(self.blocks(metric, spot))
 
     def mean(self, metric: str, spot: Spot) -> float | None:
-        """The mean over the blocks, which no rare count is lost from; None where nothing was
-        recorded."""
+        """The mean over the blocks, which loses no rare count; None where nothing was recorded."""
         blocks = self.blocks(metric, spot)
         return None if np.isnan(blocks).all() else float(np.nanmean(blocks))
 
@@ -112,9 +113,7 @@ class Series:
         base, new = values[np.arange(len(values)), twins], values[:, -1]
         there = shared(base, new).any(axis=1)
         if not there.any():
-            if metric == "steady":
-                return np.zeros(len(values))
-            return self.guard("steady")
+            return np.zeros(len(values)) if metric == "steady" else self.guard("steady")
         widths = np.full(there.sum(), width(metric))
         means = log_means(base[there], new[there], widths, Question.of(self.run.plan))
         guard = grade(means).guard
@@ -128,8 +127,7 @@ class Series:
         return found
 
     def stalled(self, spot: Spot) -> float | None:
-        """How many times the median iteration the mean one takes, where that leaves most of the
-        time out; see `stalls`."""
+        """How many times its median iteration the mean one takes where it stalls; see `stalls`."""
         return self._stalls.get((spot.case, spot.series))
 
     def cold(self, spot: Spot) -> bool:
@@ -194,11 +192,7 @@ def some(means: TrimmedMeans, rows: Sequence[int]) -> TrimmedMeans:
 
 def median(blocks: Array) -> Interval | None:
     """The median of a cell's blocks with its interval; None without any."""
-    found = medians(blocks[None])
-    if not found.count[0]:
-        return None
-    value, low, high = (float(column[0]) for column in (found.value, found.low, found.high))
-    return Interval(value, None if np.isnan(low) else low, None if np.isnan(high) else high)
+    return intervals(medians(blocks[None]))[0]
 
 
 def threads(case: PlannedCase) -> int:
