@@ -22,7 +22,8 @@ from benchmarks.asked import job_of
 from sqlitmus.catalog import cases, definitions, runners
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import affinity, priority
-from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
+from sqlitmus.run.finished import Invocation
+from sqlitmus.run.hyperfine import Hyperfine, invoke
 from sqlitmus.run.processes.launch import Launcher, unsupported
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Job

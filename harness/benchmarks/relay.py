@@ -31,7 +31,8 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import affinity
-from sqlitmus.run.hyperfine import Hyperfine, Invocation, invoke
+from sqlitmus.run.finished import Invocation
+from sqlitmus.run.hyperfine import Hyperfine, invoke
 from sqlitmus.run.relay.relay import Relay
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Array, Turns, laps, level_ns

@@ -1,14 +1,15 @@
 """What is left to measure of a run: its slots, those done, those given up, and who ended early."""
 
 from collections.abc import Collection, Iterator
+from itertools import groupby
 
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
+from sqlitmus.run.answers import Answers
 from sqlitmus.run.lines import Sample
 from sqlitmus.run.look import Look, extended
 from sqlitmus.run.schedule import Slot, schedule
 from sqlitmus.run.store import RunDirectory
-from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary.terms import Outcome
 
 _UNPLANNED = Counts(operations=1, iterations=1, warmup_iterations=0, warmup_ms=0, seconds=0.0)
@@ -53,7 +54,16 @@ class Agenda:
         """Whether that take of it was measured."""
         return (slot.position, take) in self._done
 
-    def to_do(self, slots: Collection[Slot], take: int) -> Iterator[Slot]:
+    def to_do(self, slots: Collection[Slot], take: int) -> Iterator[list[Slot]]:
+        """What is done at once: a set of processes that take turns, or one process."""
+        for _, of_unit in groupby(self._open(slots, take), key=lambda slot: slot.unit):
+            members = list(of_unit)
+            if self.counts(members[0]).rounds:
+                yield members
+            else:
+                yield from ([slot] for slot in members)
+
+    def _open(self, slots: Collection[Slot], take: int) -> Iterator[Slot]:
         """Those that are neither done nor given up by the time it is their turn."""
         for slot in slots:
             if not self.done(slot, take) and (slot.case, slot.runner) not in self._given_up:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import hyperfine
+from sqlitmus.run.finished import Invocation
 from sqlitmus.run.preparation import PreparedJob
 from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary.detail import Launch
@@ -21,7 +21,7 @@ class Attempt:
     write-ahead log meanwhile, (ms, bytes), where they were asked for.
     """
 
-    invocation: hyperfine.Invocation
+    invocation: Invocation
     outcome: Outcome
     reason: str | None
     log: str | None

@@ -3,7 +3,7 @@
 Everything that takes time in here happens between invocations, never beside one.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import groupby
 from statistics import median
 
@@ -11,22 +11,17 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import Cells
 from sqlitmus.machine import conditions
 from sqlitmus.machine.probe import probe
-from sqlitmus.run import sets
 from sqlitmus.run.agenda import Agenda
-from sqlitmus.run.attempt import Attempt
+from sqlitmus.run.answers import Answers
 from sqlitmus.run.context import Context
 from sqlitmus.run.ended import Ended, exit_of
-from sqlitmus.run.lines import Block, Iterations, Sample
+from sqlitmus.run.lines import Block
 from sqlitmus.run.pause import pause
+from sqlitmus.run.performer import Performer
 from sqlitmus.run.progress import Remaining, clock
-from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.rest import restless
-from sqlitmus.run.sampling import to_sample, witnesses
 from sqlitmus.run.schedule import Slot
-from sqlitmus.run.sets import Seating
 from sqlitmus.run.store import RunDirectory
-from sqlitmus.run.verify import Answers
-from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.nouns import counted
 
 
@@ -42,8 +37,7 @@ class Measuring:
         self._answers = answers
         self.agenda = Agenda(plan, directory, answers, fit)
         self._passes = directory.blocks()
-        self._performed = 0
-        self._idle: dict[str, list[float]] = {}
+        self._performer = Performer(plan, directory, context, answers, self.agenda)
         context.invocations.keep_logs(directory.path / "logs")
 
     def until(self, blocks: int) -> bool:
@@ -58,15 +52,15 @@ class Measuring:
                 return False
             if not self._block(block, list(slots), remaining):
                 return False
-        if self._performed:
-            many = counted(self._performed, "invocation")
+        if self._performer.done:
+            many = counted(self._performer.done, "invocation")
             self._context.progress.say(f"{many} in {clock(remaining.spent())}")
         for runner, share in restless(self._passes).items():
             self._context.progress.insist(
                 f"{runner} did not rest between its turns: it used the processor for "
                 f"{share:.1%} of the time, which slows the others down"
             )
-        self._performed = 0
+        self._performer.done = 0
         return True
 
     def look(self, blocks: int, settled: Collection[str]) -> None:
@@ -127,19 +121,18 @@ class Measuring:
             if earlier:
                 return True
             before = self._look()
-            self._idle.clear()
-            for number, together in enumerate(self._together(self.agenda.to_do(slots, take))):
+            self._performer.idle.clear()
+            for number, together in enumerate(self.agenda.to_do(slots, take)):
                 if self._context.stop.requested:
                     return False
                 self._announce(together, remaining, milestone=number == 0)
-                turns = self.agenda.counts(together[0]).rounds
-                if not (self._set(together, take) if turns else self._invoke(together[0], take)):
+                if not self._performer.perform(together, take):
                     return False
                 remaining.did(sum(map(self.agenda.seconds, together)))
             record = self._judge(Block(
                 block=block, take=take, before=before, after=self._look(),
                 disturbed=False, repeated=False,
-                idle={runner: median(shares) for runner, shares in self._idle.items()},
+                idle={runner: median(shares) for runner, shares in self._performer.idle.items()},
             ))  # fmt: skip
             self._directory.add_block(record)
             self._passes.append(record)
@@ -170,73 +163,6 @@ class Measuring:
         again = hit and record.take == 0 and repeats < repeats_allowed(self._plan.blocks)
         return record.model_copy(update={"disturbed": hit, "repeated": again})
 
-    def _together(self, slots: Iterator[Slot]) -> Iterator[list[Slot]]:
-        """What is done at once: a set of processes that take turns, or one process."""
-        for _, of_unit in groupby(slots, key=lambda slot: slot.unit):
-            members = list(of_unit)
-            if self.agenda.counts(members[0]).rounds:
-                yield members
-            else:
-                yield from ([slot] for slot in members)
-
-    def _set(self, slots: list[Slot], take: int) -> bool:
-        """One set of turns, saved whole; False if it was cut off."""
-        seatings = [self._seating(slot, take) for slot in slots]
-        seed = f"{self._plan.seed}/{slots[0].block}/{take}/{slots[0].unit}"
-        turned = sets.play_whole(self._context, seatings, seed)
-        if turned is None:
-            return False
-        lines: list[tuple[Sample, Iterations | None]] = []
-        for slot, seating, result in zip(slots, seatings, turned, strict=True):
-            lines.append(
-                to_sample(slot, take, result.attempt, digest=seating.digest, turned=result)
-            )
-            self._keep_detail(slot, take, result.attempt)
-        self._directory.add_set(lines)
-        for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
-            self._did(slot, sample)
-            if result.idle is not None:
-                self._idle.setdefault(slot.runner, []).append(result.idle)
-        return True
-
-    def _seating(self, slot: Slot, take: int) -> Seating:
-        case = self.agenda.counted(slot)
-        return Seating(
-            case,
-            self._context.installed[slot.runner],
-            slot.label,
-            Turns.of(self.agenda.counts(slot)),
-            self._answers.expected[case.id, case.operations],
-            witnesses(slot, take, case),
-        )
-
-    def _invoke(self, slot: Slot, take: int) -> bool:
-        """One invocation, saved; False if it was cut off."""
-        case = self.agenda.counted(slot)
-        digest = witnesses(slot, take, case)
-        attempt = self._context.invocations.attempt(
-            case,
-            self._context.installed[slot.runner],
-            "measure",
-            self._answers.expected[case.id, case.operations],
-            digest=digest,
-        )
-        if self._context.stop.requested > 1:
-            return False
-        sample, iterations = to_sample(slot, take, attempt, digest=digest)
-        self._keep_detail(slot, take, attempt)
-        self._directory.add_sample(sample, iterations)
-        self._did(slot, sample)
-        return True
-
-    def _did(self, slot: Slot, sample: Sample) -> None:
-        self._performed += 1
-        self.agenda.note(sample)
-        if sample.outcome != "ok":
-            self._context.progress.say(
-                f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
-            )
-
     def _announce(self, slots: list[Slot], remaining: Remaining, *, milestone: bool) -> None:
         slot = slots[0]
         who = slot.label if len(slots) == 1 else f"{len(slots)} in turns"
@@ -245,20 +171,6 @@ class Measuring:
             f"{slot.case}  {who}",
             milestone=milestone,
         )
-
-    def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
-        """Claims show it, and latencies; another run would pay for lines that nobody reads."""
-        result = attempt.invocation.result
-        if not (result and attempt.outcome == "ok"):
-            return
-        if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
-            self._directory.add_detail(
-                detail(
-                    *(slot.position, take, result, attempt.launch),
-                    wal=attempt.wal,
-                    resident=attempt.invocation.resident,
-                )
-            )
 
 
 def _probes(block: Block) -> list[int]:

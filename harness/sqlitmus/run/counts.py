@@ -17,8 +17,7 @@ HARNESS_S = 0.3  # an invocation that was never tried
 
 class _Extent(NamedTuple):
     """How often a process iterates: measured iterations, and the warm-up before them; how many
-    turns these are, if any, and how many of each do not count.
-    """
+    turns these are, if any, and how many of each do not count."""
 
     iterations: int
     warmup_iterations: int
@@ -40,12 +39,6 @@ class Turning:
         """The time of an iteration of the fastest: several fit into a lap, for those of the
         others are longer."""
         return self.lap_ms * 1e6 / LAP_OF_FASTEST
-
-
-def memory_of_all(observed: Iterable[Observed | None]) -> int:
-    """Bytes that all processes of a case take that are alive at once, a canary among them."""
-    peaks = [o.peak_bytes for o in observed if o and o.peak_bytes]
-    return sum(peaks) + max(peaks, default=0)
 
 
 def shared_operations(
@@ -194,17 +187,14 @@ def _counts(
     )
 
 
-def case_seconds(
-    counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]
-) -> dict[str, float]:
-    """Predicted seconds of each case in a block; `canaries` names per case the runner that runs
-    twice."""
+def case_seconds(counts: PlannedCounts, cells: Cells, twice: Mapping[str, str]) -> dict[str, float]:
+    """Predicted seconds of each case in a block; `twice` names per case who runs twice."""
     seconds = {case: sum(counts[case][name].seconds for name in cells[case]) for case in cells}
-    for case, name in canaries.items():
+    for case, name in twice.items():
         seconds[case] += counts[case][name].seconds
     return seconds
 
 
-def block_seconds(counts: PlannedCounts, cells: Cells, canaries: Mapping[str, str]) -> float:
+def block_seconds(counts: PlannedCounts, cells: Cells, twice: Mapping[str, str]) -> float:
     """Predicted seconds of one block; see `case_seconds`."""
-    return sum(case_seconds(counts, cells, canaries).values())
+    return sum(case_seconds(counts, cells, twice).values())

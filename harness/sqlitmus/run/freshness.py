@@ -13,11 +13,8 @@ from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.run.checksum import Value, checksum, digest
-from sqlitmus.run.hyperfine import Invocation
+from sqlitmus.run.checksum import Value
 from sqlitmus.vocabulary.contract.job import Connection, Database, Job, Measure, Step
-from sqlitmus.vocabulary.contract.result import Result
-from sqlitmus.vocabulary.terms import Outcome
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -26,10 +23,10 @@ TABLE = (
 REPLACE = "REPLACE INTO changing VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 _READING = ("get", "all", "iterate", "open")
-_REPEAT = 2  # what a first execution puts into a cache, a second one may take from it
+REPEAT = 2  # what a first execution puts into a cache, a second one may take from it
 _ROWS = 3
-_WIDE = 2**53 + 1  # odd, as all of these are: no double holds one
-_BOUND = "B\0ound é🚀 text"
+WIDE = 2**53 + 1  # odd, as all of these are: no double holds one
+BOUND = "B\0ound é🚀 text"
 
 
 class Manner(NamedTuple):
@@ -87,7 +84,7 @@ class Question:
                 self.text(f"Step {step} \0 é🚀 {'changed' * changed} row {row}."),
                 b"",
                 None,
-                _WIDE + 2 * (10 * step + row + 5 * changed),
+                WIDE + 2 * (10 * step + row + 5 * changed),
             )
             for row in range(_ROWS)
         ]
@@ -136,10 +133,10 @@ def questions(
 
 def _step(question: Question, number: int) -> Step:
     columns = {"number": "integer", "word": "text", "empty": "blob?", "absent": "blob?"}
-    bound = {"bound_text": ("text", question.text(_BOUND))}
+    bound = {"bound_text": ("text", question.text(BOUND))}
     if question.wide:
         columns["wide"] = "integer"
-        bound["bound_integer"] = ("integer", str(_WIDE))
+        bound["bound_integer"] = ("integer", str(WIDE))
     names = [*columns, *(f"? AS {name}" for name in bound)]
     columns |= {name: kind for name, (kind, _) in bound.items()}
     return Step.model_validate(
@@ -154,70 +151,6 @@ def _step(question: Question, number: int) -> Step:
                 {"name": name, "type": kind.rstrip("?"), "nullable": kind.endswith("?")}
                 for name, kind in columns.items()
             ],
-            "repeat": _REPEAT,
+            "repeat": REPEAT,
         }
     )
-
-
-def judged(question: Question, invocation: Invocation) -> tuple[Outcome, str | None]:
-    """The outcome of an invocation that answers a question, and the reason unless it is ok."""
-    result = invocation.result
-    if result is None:
-        return "failed", f"asked whether it answers from the database: {invocation.problem}"
-    if result.status == "unsupported":
-        return "unsupported", result.reason
-    if result.status == "failed":
-        return "failed", result.error.message if result.error else None
-    return _verdict(question, result)
-
-
-def _verdict(question: Question, result: Result) -> tuple[Outcome, str | None]:
-    manners, answers = question.manners, result.answers
-    if len(answers) != len(manners) + 1:
-        return "failed", f"its result has {len(answers)} answers to {len(manners) + 1} iterations"
-    for changed, answer in enumerate(answers):
-        if error := _error(question, changed, (answer.rows, answer.checksum)):
-            return "wrong", error
-    if result.digest is None:
-        return "failed", "its result has no digest, which was asked for"
-    if result.digest != right_digest(question):
-        return "wrong", f"its values are not those of the database, read by {_names(manners)}"
-    return "ok", None
-
-
-def _error(question: Question, changed: int, got: tuple[int, int]) -> str | None:
-    """What is wrong with the rows and checksum after the rows of so many steps were changed."""
-    if got == right(question, changed):
-        return None
-    if not changed:
-        return f"its rows are not those of the database, read by {_names(question.manners)}"
-    manner = question.manners[changed - 1]
-    if got == right(question, changed - 1):
-        return f"stale: another process changed rows, and {manner} returned the old ones"
-    return f"another process changed rows, and {manner} returned neither old nor new ones"
-
-
-def _names(manners: Sequence[Manner]) -> str:
-    return ", ".join(map(str, manners))
-
-
-def right(question: Question, changed: int) -> tuple[int, int]:
-    """Rows and checksum of an iteration after the rows of so many steps were changed."""
-    executions = _executions(question, changed)
-    return sum(map(len, executions)), checksum(executions)
-
-
-def right_digest(question: Question) -> str:
-    """The digest after the last iteration."""
-    return digest(_executions(question, len(question.manners)))
-
-
-def _executions(question: Question, changed: int) -> list[list[tuple[Value, ...]]]:
-    text = question.text(_BOUND)
-    columns, bound = (7, (text, _WIDE)) if question.wide else (6, (text,))
-    executions: list[list[tuple[Value, ...]]] = []
-    for step, manner in enumerate(question.manners):
-        rows = question.stored(step, changed=step < changed)
-        rows = rows if manner.operation in ("all", "iterate") else rows[:1]
-        executions += [[(*row[2:columns], *bound) for row in rows]] * _REPEAT
-    return executions

@@ -10,15 +10,17 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine.leftovers import Leftovers, told
-from sqlitmus.run import difference, hyperfine, judge, resultfile, watch
+from sqlitmus.run import difference, hyperfine, judge, resultfile
 from sqlitmus.run.attempt import Attempt, Begun
 from sqlitmus.run.copies import Copies
+from sqlitmus.run.finished import Invocation
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.judging import Judging
 from sqlitmus.run.preparation import Preparation, Unanswered
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.run.scratch import file_name
+from sqlitmus.run.starter import Starter
 from sqlitmus.run.syncs import Counter
 from sqlitmus.vocabulary.contract.job import Job
 from sqlitmus.vocabulary.contract.result import Result
@@ -47,16 +49,15 @@ class Invocations:
         keep_jobs: bool = True,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._scenarios = catalog.scenarios
         self.executor = executor
         self.fixtures = Fixtures(catalog, size, say)
-        self._launcher = launcher or Launcher(scratch)
         self._leftovers = leftovers or Leftovers()
-        self._pins = pins or []
         self._keep_jobs = keep_jobs
         self._timeout_s = timeout_s
         self._scratch = scratch
         self.logs = logs
+        launcher = launcher or Launcher(scratch)
+        self._starter = Starter(executor, launcher, catalog.scenarios, pins or [], timeout_s)
         copies = Copies()
         self._preparation = Preparation(catalog, self.fixtures, copies, size, scratch)
         self.judging = Judging(catalog, self.fixtures, copies)
@@ -153,7 +154,7 @@ class Invocations:
     def judged(
         self,
         begun: Begun,
-        invocation: hyperfine.Invocation,
+        invocation: Invocation,
         answer: OracleAnswer | None,
         left: Collection[str],
         launch: Launch | None = None,
@@ -185,49 +186,10 @@ class Invocations:
         digest: bool = False,
     ) -> Attempt:
         begun = self.begin(case, runner, mode, plain=plain, digest=digest, counter=counter)
-        scenario = self._scenarios[case.scenario]
-        if mode == "measure" and begun.ready.target and scenario.watch_wal:
-            return self._log_watched(begun, begun.ready.target, answer)
-        if mode == "measure" and scenario.memory_limit_mib:
-            return self._memory_watched(begun, answer, scenario.memory_limit_mib * watch.MIB)
-        launch = None
-        if case.processes and mode == "measure":
-            invocation, launch = self._launcher.launch(
-                runner.command,
-                Job.model_validate_json(begun.ready.file.read_bytes()),
-                processes=case.processes,
-                pins=self._pins,
-                environment=begun.environment,
-                log=begun.log,
-                timeout_s=self._timeout_s,
-            )
-        else:
-            invocation = self._invoke(begun)
-        return self.judged(begun, invocation, answer, self.end_leftovers().values(), launch)
-
-    def _invoke(self, begun: Begun) -> hyperfine.Invocation:
-        output = begun.ready.output
-        return hyperfine.invoke(
-            self.executor, begun.command, begun.environment, output, begun.log, self._timeout_s
-        )
-
-    def _log_watched(self, begun: Begun, database: Path, answer: OracleAnswer | None) -> Attempt:
-        """A run whose write-ahead log is looked at meanwhile, and bounded."""
-        looks = watch.of_log(database, self.executor.kill)
-        return replace(self._watched(begun, answer, looks), wal=looks.sizes)
-
-    def _memory_watched(self, begun: Begun, answer: OracleAnswer | None, most: float) -> Attempt:
-        """A run whose memory is looked at meanwhile, and bounded."""
-        looks = watch.of_memory(self.executor.resident, self.executor.kill, most=most)
-        attempt = self._watched(begun, answer, looks)
-        return replace(attempt, invocation=replace(attempt.invocation, resident=looks.sizes))
-
-    def _watched(self, begun: Begun, answer: OracleAnswer | None, looks: watch.Watch) -> Attempt:
-        with looks:
-            invocation = self._invoke(begun)
-        if looks.exceeded:
-            invocation = hyperfine.Invocation(None, None, looks.problem)
-        return self.judged(begun, invocation, answer, self.end_leftovers().values())
+        started = self._starter.start(begun)
+        left = self.end_leftovers().values()
+        attempt = self.judged(begun, started.invocation, answer, left, started.launch)
+        return replace(attempt, wal=started.wal)
 
     def _log_ending(self, attempt: Attempt) -> str:
         """The last lines of a failed attempt's log."""

@@ -11,8 +11,8 @@ from sqlitmus.run import judge, plausible, proof
 from sqlitmus.run.belonging import stranger
 from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.copies import Copies
+from sqlitmus.run.finished import Invocation
 from sqlitmus.run.fixtures import Fixtures
-from sqlitmus.run.hyperfine import Invocation
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.preparation import PreparedJob, cell
 from sqlitmus.run.proof import Held

@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.run.answers import Answers
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import Turning, allocate, shared_operations
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
@@ -15,12 +16,11 @@ from sqlitmus.run.rehearsal import Rehearsed, rehearse
 from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
 from sqlitmus.run.turning import divided, sentence, who_takes_turns
-from sqlitmus.run.verify import Answers
 
 FIRST_WINDOW_MS = 300
 BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks
 REFERENCE_PROCESSES = 3  # enough to see how lone processes of one cell differ
-LEAST_ITERATIONS = 4  # of warm-up: with those timed, what finding its end needs
+LEAST_WARMUP = 4  # iterations: with those timed, what finding its end needs
 
 
 def plan_counts(
@@ -142,9 +142,8 @@ def _observed(
     key = context.key(case, name)
     least_ms = context.installed[name].spec.warmup_ms
     longest_ms = int(BEYOND * max(least_ms, mode.warmup_ms[1]))
-    first_ms = min(FIRST_WINDOW_MS, longest_ms)
-    if least_ms:  # its last level may come so late that all before it looks flat
-        first_ms = longest_ms
+    # where a least is given, the last level may come so late that all before it looks flat
+    window_ms = longest_ms if least_ms else min(FIRST_WINDOW_MS, longest_ms)
     remembered = context.memory.observed(key)
     enough = (
         remembered
@@ -155,7 +154,6 @@ def _observed(
     if enough or not target:
         return remembered
     processes: list[PilotProcess] = []
-    window_ms = first_ms
     observation: Observed | None = None
     for number in range(target):
         if context.stop.requested:
@@ -187,11 +185,7 @@ def _try(
     """One process of the cell, warmed up for `window_ms`; records a failure and returns None."""
     trial = case
     if case.metric == "steady" and not case.fixed:
-        counts = {
-            "warmup_ms": window_ms,
-            "warmup_iterations": LEAST_ITERATIONS,
-            "iterations": TIMED,
-        }
+        counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
         trial = case.model_copy(update=counts)
     begin = time.monotonic()
     expected = answers.expected[case.id, case.operations]

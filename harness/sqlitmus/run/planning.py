@@ -12,6 +12,7 @@ from sqlitmus.catalog.plan import Plan, compared
 from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts, Shard
 from sqlitmus.machine import affinity
 from sqlitmus.run import programs, remembered
+from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
 from sqlitmus.run.extent import budget_s
 from sqlitmus.run.freeze import among, freeze
@@ -19,7 +20,7 @@ from sqlitmus.run.latest import point_latest
 from sqlitmus.run.options import Options
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.store import RunDirectory
-from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.run.verify import verify_cells
 from sqlitmus.vocabulary import paths
 
 PREFERRED_REFERENCE = "node"

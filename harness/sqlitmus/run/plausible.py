@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds import times, use
 from sqlitmus.run.bounds.terms import Arrangement, Held
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.vocabulary.contract.result import Result
 
 CHECKS = (

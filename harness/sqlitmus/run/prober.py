@@ -14,9 +14,9 @@ from bootstrap.guarded import marked
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree
-from sqlitmus.run import freshness
+from sqlitmus.run import freshness, staleness
+from sqlitmus.run.finished import Invocation, Timing, collect
 from sqlitmus.run.freshness import Question
-from sqlitmus.run.hyperfine import Invocation, Timing, collect
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.scratch import file_name
 from sqlitmus.vocabulary.terms import Outcome
@@ -56,7 +56,7 @@ class Prober:
                 )
         if invocation.problem is None and invocation.timing:
             invocation = collect(invocation.timing, output)
-        outcome, reason = freshness.judged(question, invocation)
+        outcome, reason = staleness.judged(question, invocation)
         if outcome != "ok":
             for evidence in (file, output):
                 if evidence.exists():

@@ -9,12 +9,12 @@ import numpy as np
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.run import sets
+from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling, spreads
 from sqlitmus.run.relay.turns import Array, Turns, laps
 from sqlitmus.run.sets import Seating
-from sqlitmus.run.verify import Answers, oracle_answer
 
 ROUNDS = 4
 SHARE_OF_MARGIN = 0.25

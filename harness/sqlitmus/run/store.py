@@ -1,16 +1,15 @@
 """The run directory: plan, machine, verification and samples; append-only, synced line by line."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import plainfiles
-from sqlitmus.run import folder
+from sqlitmus.run import folder, jsonlines
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.lines import Block, Iterations, Sample, columns, rows
 from sqlitmus.run.look import Look
@@ -42,7 +41,7 @@ class RunDirectory:
         run = cls(path)
         try:
             (path / "logs").mkdir(parents=True, exist_ok=False)
-            lines = [_line(record.model_dump(mode="json")) for record in verified]
+            lines = [jsonlines.line(record.model_dump(mode="json")) for record in verified]
             run.write("verify.jsonl", "".join(lines))
             run.write("machine.json", json.dumps(machine, indent=1, ensure_ascii=False))
             run.write("plan.json", plan.model_dump_json(indent=1))
@@ -157,21 +156,13 @@ class RunDirectory:
     def repair(self) -> None:
         """Cut off half-written last lines, so that appending goes on behind whole ones."""
         for name in folder.APPENDED:
-            file, whole = self.path / name, 0
-            if plainfiles.size(file):
-                with plainfiles.changed(file) as stream:
-                    whole = _whole_lines(stream)
-                    stream.truncate(whole)
+            whole = jsonlines.repair(self.path / name)
             if not whole and name == "samples.jsonl":
                 self._append(name, _header(self.plan().run))
 
     def _append(self, name: str, item: dict[str, Any] | list[Any], *, sync: bool = True) -> None:
         try:
-            with plainfiles.appended(self.path / name) as stream:
-                stream.write(_line(item).encode())
-                stream.flush()
-                if sync:
-                    os.fsync(stream.fileno())
+            jsonlines.append(self.path / name, item, sync=sync)
         except OSError as error:
             raise NotFit(
                 f"{self.path / name}: could not be written: {error.strerror}. What was written "
@@ -189,35 +180,8 @@ class RunDirectory:
         return UsageError(f"{self.path / name}:{number}: not as this version writes it: {error}")
 
     def _lines(self, name: str) -> Iterator[tuple[int, Any]]:
-        file = self.path / name
-        if plainfiles.size(file) is None:
-            return
-        with plainfiles.opened(file, folder.SIZES[name]) as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.endswith(b"\n"):
-                    return
-                try:
-                    yield number, json.loads(line)
-                except ValueError as error:
-                    raise UsageError(f"{file}:{number}: not a JSON line: {error}") from error
+        return jsonlines.read(self.path / name, folder.SIZES[name])
 
 
 def _header(run: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "run": run, "columns": columns()}
-
-
-def _whole_lines(stream: BinaryIO) -> int:
-    """Bytes up to the last line end, found from the end."""
-    end = stream.seek(0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - folder.MB)
-        stream.seek(start)
-        last = stream.read(end - start).rfind(b"\n")
-        if last >= 0:
-            return start + last + 1
-        end = start
-    return 0
-
-
-def _line(item: dict[str, Any] | list[Any]) -> str:
-    return json.dumps(item, separators=(",", ":"), ensure_ascii=False) + "\n"

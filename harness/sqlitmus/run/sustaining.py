@@ -8,10 +8,11 @@ from sqlitmus.catalog.cases import make_case
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.ladder import AT_ONCE, Ladder, climbing, rung_name
 from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context, alone
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.run.verify import verify_cells
 from sqlitmus.stats.search import Search
 from sqlitmus.vocabulary import histogram, paths
 from sqlitmus.vocabulary.contract.description import Description

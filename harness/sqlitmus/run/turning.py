@@ -8,7 +8,7 @@ from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Counts, PlannedCase, PlannedCounts
 from sqlitmus.machine import limits
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Turning, memory_of_all
+from sqlitmus.run.counts import Turning
 from sqlitmus.run.observed import Observed
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.rehearsal import Rehearsed
@@ -53,7 +53,7 @@ def _room(
     context: Context, unit: list[str], observed: Mapping[str, Mapping[str, Observed | None]]
 ) -> bool:
     """Whether the processes of the cases in `unit` fit into memory together; says so if not."""
-    needed = memory_of_all([each for case in unit for each in observed.get(case, {}).values()])
+    needed = _memory_of_all([each for case in unit for each in observed.get(case, {}).values()])
     free = limits.free_memory()
     if free is None or needed <= free:
         return True
@@ -120,3 +120,9 @@ def sentence(turning: dict[str, Turning], processor: int | None) -> str:
         f"processes of a case take turns: {many} of at least {lap_ms:g} ms each, after "
         f"a lead-in of {listed(lead_ins)}{where}"
     )
+
+
+def _memory_of_all(observed: Iterable[Observed | None]) -> int:
+    """Bytes that all processes of a case take that are alive at once, a canary among them."""
+    peaks = [o.peak_bytes for o in observed if o and o.peak_bytes]
+    return sum(peaks) + max(peaks, default=0)

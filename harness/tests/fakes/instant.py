@@ -27,7 +27,7 @@ from sqlitmus.machine import leftovers
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.machine.leftovers import Leftovers
 from sqlitmus.run import blocks, context, pace, pilot, proof, session
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.description import Description

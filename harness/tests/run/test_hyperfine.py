@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.hyperfine import Hyperfine, Timing, invoke
+from sqlitmus.run.finished import Timing
+from sqlitmus.run.hyperfine import Hyperfine, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {

@@ -6,7 +6,7 @@ import pytest
 
 from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds.terms import Arrangement
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.run.plausible import contradiction
 from sqlitmus.vocabulary import histogram
 from sqlitmus.vocabulary.contract.result import Result

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from sqlitmus.run.hyperfine import Invocation, Timing
+from sqlitmus.run.finished import Invocation, Timing
 from sqlitmus.vocabulary.contract.description import Identity, Versioned
 from sqlitmus.vocabulary.contract.result import Cpu, Result
 from sqlitmus.vocabulary.figure import Figure

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.vocabulary.contract.result import Result
 
 CLOCKS_NS, CLOCKS = 20e6, 1.01

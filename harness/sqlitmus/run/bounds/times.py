@@ -13,7 +13,7 @@ from sqlitmus.run.bounds.terms import (
     seconds,
     timed_ns,
 )
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.vocabulary import histogram
 from sqlitmus.vocabulary.contract.result import Result, Worker
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds.terms import CLOCKS, Arrangement, Held, megabytes, seconds
-from sqlitmus.run.hyperfine import Timing
+from sqlitmus.run.finished import Timing
 from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.nouns import counted
 

@@ -3,16 +3,15 @@
 import os
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 from sqlitmus.machine import priority
-from sqlitmus.run.hyperfine import Timing, how_it_ended
+from sqlitmus.run.finished import Timing, how_it_ended
+from sqlitmus.run.processes.child import Child
 
 READY, RELEASE = b"ready", b"go\n"
 PIPE = 65_536  # bytes that a pipe holds: one read empties it
@@ -21,26 +20,9 @@ PIPE = 65_536  # bytes that a pipe holds: one read empties it
 class Broken(Exception):
     """A process that violated the barrier's protocol; the message says how."""
 
-    def __init__(self, message: str, child: "Child") -> None:
+    def __init__(self, message: str, child: Child) -> None:
         super().__init__(message)
         self.child = child
-
-
-@dataclass(slots=True)
-class Child:
-    """A process; `owed` times it has to say `ready` before it stands at the barrier again, and
-    `ended` holds its end (perf_counter_ns) and its exit code as in Timing."""
-
-    number: int
-    process: subprocess.Popen[bytes]
-    stdin: int
-    stdout: int
-    handle: int
-    log: BinaryIO
-    started_ns: int
-    line: bytes = b""
-    owed: int = 1
-    ended: tuple[int, int] | None = None
 
 
 class ProcessGroup:
@@ -66,37 +48,12 @@ class ProcessGroup:
     def __exit__(self, *_: object) -> None:
         self.kill()
         for child in self.children:
-            self.timings.append(self._reap(child))
+            self.timings.append(child.reap())
         self._selector.close()
 
     def start(self, command: list[str], environment: dict[str, str], log: Path) -> None:
         """Start another process. stderr, and lines on stdout beside the barrier's, go to `log`."""
-        file = log.open("wb", buffering=0)
-        started = time.perf_counter_ns()
-        try:
-            process = subprocess.Popen(
-                command,
-                bufsize=0,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=file,
-                start_new_session=True,
-            )
-        except OSError:
-            file.close()
-            raise
-        assert process.stdin
-        assert process.stdout
-        child = Child(
-            len(self.children),
-            process,
-            process.stdin.fileno(),
-            process.stdout.fileno(),
-            os.pidfd_open(process.pid),
-            file,
-            started,
-        )
+        child = Child.start(len(self.children), command, environment, log)
         self.children.append(child)
         os.set_blocking(child.stdout, False)
         self._selector.register(child.stdout, selectors.EVENT_READ, (child, self._read))
@@ -211,19 +168,3 @@ class ProcessGroup:
         if number == self._releases:
             return f"{after} iteration {number}, the last"
         return f"{before} iteration {number + 1} of {self._releases}"
-
-    def _reap(self, child: Child) -> Timing:
-        _, status, used = os.wait4(child.process.pid, 0)
-        child.process.returncode = os.waitstatus_to_exitcode(status)
-        end, code = child.ended or (time.perf_counter_ns(), None)
-        child.log.write(child.line)
-        for file in (child.log, child.process.stdin, child.process.stdout):
-            assert file
-            file.close()
-        os.close(child.handle)
-        return Timing(
-            wall_ns=end - child.started_ns,
-            user_ns=round(used.ru_utime * 1e9),
-            system_ns=round(used.ru_stime * 1e9),
-            exit_code=code,
-        )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlitmus.machine import affinity, usage
 from sqlitmus.machine.clockset import ClockWatch
-from sqlitmus.run.hyperfine import Invocation, Timing, collect
+from sqlitmus.run.finished import Invocation, Timing, collect
 from sqlitmus.run.processes import combine, parts
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.processes.parts import Shared

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.machine import process_tree, standby
-from sqlitmus.run.hyperfine import Hyperfine, Invocation
+from sqlitmus.run.finished import Invocation
+from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.relay.seat import PLACE, Entry, Seat
 from sqlitmus.run.relay.turns import laps, level_ns, order
 

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.hyperfine import Hyperfine, Invocation, collect, timing_in
+from sqlitmus.run.finished import Invocation, collect
+from sqlitmus.run.hyperfine import Hyperfine, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
 from sqlitmus.run.relay.binding import Binding, bound
 from sqlitmus.run.relay.turns import Turns

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
+from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.attempt import Attempt
 from sqlitmus.run.context import Context
 from sqlitmus.run.judge import OracleAnswer
@@ -14,7 +15,6 @@ from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.relay.turns import Turns
 from sqlitmus.run.sets import Seating, play_whole
-from sqlitmus.run.verify import Answers, oracle_answer
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.terms import Scheme
 

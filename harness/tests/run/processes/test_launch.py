@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import affinity, clockset
-from sqlitmus.run.hyperfine import Invocation
+from sqlitmus.run.finished import Invocation
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths

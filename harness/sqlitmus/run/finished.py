@@ -1,0 +1,83 @@
+"""A process that has ended: what it took, and its result or the problem that prevented one."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+
+from sqlitmus.run import resultfile
+from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.growth import growth
+from sqlitmus.vocabulary.tails import Tails, tails
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A finished process: wall, user and system nanoseconds.
+
+    After a signal, `exit_code` is 128 + its number, as in a shell, or None. `peak_bytes` is its
+    largest resident memory, None where the system does not say.
+    """
+
+    wall_ns: int
+    user_ns: int
+    system_ns: int
+    exit_code: int | None
+    peak_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """The timing and the result of one invocation, or the problem that prevented them; `resident`
+    is its memory meanwhile where that was looked at, (ms, bytes)."""
+
+    timing: Timing | None
+    result: Result | None
+    problem: str | None
+    resident: Sequence[tuple[float, int]] = ()
+
+    @property
+    def mean_over_median(self) -> float | None:
+        """The mean iteration over the median one; None for fewer than two."""
+        times = self.result.iterations_ns if self.result else []
+        return fmean(times) / median(times) if len(times) > 1 and median(times) else None
+
+    @property
+    def tails(self) -> Tails | None:
+        """What the operations of the result took at most."""
+        return self.result and tails(self.result)
+
+    @property
+    def growth(self) -> float | None:
+        """Bytes by which its memory grew per million operations."""
+        return self.result and growth(self.resident, self.result)
+
+
+_NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end
+
+
+def how_it_ended(code: int | None) -> str:
+    """An exit code in words; one above 128 means a signal, None an unknown signal."""
+    if code is None:
+        return "was killed"
+    if code - 128 in set(signal.Signals):
+        name = signal.Signals(code - 128).name
+        hint = "; runtimes end so, too, when they get no memory" if name in _NO_MEMORY else ""
+        return f"was killed by {name} (exit code {code}{hint})"
+    return f"ended with exit code {code}"
+
+
+def collect(timing: Timing, output: Path) -> Invocation:
+    """The invocation of a process that ended with `timing` and should have written `output`."""
+    ended = how_it_ended(timing.exit_code)
+    try:
+        result = resultfile.read(output)
+    except FileNotFoundError:
+        return Invocation(timing, None, f"{ended} and wrote no result")
+    except resultfile.Unreadable as error:
+        return Invocation(timing, None, str(error))
+    expected = 1 if result.status == "failed" else 0
+    if timing.exit_code != expected:
+        return Invocation(timing, None, f"{ended}, which does not go with status {result.status}")
+    return Invocation(timing, result, None)
