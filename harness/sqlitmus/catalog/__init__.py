@@ -2,9 +2,10 @@
 
 `scenario` with its `steps`, `declared` model the files and `definitions` reads them · `cases`
 multiplies scenarios by axes · `choose` applies suites and filters · `shards` divides a suite ·
-`claims`, `claimfiles` model published experiments · `plan` says what a run will do, of what is
-`planned` and `advised` · `jobs` turns a case into the contract's job · `fixture`, `generate` make
-database files and their values, `databasefiles` copies them · `runners` describes what is installed
+`claims`, `claimfiles` model published experiments, `canaries` says whom they measure twice · `plan`
+says what a run will do, of what is `planned` and `advised` · `jobs` turns a case into the
+contract's job, with its `pools` · `fixture`, `generate` make database files and their values,
+`beside` what belongs to them, `databasefiles` copies them · `runners` describes what is installed
 here · `same_work` compares the work of two plans.
 
 Imports: vocabulary, machine.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from sqlitmus.catalog import generate, seal
+from sqlitmus.catalog import beside, generate, seal
 from sqlitmus.catalog.databasefiles import remove_logs
 from sqlitmus.catalog.declared import Fixture
 from sqlitmus.catalog.scenario import Encoding
@@ -60,7 +60,7 @@ def ensure(
     path = folder / f"{key(name, fixture, size, journal_mode, encoding, page_size)}.db"
     damage = seal.damage(path)
     has_files = fixture.files or fixture.databases
-    if damage is None and (not has_files or beside(path).is_dir()):
+    if damage is None and (not has_files or beside.folder_of(path).is_dir()):
         return path
     damage = damage or "absent"
     if damage != "absent":
@@ -70,10 +70,9 @@ def ensure(
     try:
         build(fixture, size, journal_mode, partial, encoding, page_size)
         if query := fixture.files:
-            _beside(path, lambda folder: _files(partial, query, folder))
+            beside.put_files(path, partial, query)
         if sql := fixture.databases:
-            count = rows(fixture, size)
-            _beside(path, lambda folder: _databases(partial, sql, count, folder))
+            beside.put_databases(path, partial, sql, rows(fixture, size))
         remove_logs(path)  # one of the former file would be taken for one of the new
         # Sealed before it has its name, so that no other process finds it without a seal; and
         # again after, because a new name is a new state.
@@ -166,49 +165,6 @@ def build(
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(f"PRAGMA journal_mode={journal_mode}")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def beside(database: Path) -> Path:
-    """The folder of the files that hold the same as rows of `database`."""
-    return database.with_suffix(".files")
-
-
-def bytes_of_files(database: Path) -> int:
-    """What the files beside `database` take on a disk that gives out blocks of 4,096 bytes."""
-    return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in beside(database).iterdir())
-
-
-_BLOCK = 4096
-
-
-def _beside(path: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write the files beside `path`, which appear there as a whole."""
-    folder = beside(path)
-    partial = folder.with_suffix(f".{os.getpid()}.part.files")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    try:
-        fill(partial)
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.replace(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _files(database: Path, query: str, folder: Path) -> None:
-    """Write each blob of `query` to a file of its name."""
-    with closing(sqlite3.connect(database)) as connection:
-        for name, content in connection.execute(query):
-            (folder / str(name)).write_bytes(content)
-
-
-def _databases(database: Path, sql: str, count: int, folder: Path) -> None:
-    """Write a copy for each number from 1 to `count`, in which `sql` is executed with it."""
-    for number in range(1, count + 1):
-        copy = folder / str(number)
-        shutil.copyfile(database, copy)
-        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            connection.execute(sql, (number,))
 
 
 def _fill(

@@ -1,31 +1,25 @@
 """Turns a case and a database file into the contract's job. Pure."""
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from sqlitmus.catalog import fixture, generate
+from sqlitmus.catalog import beside
 from sqlitmus.catalog.cases import applying, override_of, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.pools import pool_of
 from sqlitmus.catalog.scenario import Scenario, Variant
-from sqlitmus.catalog.steps import ColumnType, Parameter, ScenarioStep
+from sqlitmus.catalog.steps import ColumnType, ScenarioStep
 from sqlitmus.vocabulary.contract.job import (
-    FILES,
-    Column,
     Connection,
     Database,
     EventLoop,
     Job,
     Measure,
-    Parameters,
     Readback,
-    Step,
-    Value,
     Writer,
 )
-
-POOLS = 16  # that are kept: all runners of a case ask for the same, one after the other
+from sqlitmus.vocabulary.contract.step import FILES, Column, Parameters, Step, Value
 
 
 def make_job(
@@ -136,7 +130,7 @@ def _steps(
                     "operation": step.operation,
                     "sql": step.text(case.axes),
                     "parameters": _named(
-                        step, _pool(step, f"{seed}/{number}", size, steps), database
+                        step, pool_of(step, f"{seed}/{number}", size, steps), database
                     ),
                     "columns": _columns(step.columns),
                     "repeat": step.repeat,
@@ -156,7 +150,7 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     """The pool with paths in place of the names of files."""
     if step.operation not in FILES or pool is None or database is None:
         return pool
-    folder = fixture.beside(database)
+    folder = beside.folder_of(database)
     rows: list[list[Value]] = [[str(folder / str(name))] for (name,) in pool.rows]
     return Parameters(types=["text"], rows=rows)
 
@@ -164,39 +158,6 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
 def _values(step: ScenarioStep, axes: dict[str, str]) -> str:
     rows = step.operation in ("get", "all", "iterate")
     return axes.get("values", "read") if rows else "read"
-
-
-def _pool(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
-    if not step.parameters:
-        return step.given
-    parameters = step.parameters * step.tuples
-    generated = tuple(p for p in parameters if p.generator != "same")
-    # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
-    drawn = _drawn(generated, step.pool, size, seed) if generated else None
-    if drawn and len(generated) == len(parameters):
-        return drawn
-    rows: list[list[Value]] = []
-    for i in range(len(drawn.rows) if drawn else step.pool):
-        values = iter(drawn.rows[i] if drawn else [])
-        row: list[Value] = []
-        for parameter in parameters:
-            if parameter.generator == "same":
-                source = before[parameter.step].parameters
-                assert source is not None
-                row.append(source.rows[i & (len(source.rows) - 1)][parameter.position])
-            else:
-                row.append(next(values))
-        rows.append(row)
-    return Parameters(types=[p.type for p in parameters], rows=rows)
-
-
-@lru_cache(maxsize=POOLS)
-def _drawn(parameters: tuple[Parameter, ...], length: int, size: int, seed: str) -> Parameters:
-    rows = generate.pool(parameters, length, size, seed)
-    return Parameters(
-        types=[p.type for p in parameters],
-        rows=[[generate.encoded(value) for value in row] for row in rows],
-    )
 
 
 def read_back(job: Job) -> list[tuple[str, str | int]]:

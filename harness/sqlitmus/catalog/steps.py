@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from sqlitmus.vocabulary.contract.job import Operation, Parameters, Type
 from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract.step import Operation, Parameters, Type
 
 # `?`: a value can be NULL
 ColumnType = Literal["integer", "real", "text", "blob", "integer?", "real?", "text?", "blob?"]

@@ -7,27 +7,24 @@ verdicts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.noise import guard_of
-from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import comparisons, concluded
 from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
-from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.compare.comparable import grows, same_machine, same_scheme, same_work
+from sqlitmus.compare.sides import series_of, side_of
 from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.results.conditions import Fact
 from sqlitmus.results.headline import Unpaired
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Cell, Measure, Report, Runner
-from sqlitmus.stats.estimate import Array, Medians
+from sqlitmus.stats.estimate import Medians
 from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import listed, some
@@ -56,10 +53,10 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
             f"{some(longer)}. Measure both sides in one run with `./just compare BASE NEW`."
         )
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
-    sides = [_side(run, ids) for run in (base, new)]
+    sides = [side_of(run, ids) for run in (base, new)]
     steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
     was, now = (
-        relative_means(*_series(side, subject, controls, steady), resolution=1e-12)
+        relative_means(*series_of(side, subject, controls, steady), resolution=1e-12)
         for side in sides
     )
     logs = difference(now, was)
@@ -132,47 +129,6 @@ def _subject(base: RunData, new: RunData, wanted: str | None) -> tuple[str, list
             f"{', '.join(common) or 'none (no runner is in both)'}"
         )
     return wanted, [name for name in common if name not in changed and name != wanted]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """What one run has of the common cases: log times (cases x series x blocks), which cells are
-    ok, and what its canary asks for, a log ratio per case."""
-
-    names: list[str]
-    question: Question
-    logs: Array
-    ok: NDArray[np.bool_]
-    guard: Array
-
-    def at(self, runners: Sequence[str]) -> list[int]:
-        """Their places among the series."""
-        return [self.names.index(name) for name in runners]
-
-
-def _side(run: RunData, ids: Sequence[str]) -> _Side:
-    names, question = run.plan.names, Question.of(run.plan)
-    outcomes = judge(run)
-    hidden = untold(run)
-    times = masked(usable(run.samples.time, outcomes), hidden)
-    ok = outcomes.ok.copy()
-    for place in hidden:
-        ok[place] = False
-    guard = guard_of(times, run.plan.twins(), question)
-    if guard is None:
-        guard = np.zeros(len(times))
-    of = {case.id: number for number, case in enumerate(run.plan.cases)}
-    order = [of[one] for one in ids]
-    return _Side(names, question, np.log(times[order]), ok[order], guard[order])
-
-
-def _series(
-    side: _Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
-) -> tuple[Array, Array]:
-    """Log times of the subject (cases x blocks) and of the controls (cases x controls x blocks),
-    NaN where a control is not `steady` in that case."""
-    theirs = np.where(steady[:, :, None], side.logs[:, side.at(controls)], np.nan)
-    return side.logs[:, side.names.index(subject)], theirs
 
 
 def _case(

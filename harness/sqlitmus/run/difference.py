@@ -5,8 +5,9 @@ A runner tells no values, so it is asked for types in their place: how often eac
 
 from collections.abc import Callable
 
-from sqlitmus.vocabulary.contract.job import Column, Job, Step
+from sqlitmus.vocabulary.contract.job import Job
 from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.contract.step import Column, Step
 from sqlitmus.vocabulary.nouns import listed
 
 TYPES = ("integer", "real", "text", "blob", "null")

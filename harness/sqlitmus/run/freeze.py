@@ -5,7 +5,8 @@ import shlex
 from dataclasses import replace
 
 from sqlitmus import __version__, machine
-from sqlitmus.catalog import claims, fixture, same_work
+from sqlitmus.catalog import beside, same_work
+from sqlitmus.catalog.canaries import of_claims
 from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.plan import Plan, canaries
 from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, Shard
@@ -33,7 +34,7 @@ def freeze(
     from sqlitmus.run.counts import block_seconds, case_seconds
 
     name, mode = options.mode_in(context.catalog)
-    others = claims.canaries(options.claims, fit)
+    others = of_claims(options.claims, fit)
     if options.advice:
         others = options.advice.canaries()
     twice = canaries(fit, reference, others)
@@ -121,7 +122,7 @@ def _sized(context: Context, case: PlannedCase) -> PlannedCase:
         return case
     steps = steps_of(context.catalog.scenarios[case.scenario], case.axes)
     in_files = any(step.operation == "read-file" for step in steps)
-    size = fixture.bytes_of_files(file) if in_files else file.stat().st_size
+    size = beside.bytes_of_files(file) if in_files else file.stat().st_size
     return case.model_copy(update={"database_bytes": size})
 
 

@@ -14,7 +14,8 @@ from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.run.checksum import Value
-from sqlitmus.vocabulary.contract.job import Connection, Database, Job, Measure, Step
+from sqlitmus.vocabulary.contract.job import Connection, Database, Job, Measure
+from sqlitmus.vocabulary.contract.step import Step
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "

@@ -17,8 +17,9 @@ from pathlib import Path
 from sqlitmus.run.checksum import TERMS
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.judge import OracleAnswer, brief
-from sqlitmus.vocabulary.contract.job import Column, Readback, Type
+from sqlitmus.vocabulary.contract.job import Readback
 from sqlitmus.vocabulary.contract.result import Proof, Result
+from sqlitmus.vocabulary.contract.step import Column, Type
 from sqlitmus.vocabulary.terms import Outcome
 
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}

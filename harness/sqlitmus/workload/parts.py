@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlitmus.catalog.steps import ColumnType, ScenarioStep
-from sqlitmus.vocabulary.contract.job import Operation, Parameters
+from sqlitmus.vocabulary.contract.step import Operation, Parameters
 from sqlitmus.workload import latencies, pools, statements, writes
 from sqlitmus.workload.file import Query, Source, Statement
 from sqlitmus.workload.pools import NoPool

@@ -7,7 +7,7 @@ from typing import cast
 
 from sqlitmus.catalog import generate
 from sqlitmus.catalog.steps import Parameter
-from sqlitmus.vocabulary.contract.job import Parameters, Type
+from sqlitmus.vocabulary.contract.step import Parameters, Type
 from sqlitmus.workload.file import Drawn
 
 LONGEST = 4096

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import claimfiles, definitions
-from sqlitmus.catalog.claims import Claim, canaries
+from sqlitmus.catalog.canaries import of_claims
+from sqlitmus.catalog.claims import Claim
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -248,15 +249,15 @@ def test_the_canary_of_a_case_is_the_runner_that_most_figures_are_about(tmp_path
     keyed = more.replace('said = "20 %"', 'said = "20 %", key = true').replace('"rust"', '"bun"', 1)
     both = {"get-pk": ["node", "rust", "bun"], "get-pk@shape=array": ["node", "rust"]}
     first = read(tmp_path)["arrays"]
-    assert canaries([first], both) == {"get-pk": "node", "get-pk@shape=array": ""}, (
+    assert of_claims([first], both) == {"get-pk": "node", "get-pk@shape=array": ""}, (
         "the first of those alike, once for the scenario"
     )
     second = read(tmp_path, more, name="b-more.toml")["more"]
-    assert set(canaries([first, second], both).values()) == {"rust", ""}
+    assert set(of_claims([first, second], both).values()) == {"rust", ""}
     third = read(tmp_path, keyed, name="c-keyed.toml")["keyed"]
-    assert canaries([first, second, third], both) == {
+    assert of_claims([first, second, third], both) == {
         "get-pk": "bun",
         "get-pk@shape=array": "rust",
     }, "a key row outweighs others, where its runner is there"
-    assert canaries([third], {"get-pk": ["node"]}) == {}, "nothing is published of it"
-    assert canaries([], both) == {}, "a run without claims has its own"
+    assert of_claims([third], {"get-pk": ["node"]}) == {}, "nothing is published of it"
+    assert of_claims([], both) == {}, "a run without claims has its own"

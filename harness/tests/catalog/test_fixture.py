@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import databasefiles, definitions, fixture, seal
+from sqlitmus.catalog import beside, databasefiles, definitions, fixture, seal
 from sqlitmus.catalog.declared import Fixture
 from sqlitmus.catalog.steps import Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -101,7 +101,7 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
 def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
     spec = definitions.load().fixtures["tenants"]
     file = fixture.ensure("tenants", spec, "s", "wal", tmp_path)
-    folder = fixture.beside(file)
+    folder = beside.folder_of(file)
     numbers = range(1, spec.sizes["s"] + 1)
     assert sorted(int(one.name) for one in folder.iterdir()) == list(numbers)
     for number in numbers:
@@ -123,11 +123,11 @@ def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: st
 def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_path: Path) -> None:
     tiny = definition(files="SELECT id, b FROM t")
     file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
-    folder = fixture.beside(file)
+    folder = beside.folder_of(file)
     with contextlib.closing(sqlite3.connect(file)) as connection:
         rows = {str(key): content for key, content in connection.execute("SELECT id, b FROM t")}
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
-    assert fixture.bytes_of_files(file) == 5 * 4096
+    assert beside.bytes_of_files(file) == 5 * 4096
     names = {file.name, seal.beside(file).name, folder.name}
     assert {path.name for path in tmp_path.iterdir()} == names
     shutil.rmtree(folder)

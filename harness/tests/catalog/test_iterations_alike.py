@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, databasefiles, definitions, fixture, jobs
-from sqlitmus.vocabulary.contract.job import Step, Value
+from sqlitmus.vocabulary.contract.step import Step, Value
 
 KNOWN = definitions.load()
 WRITING = [name for name, spec in KNOWN.scenarios.items() if spec.writes and spec.fixture]

@@ -10,7 +10,8 @@ import pytest
 from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Scenario, Variant
-from sqlitmus.vocabulary.contract.job import Column, EventLoop, Job, Measure, Parameters, Step
+from sqlitmus.vocabulary.contract.job import EventLoop, Job, Measure
+from sqlitmus.vocabulary.contract.step import Column, Parameters, Step
 
 KNOWN = definitions.load()
 

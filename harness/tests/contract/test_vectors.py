@@ -16,7 +16,8 @@ from jsonschema import Draft202012Validator
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
 from sqlitmus.run import vectors
-from sqlitmus.vocabulary.contract.job import Job, Measure, Operation, Share, Writer
+from sqlitmus.vocabulary.contract.job import Job, Measure, Share, Writer
+from sqlitmus.vocabulary.contract.step import Operation
 from tests.contract.performed import SLOW, Performed, needs_own_process, perform_all, vectors_of
 from tests.contract.started import (
     CONTRACT,

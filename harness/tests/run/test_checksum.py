@@ -8,7 +8,8 @@ import pytest
 
 from sqlitmus.run.checksum import checksum, digest
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Job, Step
+from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract.step import Step
 
 VECTORS = paths.RUNNERS / "contract" / "vectors"
 

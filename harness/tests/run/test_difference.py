@@ -6,8 +6,9 @@ import sqlite3
 import pytest
 
 from sqlitmus.run.difference import Ask, of_types
-from sqlitmus.vocabulary.contract.job import Column, Job, Measure, Operation, Parameters, Step
+from sqlitmus.vocabulary.contract.job import Job, Measure
 from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.contract.step import Column, Operation, Parameters, Step
 
 SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'
 IDENTITY = {

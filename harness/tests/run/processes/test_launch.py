@@ -18,16 +18,9 @@ from sqlitmus.run.finished import Invocation
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import (
-    Column,
-    Database,
-    Job,
-    Measure,
-    Parameters,
-    Step,
-    Writer,
-)
+from sqlitmus.vocabulary.contract.job import Database, Job, Measure, Writer
 from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.contract.step import Column, Parameters, Step
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import long_enough, running, until
