@@ -88,11 +88,10 @@ def _rust_facts(context: Context) -> Mapping[str, str]:
     files = [path for path in crate.glob("*") if path.name in CRATE_FILES]
     files += [path for path in (crate / "src").rglob("*") if path.is_file()]
     config = [path for path in (crate / ".cargo").glob("*") if path.is_file()]
-    chosen = {name: context.environ.get(name, "") for name in RUST_VARIABLES}
     return {
         "sources": tree_digest(crate, files + config),
         "rustc": rust_version(context, crate) or "unknown",
-        **chosen,
+        **{name: context.environ.get(name, "") for name in RUST_VARIABLES},
         **platform_facts(),
     }
 
@@ -149,11 +148,10 @@ def _dotnet_sources(folder: Path) -> Iterator[Path]:
 
 def _dotnet_facts(context: Context) -> Mapping[str, str]:
     root = context.clone / "runners" / "dotnet"
-    chosen = {name: context.environ.get(name, "") for name in DOTNET_VARIABLES}
     return {
         "sources": tree_digest(root, _dotnet_sources(root)),
         "sdk": dotnet_version(context) or "unknown",
-        **chosen,
+        **{name: context.environ.get(name, "") for name in DOTNET_VARIABLES},
         **platform_facts(),
     }
 

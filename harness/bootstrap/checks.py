@@ -6,7 +6,6 @@ different tools run side by side, each with its output whole.
 
 import itertools
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -18,24 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bootstrap.built_steps import cargo_target, dotnet_artifacts, dotnet_version
+from bootstrap.built_steps import cargo_target, dotnet_artifacts
 from bootstrap.context import Context, make_context
-from bootstrap.counter_steps import blocker as no_cc
-from bootstrap.counter_steps import compiler
 from bootstrap.engine import log_of
-from bootstrap.paths import entry
 from bootstrap.progress import Progress
 from bootstrap.step import look
-from bootstrap.steps import ENTRIES, STEPS
+from bootstrap.steps import STEPS
+from bootstrap.tools import filled, tools
 
-# entries that only checks need -> (step, entry of the step)
-OWN_ENTRIES = {
-    "python": ("python-dev", "python-dev"),
-    "zizmor": ("python-dev", "zizmor"),
-    "biome": ("npm-dev", "biome"),
-    "pyright": ("npm-dev", "pyright"),
-    "actionlint": ("actionlint", "actionlint"),
-}
 KINDS = ("lint", "test", "format")
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -99,28 +88,6 @@ def set_up(context: Context, recipe: str) -> list[Outcome]:
     ]
 
 
-def tools(context: Context) -> dict[str, dict[str, str]]:
-    """Every `{tool}` of a command, as `{"path": ...}` or `{"missing": reason}`."""
-    states = {name: look(step, context) for name, step in STEPS.items()}
-    for name, state in states.items():
-        # the recipe set it up before it came here
-        if not state.ready and not state.missing and log_of(context, name).exists():
-            reason = f"set-up failed; see {log_of(context, name)}"
-            states[name] = replace(state, missing=reason)
-    sources = {**ENTRIES, **OWN_ENTRIES}
-    known = {name: entry(states, *source) for name, source in sources.items()}
-    for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
-        found = context.find(tool)
-        known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
-    # what it compiles is for Linux alone
-    hint = no_cc(context)
-    cc = context.find((compiler(context) or [""])[0])
-    known["cc"] = {"path": str(cc)} if cc and not hint else {"missing": hint or context.hint("cc")}
-    dotnet = context.find("dotnet") if dotnet_version(context) else None
-    known["dotnet"] = {"path": str(dotnet)} if dotnet else {"missing": context.hint("dotnet")}
-    return known
-
-
 def resolve(
     check: Check, clone: Path, known: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[str] | None, str]:
@@ -130,14 +97,7 @@ def resolve(
         return None, f"{check.where} is not in this clone"
     if check.any and not any(itertools.chain(*(folder.glob(glob) for glob in check.any))):
         return None, f"{check.where} has no {' or '.join(check.any)}"
-    words: list[str] = []
-    for word in check.command:
-        named = re.fullmatch(r"\{([a-z-]+)\}", word)
-        tool = known[named[1]] if named else {"path": word}
-        if "path" not in tool:
-            return None, tool["missing"]
-        words.append(tool["path"])
-    return words, ""
+    return filled(check.command, known)
 
 
 def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) -> Outcome:
@@ -202,7 +162,9 @@ def side_by_side(checks: Sequence[Check], work: Callable[[Check], Outcome]) -> l
 
 def main(argv: Sequence[str]) -> int:
     """Run the checks of the kinds and names asked for; 1 if one failed, 2 for an unknown name."""
-    kinds, names = _split(argv)
+    words = list(argv)
+    cut = words.index("--") if "--" in words else len(words)
+    kinds, names = words[:cut], words[cut + 1 :]
     checks = [check for check in load() if check.kind in kinds]
     unknown = [name for name in names if name not in {check.name for check in checks}]
     if unknown or not kinds or not set(kinds) <= set(KINDS):
@@ -216,12 +178,6 @@ def main(argv: Sequence[str]) -> int:
     if "format" in kinds or len(chosen) == 1:  # formatters may change the same file
         chosen = [replace(check, alone=True) for check in chosen]
     return summarise(failures + side_by_side(chosen, lambda check: run(check, context, known)))
-
-
-def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    words = list(argv)
-    cut = words.index("--") if "--" in words else len(words)
-    return words[:cut], words[cut + 1 :]
 
 
 def summarise(outcomes: Sequence[Outcome]) -> int:

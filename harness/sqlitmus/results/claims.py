@@ -1,7 +1,7 @@
 """What a report shows of published claims: made once by `analysis`, read by every renderer.
 
-Ratios are speed-ups: how many times as fast the new one is. Times are nanoseconds; so are
-differences, of what the new one saves.
+Ratios are speed-ups of the new one; differences, which it saves, and times are in nanoseconds.
+`problems` say which cells have no figure, and why.
 """
 
 from dataclasses import dataclass, field
@@ -15,17 +15,10 @@ Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]
 
 METRICS: dict[ClaimMetric, str] = {
-    "steady": "time",
-    "wall": "time end to end",
-    "loop": "time in the loop",
-    "cpu time": "CPU time",
-    "average": "average latency",
-    "p50": "median latency",
-    "p99": "99 % latency",
-    "p999": "99.9 % latency",
-    "max": "longest latency",
-    "file": "size of the database",
-}
+    "steady": "time", "wall": "time end to end", "loop": "time in the loop", "cpu time": "CPU time",
+    "average": "average latency", "p50": "median latency", "p99": "99 % latency",
+    "p999": "99.9 % latency", "max": "longest latency", "file": "size of the database",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +26,14 @@ class Row:
     """One published figure and the own one, of the pair of cells `base` and `new`.
 
     `runner` is empty where the row says it of all. `verdict` is None for a row that the publication
-    gives no figure for; `reason` is a sentence part. `ratio`, `rate`, `difference` and the times
-    are None where there is none; a row that `saves` time has a `difference`, and was `published`
-    as one in ns, others have a `ratio`. Times are medians over the blocks; `blocks` are
-    those that both cells have.
+    gives no figure for; `reason` is a sentence part. A row that `saves` time has a `difference`,
+    and was `published` as one in ns, others have a `ratio`; what there is none of is None. Times
+    are medians over the blocks; `blocks` are those that both cells have.
 
     As ratios or differences: `same` are the ends of what counts as the published size, `judged`
-    those of the interval that was held against it, which correction and `guard` drew out; a guard
-    of 1, or of 0 ns, is none. `needed` is about how many blocks would settle an open row. `repeats`
-    names the row of the same claim that shows the same measurement, and is counted in its place.
-    """
+    those of the interval held against it, which correction and `guard` (1, or 0 ns, for none) drew
+    out. `needed` is about how many blocks would settle an open row. `repeats` names the row of the
+    claim that shows the same measurement, and is counted in its place."""
 
     name: str
     runner: str
@@ -75,9 +66,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of one kind; their times are per `unit`, their figures ratios or differences. The times
-    of the metric `file` are bytes.
-    """
+    """Rows of one kind: times per `unit`, of the metric `file` bytes, and ratios or differences."""
 
     title: str
     metric: ClaimMetric
@@ -88,10 +77,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What an operation costs beside its time: CPU time of all threads, context switches.
-
-    Threads that wait for a lock switch voluntarily and use less CPU than their time allows.
-    """
+    """What an operation costs beside its time: CPU time of all threads, and context switches, which
+    are voluntary where threads wait for a lock."""
 
     cpu: float | None = None
     voluntary: float | None = None
@@ -103,11 +90,9 @@ class Place:
     """A cell in a ranking; times are per operation, but `wall`, which is the process's.
 
     `cpu` is the sum over `cpus`, the share of each processor in use (1 = whole); `spread` the
-    slowest worker's time over the fastest's, `skew` the time between the first and the last
-    process's start; `writer_p99` is the writer's beside it. `busy` and `writer_busy` are the
-    operations of a process that ended with SQLITE_BUSY, the mean over the blocks; `pacing` is how
-    late 99 % of planned operations started at most, `file` the size of the database in bytes.
-    """
+    slowest worker's time over the fastest's, `skew` between the first and the last process's start;
+    `busy` and `writer_busy` how many operations of a process SQLITE_BUSY ended, the mean over the
+    blocks; `pacing` how late 99 % of planned operations started at most, `file` bytes on disk."""
 
     label: str
     runner: str
@@ -160,8 +145,7 @@ class ThreadLine:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """Lines over threads: operations per second if `rates`, else the times of `metric`; `problems`
-    says which cells have no figure, and why."""
+    """Lines over threads: operations per second if `rates`, else the times of `metric`."""
 
     title: str
     metric: ClaimMetric
@@ -194,9 +178,8 @@ class Claim:
     """A publication, what came out here, and what differs between there and here.
 
     `counts` is how many of the deciding rows have which word, `word` what holds for all of them,
-    and `lessons` the advice for each word. `first` is the first deciding row that was measured,
-    or else the first. `contradicts` names a claim whose publication says otherwise, "" if none.
-    """
+    `lessons` the advice for each word. `first` is the first deciding row, if possible one that was
+    measured. `contradicts` names a claim whose publication says otherwise, "" if none."""
 
     name: str
     title: str

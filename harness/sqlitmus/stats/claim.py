@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sqlitmus.stats.distributions import student_p
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.multiplicity import adjust
+from sqlitmus.stats.multiplicity import alphas
 from sqlitmus.stats.power import blocks_to_clear
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.claimwords import ClaimWord
@@ -94,7 +94,7 @@ def decide(
 ) -> list[Decision]:
     """A decision for each row of `logs`, log ratios base / new.
 
-    Two questions are corrected for each, as the intervals of `_alphas`: whether a row is told from
+    Two questions are corrected for each, as the intervals of `alphas`: whether a row is told from
     1, and whether anything is said of it at all. Both intervals are drawn out by `guard`, a log
     ratio >= 0 of noise, to both sides. A wider interval excludes less, so it never settles more.
     Rows with the same number in `measured` show the same measurement, which counts once; without
@@ -107,9 +107,9 @@ def decide(
     tested = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
     which = list(range(len(bands))) if measured is None else measured
     from_one = np.abs(logs.mean) - guard
-    sure, next_sure = _alphas(_p(logs, from_one, tested), which, rule.correction)
+    sure, next_sure = alphas(_p(logs, from_one, tested), which, rule.correction, ALPHA)
     saying = np.maximum(_informing(logs, bands, guard), from_one * _effects(bands))
-    alpha, _ = _alphas(_p(logs, saying, tested), which, rule.correction)
+    alpha, _ = alphas(_p(logs, saying, tested), which, rule.correction, ALPHA)
     edge = np.abs(logs.mean[:, None] - bands).min(axis=1) - guard
     inside = (logs.mean > bands[:, 0]) & (logs.mean < bands[:, 1])
     needed = blocks_to_clear(logs, edge, inside, next_sure, rule.sessions)
@@ -143,32 +143,6 @@ def _p(logs: TrimmedMeans, distance: Array, tested: NDArray[np.bool_]) -> Array:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         p = student_p(np.maximum(distance, 0) / logs.error, logs.freedom)
     return np.where(tested, p, np.nan)
-
-
-def _alphas(p: Array, which: Sequence[int], correction: Correction) -> tuple[float, float]:
-    """One minus the level of the rows' intervals, and of those if one more row came to answer.
-
-    "bh": 5 % R / m, if intervals at that level answer for R of m measurements, R as large as can
-    be. Then at most 5 % of the R intervals are expected to miss the truth, and no other answers can
-    be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": 5 % / m, so
-    that in 95 % of runs none misses. "none": 5 % each.
-    """
-    family = _least(p, which)
-    count = int(np.count_nonzero(~np.isnan(family)))
-    if correction == "none" or not count:
-        return ALPHA, ALPHA
-    if correction == "holm":
-        return ALPHA / count, ALPHA / count
-    answering = int(np.count_nonzero(adjust(family, "bh") <= ALPHA))
-    return ALPHA * max(answering, 1) / count, ALPHA * min(answering + 1, count) / count
-
-
-def _least(p: Array, which: Sequence[int]) -> Array:
-    """The least p of each measurement."""
-    numbers, place = np.unique(which, return_inverse=True)
-    least = np.full(len(numbers), np.nan)
-    np.fmin.at(least, place, p)
-    return least
 
 
 def _decide(

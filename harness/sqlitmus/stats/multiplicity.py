@@ -1,5 +1,6 @@
 """P-values of the three questions behind a verdict, and corrections for asking many times."""
 
+from collections.abc import Sequence
 from functools import cache
 from math import erfc, sqrt
 from typing import get_args
@@ -123,3 +124,32 @@ def _distance(logs: TrimmedMeans, margin: float) -> Array:
     """How many standard errors each estimate lies outside the margin; negative inside."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return (np.abs(logs.mean) - np.log1p(margin)) / logs.error
+
+
+def alphas(
+    p: Array, which: Sequence[int], correction: Correction, alpha: float
+) -> tuple[float, float]:
+    """One minus the level of the rows' intervals, and of those if one more row came to answer.
+
+    Rows with the same number in `which` are one measurement, whose least `p` counts. "bh": alpha R
+    / m, if intervals at that level answer for R of m measurements, R as large as can be. Then at
+    most the share alpha of the R intervals is expected to miss the truth, and no other answers can
+    be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": alpha / m,
+    so that in a share alpha of runs some miss, at most. "none": alpha each.
+    """
+    family = _least(p, which)
+    count = int(np.count_nonzero(~np.isnan(family)))
+    if correction == "none" or not count:
+        return alpha, alpha
+    if correction == "holm":
+        return alpha / count, alpha / count
+    answering = int(np.count_nonzero(adjust(family, "bh") <= alpha))
+    return alpha * max(answering, 1) / count, alpha * min(answering + 1, count) / count
+
+
+def _least(p: Array, which: Sequence[int]) -> Array:
+    """The least p of each measurement."""
+    numbers, place = np.unique(which, return_inverse=True)
+    least = np.full(len(numbers), np.nan)
+    np.fmin.at(least, place, p)
+    return least

@@ -1,11 +1,12 @@
 """The figures that a run has of each cell beside its primary time: the one table of them.
 
-Samples, analysis, reports and exports loop over `FIGURES`. A new figure is a row here, and in the
-contract's Result if the runners report it. A figure named as a case's metric, `cold`, is that
-case's primary time.
+Samples, analysis, reports and exports loop over `FIGURES`. A new figure is a row here or among the
+latencies, and in the contract's Result if the runners report it. A figure named as a case's metric,
+`cold`, is that case's primary time.
 """
 
 from sqlitmus.vocabulary.figure import Figure
+from sqlitmus.vocabulary.latencies import LATENCIES
 
 FIGURES: tuple[Figure, ...] = (
     Figure(
@@ -97,80 +98,7 @@ FIGURES: tuple[Figure, ...] = (
         source=("mean_over_median",),
         judged=False,
     ),
-    Figure(
-        name="p99",
-        heading="p99",
-        title="Latency p99",
-        meaning="the latency that 99 % of operations have at most, from their planned start where "
-        "they have one; with an interval if `metric` is `p99`",
-        unit="ns",
-        per="iterations",
-        source=("tails.p99",),
-        smaller="faster",
-        zero="impossible",
-    ),
-    Figure(
-        name="p50",
-        heading="p50",
-        title="Latency p50",
-        meaning="the latency that half of the operations have at most",
-        unit="ns",
-        per="iterations",
-        source=("tails.p50",),
-        smaller="faster",
-    ),
-    Figure(
-        name="p999",
-        heading="p99.9",
-        title="Latency p99.9",
-        meaning="the latency that 99.9 % of operations have at most, where a process has 1,000",
-        unit="ns",
-        per="iterations",
-        source=("tails.p999",),
-        smaller="faster",
-    ),
-    Figure(
-        name="longest",
-        heading="Longest",
-        title="Longest latency",
-        meaning="the longest latency of any operation of a process",
-        unit="ns",
-        per="iterations",
-        source=("tails.longest",),
-        smaller="faster",
-    ),
-    Figure(
-        name="writer_p99",
-        heading="Beside p99",
-        title="Latency p99 of the thread beside",
-        meaning="the p99 of the writer, or what else works beside the workers",
-        unit="ns",
-        per="iterations",
-        source=("tails.writer_p99",),
-        smaller="faster",
-    ),
-    Figure(
-        name="timer_p99",
-        heading="Timer p99",
-        title="Timer delay p99",
-        meaning="how late 99 % of the times at which a timer is due come at most, beside "
-        "operations that are tasks of an event loop; with an interval if `metric` is `timer_p99`",
-        unit="ns",
-        per="iterations",
-        source=("tails.timer_p99",),
-        smaller="faster",
-        zero="impossible",
-    ),
-    Figure(
-        name="timer_longest",
-        heading="Timer longest",
-        title="Longest timer delay",
-        meaning="how late such a timer came at most",
-        unit="ns",
-        per="iterations",
-        source=("tails.timer_longest",),
-        smaller="faster",
-    ),
+    *LATENCIES,
     Figure(
         name="busy",
         heading="Busy",

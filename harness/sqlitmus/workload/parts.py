@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlitmus.catalog.steps import ColumnType, ScenarioStep
 from sqlitmus.vocabulary.contract.step import Operation, Parameters
-from sqlitmus.workload import latencies, pools, statements, writes
+from sqlitmus.workload import answers, latencies, pools, statements, writes
 from sqlitmus.workload.file import Query, Source, Statement
 from sqlitmus.workload.pools import NoPool
 from sqlitmus.workload.statements import Looked, Refused
@@ -77,7 +77,7 @@ def _part(
             at = "sql"
             columns: dict[str, ColumnType] = {}
             if looked.reads:
-                answered = statements.answer(
+                answered = answers.answer(
                     connection, statement.sql, looked.names, _bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bootstrap.checks import Outcome, load, run, tools
+from bootstrap.checks import Outcome, load, run
 from bootstrap.counter_steps import SOURCE, SYNC_COUNTER
 from bootstrap.step import look
+from bootstrap.tools import tools
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.workload.statements import Looked, Refused, answer, limited, look
+from sqlitmus.workload.answers import answer
+from sqlitmus.workload.statements import Looked, Refused, limited, look
 
 
 @pytest.fixture
