@@ -71,7 +71,6 @@ VAGUE_AT_MOST = {
     "cli": 1,
     "compare": 8,
     "export": 2,
-    "render": 4,
     "results": 2,
     "stats": 1,
 }

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.render.html import charts
-from sqlitmus.results.curves import Curve, Point, Scaling
 from sqlitmus.results.report import Interval
 
 ratios = st.floats(min_value=1e-2, max_value=1e2)
@@ -55,28 +54,6 @@ def test_a_sample_axis_needs_samples() -> None:
     axis = charts.sample_axis(100.0, 100.0)
     assert axis is not None
     assert axis[0] < 100 < axis[1]
-
-
-def scaling(points: list[Point], cores: int = 2) -> Scaling:
-    return Scaling("parallel", "Parallel", {}, cores, [Curve("node", points), Curve("bun", points)])
-
-
-def test_scaling_draws_one_panel_per_runtime_and_marks_where_cores_end() -> None:
-    points = [Point(n, Interval(1e5 * n, 0.9e5 * n, 1.1e5 * n)) for n in (1, 2, 4)]
-    panels = charts.scaling_panels(scaling(points), {"node": "Node", "bun": "Bun"})
-    assert [panel.name for panel in panels] == ["Node", "Bun"]
-    assert panels[0].shade == panels[0].x_ticks[1][0]
-    line = panels[0].lines[0]
-    # Perfect scaling lies on its own guide.
-    assert [float(v) for v in line.ideal.split()[-1].split(",")] == list(line.marks[-1])
-
-
-def test_scaling_within_the_cores_shades_nothing_and_one_worker_still_draws() -> None:
-    points = [Point(1, Interval(1e5, None, None))]
-    (panel, *_) = charts.scaling_panels(scaling(points, cores=8), {})
-    assert panel.shade is None
-    assert len(panel.x_ticks) == 1
-    assert charts.scaling_panels(Scaling("p", "P", {}, 2, []), {}) == []
 
 
 def test_ratio_axis_positions_are_logarithmic() -> None:

@@ -188,25 +188,22 @@ def threads(*values: tuple[int, float, bool]) -> Threads:
 
 
 def test_points_beyond_the_cores_are_not_joined() -> None:
-    panel = threadlines.panel(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)))
-    assert panel is not None
+    (panel,) = threadlines.panels(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), [])
     (line,) = panel.lines
     assert len(line.points.split()) == len(line.marks) == 2
     assert len(line.beyond) == 1
     assert panel.shade is not None
     assert line.marks[-1][0] < panel.shade < line.beyond[0][0]
     assert line.marks[1][1] < line.marks[0][1]  # more is higher
-    within = threadlines.panel(threads((1, 1e6, False), (2, 2e6, False)))
-    assert within is not None
+    (within,) = threadlines.panels(threads((1, 1e6, False), (2, 2e6, False)), [])
     assert within.shade is None
 
 
 def test_all_points_beyond_the_cores_leave_no_line() -> None:
-    panel = threadlines.panel(threads((4, 1e6, True), (8, 1e6, True)))
-    assert panel is not None
+    (panel,) = threadlines.panels(threads((4, 1e6, True), (8, 1e6, True)), [])
     assert panel.lines[0].points == ""
     assert panel.shade == threadlines.BOX[0]
-    assert threadlines.panel(Threads("T", "p99", rates=False, lines=[], problems=[])) is None
+    assert threadlines.panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
 
 
 def titles(table: Table) -> list[str]:
@@ -279,7 +276,7 @@ def tops(bars: str) -> list[float]:
 
 def test_bars_show_a_single_operation_and_share_their_axis() -> None:
     many, few = latencies((1000, 1007, 10_000), (64_000, 64_255, 1)), latencies((4000, 4015, 5))
-    one, other = histograms.panels(Histograms("H", None, [many, few], []))
+    one, other = histograms.panels(Histograms("H", None, [many, few], []), [])
     box = histograms.BOX
     assert max(tops(one.bars)) == box[3] - box[1]
     assert len(tops(one.bars)) == 2
@@ -293,14 +290,14 @@ def test_bars_show_a_single_operation_and_share_their_axis() -> None:
 def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     ms = 1_000_000
     found = latencies((2 * ms, 2 * ms + 9, 5), (152 * ms, 153 * ms, 3), (303 * ms, 304 * ms, 1))
-    (panel,) = histograms.panels(Histograms("H", 150.0 * ms, [found], []))
+    (panel,) = histograms.panels(Histograms("H", 150.0 * ms, [found], []), [])
     assert [text for _, text in panel.ticks] == [
         "0", "150\u202fms", "300\u202fms", "450\u202fms"
     ]  # fmt: skip
     places = [x for x, _ in panel.ticks]
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
-    assert histograms.panels(Histograms("H", None, [], [])) == []
+    assert histograms.panels(Histograms("H", None, [], []), []) == []
 
 
 GROUP = Group("times", "steady", "operation", [])

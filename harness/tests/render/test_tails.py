@@ -99,9 +99,8 @@ def test_every_format_has_the_section_and_a_report_without_has_none(report: Repo
 def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
     steps = tails.steps(FAST.buckets)
     assert [round(share, 4) for share, _ in steps] == [1.0, 0.01, 0.001]
-    drawn = tails.panel(CASE)
-    assert drawn is not None
-    assert [line.runner for line in drawn.lines] == ["node", "bun", "rust"]
+    (drawn,) = tails.panels(CASE, [])
+    assert [line.label for line in drawn.lines] == ["node", "bun", "rust"]
     points = [tuple(map(float, p.split(","))) for p in drawn.lines[0].points.split()]
     left, top, right, bottom = tails.BOX
     assert all(left <= x <= right and top <= y <= bottom for x, y in points)
@@ -111,18 +110,17 @@ def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
 
 
 def test_a_case_without_histograms_has_no_curve() -> None:
-    assert tails.panel(replace(CASE, cells=[replace(FAST, buckets=[])])) is None
+    assert tails.panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
 
 
 def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report) -> None:
-    assert tails.sizes(CASE, "wal") is None
+    assert tails.log_sizes(CASE, []) == []
     grown = replace(FAST, wal=[(0.0, 0), (20.0, 4096), (40.0, 8192)])
     case = replace(CASE, cells=[SLOW, grown])
-    assert tails.sizes(case, "resident") is None
-    drawn = tails.sizes(case, "wal")
-    assert drawn is not None
+    assert tails.memory_sizes(case, []) == []
+    (drawn,) = tails.log_sizes(case, [])
     left, top, right, bottom = tails.BOX
-    assert [line.runner for line in drawn.lines] == ["rust"]
+    assert [line.label for line in drawn.lines] == ["rust"]
     assert (
         drawn.lines[0].points
         == f"{left},{bottom} {(left + right) / 2:g},{(top + bottom) / 2:g} {right},{top}"

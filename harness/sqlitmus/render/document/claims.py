@@ -15,6 +15,7 @@ from sqlitmus.render.document.claimtables import (
 )
 from sqlitmus.render.document.model import (
     Block,
+    Chart,
     Definitions,
     Document,
     Legend,
@@ -22,7 +23,7 @@ from sqlitmus.render.document.model import (
     Paragraph,
     Section,
 )
-from sqlitmus.render.document.suite import matrix
+from sqlitmus.render.document.suite import matrix, scatter
 from sqlitmus.render.document.table import Cell, Column, Head, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import Claim, Row
@@ -59,7 +60,7 @@ def build(report: Report) -> Document:
     size = counted(len(report.claims), "claim")
     facts = [("", size), ("reference", report.reference)]
     cells = replace(matrix(report), detail=True)
-    sections = [*(_claim(claim, report.claims) for claim in report.claims), cells]
+    sections = [*(_claim(claim, report.claims) for claim in report.claims), cells, scatter(report)]
     document = parts.document(report, facts, sections, reading)
     return replace(document, answers=answers(report.claims))
 
@@ -103,9 +104,13 @@ def deciding(claim: Claim) -> str:
 
 def _claim(claim: Claim, every: Sequence[Claim]) -> Section:
     sections = [rows_of(f"claim-{claim.name}-{n}", group) for n, group in enumerate(claim.groups)]
-    sections += [cells_of(claim, r, ends(r), ranking(r), "ranking") for r in claim.rankings]
-    sections += [cells_of(claim, t, by_threads(t), threads(t), "threads") for t in claim.threads]
-    sections += [cells_of(claim, h, "", histograms(h), "histogram") for h in claim.histograms]
+    sections += [cells_of(claim, r, ends(r), ranking(r)) for r in claim.rankings]
+    sections += [
+        cells_of(claim, t, by_threads(t), threads(t), Chart("threads", t)) for t in claim.threads
+    ]
+    sections += [
+        cells_of(claim, h, "", histograms(h), Chart("histogram", h)) for h in claim.histograms
+    ]
     return Section(
         f"claim-{claim.name}",
         claim.title,

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.claimrow import NONE, RUNNER
-from sqlitmus.render.document.model import Chart, ChartKind, Paragraph, Section
+from sqlitmus.render.document.model import Chart, Paragraph, Section
 from sqlitmus.render.document.table import Cell, Column, Head, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import (
@@ -27,14 +27,14 @@ Figure = tuple[str, Callable[[T], str]]
 
 
 def cells_of(
-    claim: Claim, data: Ranking | Threads | Histograms, lead: str, table: Table, kind: ChartKind
+    claim: Claim, data: Ranking | Threads | Histograms, lead: str, table: Table, *charts: Chart
 ) -> Section:
-    """A table of cells beside each other, its chart, and what is missing in it."""
+    """A table of cells beside each other, its charts, and what is missing in it."""
     return Section(
         f"claim-{claim.name}-{data.title}",
         data.title,
         [lead] if lead else [],
-        [Chart(kind, data), table, *(Paragraph(problem, "dim") for problem in data.problems)],
+        [*charts, table, *(Paragraph(problem, "dim") for problem in data.problems)],
     )
 
 

@@ -26,6 +26,7 @@ from sqlitmus.render.document.model import (
     Legend,
     LegendEntry,
     Notice,
+    Origin,
     Paragraph,
     Section,
 )
@@ -83,6 +84,7 @@ def build(report: MergedReport) -> Document:
             Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
+        origin=Origin(report.created, report.sqlitmus_version),
     )  # fmt: skip
 
 

@@ -10,24 +10,29 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.render.document.table import Mark, Table
-from sqlitmus.results.claims import Group, Histograms, Ranking, Threads
+from sqlitmus.results.claims import Group, Histograms, Threads
+from sqlitmus.results.curves import Scaling
 from sqlitmus.results.machines import MergedReport
-from sqlitmus.results.report import Report
+from sqlitmus.results.report import Report, Runner
 from sqlitmus.results.tails import Tails
+from sqlitmus.vocabulary.terms import Grade
 
 ChartKind = Literal[
+    "cases",
+    "conditions",
     "forest",
-    "matrix",
-    "summary",
-    "threads",
     "histogram",
-    "ranking",
     "machines",
-    "tails",
-    "wal",
+    "matrix",
     "resident",
+    "scaling",
+    "scatter",
+    "summary",
+    "tails",
+    "threads",
+    "wal",
 ]
-ChartData = Report | MergedReport | Group | Ranking | Threads | Histograms | Tails
+ChartData = Report | MergedReport | Group | Threads | Histograms | Tails | Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ class Section:
     """A title, sentences that lead in, blocks, and sections below it.
 
     `detail` goes beyond a summary: short formats leave it out. `folded` sections are closed at
-    first.
+    first. `nav` is its name in a list of contents, "" for the title; None keeps it out of there.
     """
 
     id: str
@@ -123,6 +128,12 @@ class Section:
     sections: list["Section"] = field(default_factory=list["Section"])
     detail: bool = False
     folded: bool = False
+    nav: str | None = ""
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Its own."""
+        return [block for block in self.blocks if isinstance(block, Chart)]
 
     def tables(self) -> Iterator[Table]:
         """All tables, those of the sections below too."""
@@ -132,12 +143,22 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """When a report was made of a run, by which version; `label` is what the user called it."""
+
+    created: str = ""
+    version: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A whole report.
 
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
-    `answers` is a table that belongs to the headline, if there is one.
+    `answers` is a table that belongs to the headline, if there is one. `runners` are those that
+    its tables and charts name.
     """
 
     title: str
@@ -148,7 +169,11 @@ class Document:
     sections: list[Section]
     foot: list[Block]
     whole: str
+    origin: Origin = field(default_factory=Origin)
     answers: Table | None = None
+    grade: Grade | None = None
+    machine: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    runners: list[Runner] = field(default_factory=list[Runner])
 
     def tables(self) -> Iterator[Table]:
         """Every table, in order."""

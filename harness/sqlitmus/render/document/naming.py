@@ -42,3 +42,8 @@ def heads(cases: Sequence[Case]) -> list[Head]:
         )
         for number, case in enumerate(cases)
     ]
+
+
+def with_axes(title: str, axes: Mapping[str, str]) -> str:
+    """ "Parallel readers rows=10": a title and what tells it from its like."""
+    return " ".join((title, *(f"{axis}={value}" for axis, value in axes.items())))

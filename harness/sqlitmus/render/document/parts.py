@@ -2,18 +2,29 @@
 
 from collections.abc import Iterator
 
-from sqlitmus.render.document import cells, durability, noticewords, sentences, symbols
-from sqlitmus.render.document.model import Block, Code, Document, Legend, Notice, Paragraph, Section
+from sqlitmus.render.document import cells, details, durability, noticewords, sentences, symbols
+from sqlitmus.render.document.model import (
+    Block,
+    Code,
+    Document,
+    Legend,
+    Notice,
+    Origin,
+    Paragraph,
+    Section,
+)
 from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.notices import NoticeKind
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted
 
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
     *("settled", "shared", "repeats", "flat", "sqlite", "journal", "cores unknown"),
     *("oversubscribed", "plans", "not warm", "not steady", "other counts", "governor"),
 })  # fmt: skip
+
+# As many facts of the machine stand at the top of a page.
+MACHINE = 6
 
 
 def document(
@@ -37,7 +48,7 @@ def document(
             *sections,
             *durability.section(report),
             *_problems(report),
-            *_provenance(report),
+            *details.sections(report, trust),
         ],
         foot=[
             *reading,
@@ -48,6 +59,10 @@ def document(
             ),
         ],
         whole=f"`./just report results/{report.run} --format json` has all of them.",
+        origin=Origin(report.created, report.sqlitmus_version, report.label),
+        grade=report.noise.grade,
+        machine=list(report.machine.items())[:MACHINE],
+        runners=report.runners,
     )
 
 
@@ -88,22 +103,3 @@ def _problems(report: Report) -> Iterator[Section]:
     ]
     if gone:
         yield Section("missing", "Not here", blocks=gone)
-
-
-def _provenance(report: Report) -> Iterator[Section]:
-    """Facts that differ between runners, folded away."""
-    facts = [fact for fact in report.provenance if fact.differs]
-    if not facts:
-        return
-    names = [r.name for r in report.runners if any(r.name in fact.values for fact in facts)]
-    rows = [
-        Row(
-            Head(f"{fact.group}: {fact.name}"),
-            [Cell(fact.values.get(name, "unknown")) for name in names],
-        )
-        for fact in facts
-    ]
-    columns = [Column(name, name, "text") for name in names]
-    table = Table("differing", Column("fact", "fact", "text"), columns, rows)
-    title = f"{counted(len(facts), 'fact')} that differ between runners"
-    yield Section("provenance", title, blocks=[table], folded=True)

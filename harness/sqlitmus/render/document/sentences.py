@@ -51,46 +51,46 @@ def ended(text: str) -> str:
     return text.rstrip(".") + "."
 
 
-def statement(said: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
+def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a sentence per kind
     """One sentence of a headline."""
-    match said:
+    match about:
         case Broken():
             return (
-                f"{said.runner} {PROBLEMS[said.outcome]} in {len(said.cases)} of "
-                f"{counted(said.of, 'case')} ({some(said.cases)}): no times are given for these."
+                f"{about.runner} {PROBLEMS[about.outcome]} in {len(about.cases)} of "
+                f"{counted(about.of, 'case')} ({some(about.cases)}): no times are given for these."
             )
         case Missing():
-            return ended(f"{said.runner} is missing: {said.reason}")
+            return ended(f"{about.runner} is missing: {about.reason}")
         case FewBlocks():
             return (
-                f"With {counted(said.blocks, 'complete block')} this run says who works, not who "
-                f"is faster: verdicts need at least {said.least} blocks."
+                f"With {counted(about.blocks, 'complete block')} this run says who works, not who "
+                f"is faster: verdicts need at least {about.least} blocks."
             )
         case Leads():
-            return leads(said)
+            return leads(about)
         case NoOrder():
             only = "Only controls were measured; they choose no runtime."
-            return only if said.measured else "Nothing was measured."
+            return only if about.measured else "Nothing was measured."
         case ClaimOutcomes():
-            count = counted(sum(said.counts.values()), "published claim")
-            return ended(f"{count}, measured here: {outcome(said.counts)}")
+            count = counted(sum(about.counts.values()), "published claim")
+            return ended(f"{count}, measured here: {outcome(about.counts)}")
         case Unpaired():
-            return unpaired(said)
+            return unpaired(about)
         case Holding():
-            return holding(said)
+            return holding(about)
         case Agreed():
-            return agreed(said)
+            return agreed(about)
         case Contradicted():
-            pairs = [f"{runner} in {case}" for runner, case in said.pairs]
+            pairs = [f"{runner} in {case}" for runner, case in about.pairs]
             return f"It depends on the machine: {some(pairs)}."
         case Recorded():
-            return said.text
+            return about.text
         case Recommendation():
-            return " ".join(recommendation.sentences(said))
+            return " ".join(recommendation.sentences(about))
         case Weighed():
-            return weighed.text(said)
+            return weighed.text(about)
         case Advice():
-            return " ".join(upshots.sentences(said))
+            return " ".join(upshots.sentences(about))
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:
@@ -100,11 +100,11 @@ def outcome(counts: Mapping[ClaimWord, int]) -> str:
     return ", ".join(f"{number} {word}" for word, number in counts.items())
 
 
-def unpaired(said: Unpaired) -> str:
+def unpaired(runs: Unpaired) -> str:
     """How two runs could be compared that shared no blocks."""
-    if said.controls:
+    if runs.controls:
         return (
-            f"The runs shared no blocks. Controls that stayed unchanged ({listed(said.controls)}) "
+            f"The runs shared no blocks. Controls that stayed unchanged ({listed(runs.controls)}) "
             "show how far the machine drifted between them; that drift has been subtracted. What "
             "is constant within a run, such as memory layout, is in no interval, so a verdict here "
             "is one between runs."
@@ -116,26 +116,26 @@ def unpaired(said: Unpaired) -> str:
     )
 
 
-def holding(said: Holding) -> str:
+def holding(machines: Holding) -> str:
     """What holds on the machines, and what does not."""
-    if not said.of:
+    if not machines.of:
         return "There is no comparison that could hold or not."
     parts: list[str] = []
-    for word, (one, several) in HOLDS.items():
-        if number := said.counts.get(word, 0):
+    for word, (single, several) in HOLDS.items():
+        if number := machines.counts.get(word, 0):
             verb, _, rest = several.partition(" ")
-            parts.append(f"{number} {one if number == 1 else verb} {rest}")
-    return f"Of {counted(said.of, 'comparison')} with {said.reference}, {listed(parts)}."
+            parts.append(f"{number} {single if number == 1 else verb} {rest}")
+    return f"Of {counted(machines.of, 'comparison')} with {machines.reference}, {listed(parts)}."
 
 
-def agreed(said: Agreed) -> str:
+def agreed(group: Agreed) -> str:
     """In how many cases of a group each runner is faster, slower or equivalent on most machines."""
     parts = [
         f"{runner} is {listed([f'{s} in {sides[s]}' for s in SIDES if sides.get(s)])}"
-        for runner, sides in said.sides.items()
+        for runner, sides in group.sides.items()
     ]
-    cases = counted(said.cases, "case")
-    return f"{capital(said.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
+    cases = counted(group.cases, "case")
+    return f"{capital(group.group)} ({cases}), on all or most machines: {'; '.join(parts)}."
 
 
 def canary(summary: CanarySummary) -> str:

@@ -24,6 +24,7 @@ def build(report: Report) -> Document:
             *recommendation.section(_said(report, Recommendation)),
             *_summary(report),
             matrix(report),
+            scatter(report),
             *tails.section(report),
             *weighed.section(_said(report, Weighed)),
         ],
@@ -76,7 +77,13 @@ def matrix(report: Report) -> Section:
             sections.append(Section(f"matrix-{group}", group, blocks=table))
     lead = f"Times of {report.reference}, and of the others their ratio to it; below 1 is faster."
     title = f"Time relative to {report.reference}"
-    return Section("matrix", title, [lead], [Chart("matrix", report)], sections)
+    return Section("matrix", title, [lead], [Chart("matrix", report)], sections, nav="Matrix")
+
+
+def scatter(report: Report) -> Section:
+    """Two runners against each other, for a format in which they can be chosen."""
+    title = "Two runners against each other"
+    return Section("scatter", title, blocks=[Chart("scatter", report)], detail=True, nav=None)
 
 
 def _row(case: Case, names: list[str], reference: str) -> list[cells.Cell]:

@@ -25,7 +25,8 @@ class Cell:
 
     `value` is the figure before rounding, a `Speedup` in a claim. `style` is a style class, the
     same in all formats: a side (f, s, eq, un) with or without a shade step, or that of a claim's
-    word; "bad" and "na" where there is no figure.
+    word; "bad" and "na" where there is no figure. `bar` is low, value and high as shares of the
+    row's largest, for a format that draws.
     """
 
     text: str = ""
@@ -36,6 +37,7 @@ class Cell:
     emphasis: Emphasis = ""
     value: Interval | Speedup | float | None = None
     tooltip: str = ""
+    bar: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

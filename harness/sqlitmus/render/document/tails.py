@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Block, Chart, ChartKind, Paragraph, Section
+from sqlitmus.render.document.naming import with_axes
 from sqlitmus.render.document.table import Cell, Column, Head, Row
 from sqlitmus.render.document.table import Table as TableBlock
 from sqlitmus.results.estimate import Interval
@@ -62,8 +63,7 @@ def _blocks(case: Tails) -> list[Block]:
 
 def name(case: Tails) -> str:
     """The case with the axes that tell it from its like."""
-    axes = [f"{axis}={value}" for axis, value in case.axes.items() if axis != "profile"]
-    return " ".join([case.title, *axes])
+    return with_axes(case.title, {a: v for a, v in case.axes.items() if a != "profile"})
 
 
 def said(case: Tails) -> Iterator[str]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log2, log10
 
-from sqlitmus.results.curves import Curve, Scaling
 from sqlitmus.results.report import Interval
 
 GLYPH_WIDTH = 88
@@ -18,8 +17,6 @@ LABEL_GAP = 34  # between short labels; see `label_gap`
 # Bounds and labels of ratio axes; the page's script holds the same list.
 RATIO_STEPS = (1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 1000.0)
 LINEAR_SPAN = 3.0
-PANEL = (250, 190)
-PANEL_BOX = (44, 12, 238, 160)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,84 +134,6 @@ def sample_axis(low: float, high: float) -> tuple[float, float, list[float]] | N
     margin = max(0.005, log(high / low) * 0.02)
     low, high = low * exp(-margin), high * exp(margin)
     return low, high, log_ticks(low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One curve of a panel, as SVG points; `ideal` is linear scaling from its first point."""
-
-    runner: str
-    points: str
-    band: str
-    ideal: str
-    marks: list[tuple[float, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One small multiple of a scaling chart. Ticks are `(position, value)`; `shade` is x where
-    cores end."""
-
-    name: str
-    lines: list[Line]
-    x_ticks: list[tuple[float, int]]
-    y_ticks: list[tuple[float, float]]
-    shade: float | None
-
-
-def scaling_panels(scaling: Scaling, runtimes: dict[str, str]) -> list[Panel]:
-    """Small multiples, one per runtime in order of appearance, on one pair of log axes for all of
-    them."""
-    curves = [curve for curve in scaling.curves if curve.points]
-    if not curves:
-        return []
-    points = [point for curve in curves for point in curve.points]
-    workers = sorted({point.workers for point in points})
-    low = min(point.rate.low or point.rate.value for point in points)
-    high = max(point.rate.high or point.rate.value for point in points)
-    low, high = low / 1.15, high * 1.15
-    left, top, right, bottom = PANEL_BOX
-    spread = log(workers[-1] / workers[0]) or 1.0
-
-    def across(count: float) -> float:
-        return round(left + 10 + log(count / workers[0]) / spread * (right - left - 20), 1)
-
-    def down(value: float) -> float:
-        clamped = min(max(value, low), high)
-        return round(bottom - log(clamped / low) / log(high / low) * (bottom - top), 1)
-
-    def line(curve: Curve) -> Line:
-        marks = [(across(p.workers), down(p.rate.value)) for p in curve.points]
-        upper = [(across(p.workers), down(p.rate.high or p.rate.value)) for p in curve.points]
-        lower = [(across(p.workers), down(p.rate.low or p.rate.value)) for p in curve.points]
-        band = joined(upper + lower[::-1])
-        return Line(curve.runner, joined(marks), band, ideal(curve), marks)
-
-    def ideal(curve: Curve) -> str:
-        first = curve.points[0]
-        # Linear scaling is a straight line on these axes; it stops where the panel does.
-        end = min(float(workers[-1]), first.workers * high / first.rate.value)
-        ends = [(float(first.workers), first.rate.value)]
-        ends.append((end, first.rate.value * end / first.workers))
-        return joined([(across(x), down(y)) for x, y in ends])
-
-    shade = None
-    if workers[-1] > scaling.cores:
-        shade = across(max(scaling.cores, workers[0]))
-    y_ticks = [(down(value), value) for value in rate_ticks(low, high)]
-    panels: list[Panel] = []
-    for runtime in dict.fromkeys(runtimes.get(curve.runner, curve.runner) for curve in curves):
-        mine = [c for c in curves if runtimes.get(c.runner, c.runner) == runtime]
-        panels.append(
-            Panel(
-                runtime,
-                [line(curve) for curve in mine],
-                [(across(count), count) for count in workers],
-                y_ticks,
-                shade,
-            )
-        )
-    return panels
 
 
 def rate_ticks(low: float, high: float) -> list[float]:

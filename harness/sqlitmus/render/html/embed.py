@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
-from sqlitmus.render.html.sections import COUNTS
+from sqlitmus.render.html.summary import COUNTS
 from sqlitmus.render.html.weights import weighing_data
 from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.results.report import Case, Cell, Interval, Report

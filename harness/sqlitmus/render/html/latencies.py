@@ -1,12 +1,13 @@
 """Geometry of histograms of latencies: buckets in, bars as a path and ticks out; no markup."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log1p
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.html import charts
 from sqlitmus.results.claims import Histograms, Latencies
+from sqlitmus.results.report import Runner
 from sqlitmus.vocabulary.nouns import counted
 
 SIZE = (250, 84)
@@ -26,9 +27,11 @@ class Panel:
     bars: str
     ticks: list[tuple[float, str]]
     said: str
+    size: tuple[int, int] = SIZE
+    box: tuple[int, int, int, int] = BOX
 
 
-def panels(histograms: Histograms) -> list[Panel]:
+def panels(histograms: Histograms, _runners: Sequence[Runner]) -> list[Panel]:
     """A panel for each cell; heights are logarithmic, so that a single operation can be seen."""
     if not histograms.cells:
         return []

@@ -1,6 +1,7 @@
 """How a runner looks everywhere: hue by runtime, marker shape and dash by driver within that
 runtime."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlitmus.results.report import Runner
@@ -18,7 +19,7 @@ class Look:
     shape: int
 
 
-def looks(runners: list[Runner]) -> dict[str, Look]:
+def looks(runners: Iterable[Runner]) -> dict[str, Look]:
     """A look per runner name; it depends on the runtimes and drivers, never on who is fast."""
     by_name: dict[str, Look] = {}
     seen: dict[str, int] = {}

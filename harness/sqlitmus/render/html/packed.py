@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machinewords import WORDS
 from sqlitmus.render.document.model import Document
-from sqlitmus.render.html import assets, fitting
+from sqlitmus.render.html import assets, drawings, fitting
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Machine, MergedReport
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.plain import visible
 
 LIMIT = 3_000_000
 RESERVE = 100_000
@@ -58,31 +57,13 @@ def render(report: MergedReport, pages: Sequence[bytes]) -> str:
 
 
 def _page(report: MergedReport, packed: Sequence[Packed], document: Document, left_out: str) -> str:
-    first, inner = assets.script("theme"), assets.bundle()
+    machines = [{"name": each.machine.name, "here": bool(each.page)} for each in packed]
+    data = {"kind": "merged", "words": list(WORDS), "machines": machines}
     main = assets.own(assets.lean(assets.asset("merged.js")))
-    return visible(
-        assets.environment()
-        .get_template("merged.html.j2")
-        .render(
-            **html.shared(document),
-            report=report,
-            label="",
-            grade=None,
-            machine=[],
-            packed=packed,
-            hold_words=WORDS,
-            left_out=left_out,
-            data=assets.inlined(
-                {
-                    "kind": "merged",
-                    "words": list(WORDS),
-                    "machines": [
-                        {"name": each.machine.name, "here": bool(each.page)} for each in packed
-                    ],
-                }
-            ),
-            first_script=first,
-            main_script=main,
-            policy=assets.policy(first, main, inner),
-        )
+    return html.printed(
+        "merged.html.j2",
+        drawings.Drawn(document),
+        assets.inlined(data),
+        [main, assets.bundle()],
+        {"packed": packed, "run": report.run, "hold_words": WORDS, "left_out": left_out},
     )

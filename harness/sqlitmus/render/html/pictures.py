@@ -11,6 +11,7 @@ from sqlitmus.render.document.table import Row, Table
 from sqlitmus.render.html import charts, machines
 from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.results.machines import MergedReport
+from sqlitmus.results.report import Report
 
 WIDTH = 164
 # Columns whose values are ratios of times.
@@ -32,23 +33,24 @@ class Picture:
 class Pictures:
     """`after` is the id of the column that they stand behind, "" where a table has none.
 
-    `banded` where the margin around 1 is drawn, too.
+    `margin` is that around 1, None where it is not drawn.
     """
 
     after: str = ""
     axis: charts.RatioAxis = charts.GLYPH
     rows: list[Picture] = field(default_factory=list[Picture])
-    banded: bool = False
+    margin: float | None = None
 
 
 def pictures(table: Table, rows: list[Row], chart: Chart | None) -> Pictures:
     """Those of `rows`, on an axis that holds the whole table."""
     if chart is not None and isinstance(chart.data, MergedReport):
         return of_machines(table, rows, chart.data)
-    return forest(table, rows)
+    margin = chart.data.margin if chart is not None and isinstance(chart.data, Report) else None
+    return forest(table, rows, margin)
 
 
-def forest(table: Table, rows: list[Row]) -> Pictures:
+def forest(table: Table, rows: list[Row], margin: float | None) -> Pictures:
     """Intervals of the column of ratios, if there is one."""
     after = next((column.id for column in table.columns if column.id in RATIOS), None)
     if after is None:
@@ -61,7 +63,7 @@ def forest(table: Table, rows: list[Row]) -> Pictures:
     for row in rows:
         mine = ratio(table, row, after)
         drawn.append(Picture(axis.mark(mine) if mine else None, published(table, row)))
-    return Pictures(after, axis, drawn, banded=after == RATIOS[0])
+    return Pictures(after, axis, drawn, margin if after == RATIOS[0] else None)
 
 
 def ratio(table: Table, row: Row, column: str) -> Interval | None:

@@ -1,6 +1,8 @@
-"""The suite page as its templates see it: every text formatted, every coordinate known."""
+"""The cases as the matrix and their own sections show them: every text formatted, every coordinate
+known."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import durability
@@ -13,9 +15,14 @@ from sqlitmus.render.html.look import Look, looks
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.report import Case, Cell, Report, Runner
 from sqlitmus.vocabulary.figure import Figure
+from sqlitmus.vocabulary.figures import FIGURES
 from sqlitmus.vocabulary.nouns import by_value
 from sqlitmus.vocabulary.queryplans import modern
 from sqlitmus.vocabulary.verdicts import Verdict
+
+# With more cells the body of a case becomes elements when it is opened: a browser takes seconds for
+# all of them.
+RESERVED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +55,35 @@ class GroupView:
     cases: list[CaseView]
 
 
-def runner_views(report: Report) -> list[tuple[Runner, Look, bool]]:
-    """Each runner with its look and whether it has any timed cell."""
-    style = looks(report.runners)
+@dataclass(frozen=True, slots=True)
+class CasesView:
+    """All cases, and what the reader may choose of them.
+
+    `runners` are with their look and whether any cell was timed; `figures` those that a cell has,
+    by name and title. The body of a case is `reserved` until it is opened where the page is long.
+    """
+
+    report: Report
+    runners: list[tuple[Runner, Look, bool]]
+    figures: list[tuple[str, str]]
+    profiles: list[str]
+    groups: list[GroupView]
+    reserved: bool
+
+
+def cases_view(report: Report, runners: Sequence[Runner]) -> CasesView:
+    """The cases of a report with its `runners`."""
+    style = looks(runners)
     timed = {c.runner for case in report.cases for c in case.cells if c.outcome == "ok"}
-    return [(runner, style[runner.name], runner.name in timed) for runner in report.runners]
+    measured = {name for case in report.cases for cell in case.cells for name in cell.figures}
+    return CasesView(
+        report,
+        [(runner, style[runner.name], runner.name in timed) for runner in runners],
+        [(figure.name, figure.title) for figure in FIGURES if figure.name in measured],
+        sorted({c.axes["profile"] for c in report.cases if "profile" in c.axes}),
+        group_views(report),
+        sum(len(case.cells) for case in report.cases) > RESERVED,
+    )
 
 
 def group_views(report: Report) -> list[GroupView]:
