@@ -36,6 +36,8 @@ def tools(context: Context) -> dict[str, dict[str, str]]:
     for name, tool, hint in (("cargo", "cargo", "cargo"), ("system-node", "node", "npm")):
         found = context.find(tool)
         known[name] = {"path": str(found)} if found else {"missing": context.hint(hint)}
+    # pyright takes a third less time with it than with a Node of some years ago
+    known["newest-node"] = known["node"] if "path" in known["node"] else known["system-node"]
     # what it compiles is for Linux alone
     hint = no_cc(context)
     cc = context.find((compiler(context) or [""])[0])
