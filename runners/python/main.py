@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import sqlite3
 import sys
 from pathlib import Path
@@ -16,10 +15,11 @@ from loops import loop_source
 from parts import parts
 
 USAGE = "usage: main.py describe | --job FILE | --jobs FOLDER | --print-loop FILE"
+VERSION = sys.version.split()[0]
 IDENTITY = {
     "runner": "python",
-    "runtime": {"name": "Python", "version": platform.python_version()},
-    "driver": {"name": "sqlite3", "version": platform.python_version()},
+    "runtime": {"name": "Python", "version": VERSION},
+    "driver": {"name": "sqlite3", "version": VERSION},
     "architecture": system.architecture(),
     "flags": [],
 }

@@ -1,10 +1,7 @@
 """What the system says of this process, on Linux, macOS and Windows."""
 
-import ctypes
 import os
-import platform
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,19 +62,20 @@ def peak_rss() -> int | None:
     return int(high_water[0].split()[1]) * 1024 if high_water else None
 
 
-class _Counters(ctypes.Structure):
-    """PROCESS_MEMORY_COUNTERS."""
-
-    _fields_ = (
-        ("cb", ctypes.c_uint32),
-        ("PageFaultCount", ctypes.c_uint32),
-        ("PeakWorkingSetSize", ctypes.c_size_t),
-        ("others", ctypes.c_size_t * 7),
-    )
-
-
 def _peak_working_set() -> int | None:
-    counters = _Counters(cb=ctypes.sizeof(_Counters))
+    import ctypes
+
+    class Counters(ctypes.Structure):
+        """PROCESS_MEMORY_COUNTERS."""
+
+        _fields_ = (
+            ("cb", ctypes.c_uint32),
+            ("PageFaultCount", ctypes.c_uint32),
+            ("PeakWorkingSetSize", ctypes.c_size_t),
+            ("others", ctypes.c_size_t * 7),
+        )
+
+    counters = Counters(cb=ctypes.sizeof(Counters))
     ask = ctypes.WinDLL("kernel32").K32GetProcessMemoryInfo
     this = ctypes.c_void_p(-1)
     known = ask(this, ctypes.byref(counters), counters.cb)
@@ -90,5 +88,7 @@ def architecture() -> str:
     On Windows `platform.machine` answers, by version, for the machine or for the process.
     """
     if sys.platform == "win32":
+        import sysconfig
+
         return sysconfig.get_platform().removeprefix("win-").replace("win32", "ia32")
-    return platform.machine()
+    return os.uname().machine

@@ -312,11 +312,13 @@ class Clone:
         out, err = process.communicate(timeout=DEADLINE_S)
         return Done(process.returncode, self.plain(out), self.plain(err))
 
-    def sqlitmus(self, *arguments: str) -> Done:
-        """Run `sqlitmus` with `arguments` to its end."""
+    def sqlitmus(self, *arguments: str, memory: int | None = None) -> Done:
+        """Run `sqlitmus` with `arguments` to its end, with as much `memory`, in bytes, as it may
+        map."""
         if not warm.AVAILABLE:
             return self.finish(self.start(*arguments))
-        code, out, err = warm.warm().run(arguments, self.environment(), self.root, DEADLINE_S)
+        environment = self.environment()
+        code, out, err = warm.warm().run(arguments, environment, self.root, DEADLINE_S, memory)
         return Done(code, self.plain(out), self.plain(err))
 
     def plain(self, text: str) -> str:

@@ -17,12 +17,15 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel
 
 AVAILABLE = hasattr(os, "fork")
+T = TypeVar("T")
 
 
 class Warm:
@@ -52,14 +55,17 @@ class Warm:
         environment: Mapping[str, str],
         folder: Path,
         deadline_s: float,
+        memory: int | None = None,
     ) -> tuple[int, str, str]:
-        """Exit code and output of `sqlitmus`; TimeoutExpired, killed, after `deadline_s`."""
+        """Exit code and output of `sqlitmus`; TimeoutExpired, killed, after `deadline_s`. It can
+        map no more than `memory` bytes, if that is given."""
         out, err = (folder / f".warm-{os.getpid()}.{name}" for name in ("out", "err"))
         request = {
             "arguments": ["sqlitmus", *arguments],
             "environment": dict(environment),
             "folder": str(folder),
             "outputs": [os.devnull, str(out), str(err)],
+            "memory": memory,
         }
         try:
             child = self._ask(json.dumps(request) + "\n")
@@ -89,6 +95,7 @@ def serve() -> None:
     import sqlitmus
     from sqlitmus.cli import command
     from sqlitmus.render.html import assets
+    from sqlitmus.results import summary
 
     for module in pkgutil.walk_packages(sqlitmus.__path__, "sqlitmus."):
         if not module.name.endswith("__main__"):
@@ -97,12 +104,24 @@ def serve() -> None:
     templates = assets.environment()
     for name in templates.list_templates():
         templates.get_template(name)
+    summary.adapter()
+    for model in subclasses(BaseModel):
+        if model.__module__.startswith("sqlitmus."):
+            model.model_rebuild()
     for line in sys.stdin.buffer:
         child = os.fork()
         if not child:
             perform(json.loads(line))
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def subclasses(kind: type[T]) -> Iterator[type[T]]:
+    """All below `kind`; their schemas are built when they are first used, which is in each command
+    otherwise."""
+    for below in kind.__subclasses__():
+        yield below
+        yield from subclasses(below)
 
 
 def perform(request: dict[str, Any]) -> NoReturn:
@@ -116,6 +135,10 @@ def perform(request: dict[str, Any]) -> NoReturn:
         io.TextIOWrapper(open(number, "wb", closefd=False), "utf-8", write_through=number == 2)  # noqa: SIM115
         for number in (1, 2)
     )
+    if request["memory"]:
+        import resource  # not on Windows, where there is no fork either
+
+        resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from tests.faults.fault import Fault, Seen
 from tests.faults.stage import Stage
 from tests.machines import folders
 
-PATIENCE_S = 30
-MEMORY_KB = 4 * 2**20
+MEMORY = 4 * 2**30
 DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 HOSTILE = "\x1b[2J\x9b31m\x07\r\u202efake"
 
@@ -64,31 +62,16 @@ def fate(clone: Clone, run: Path, plant: Plant, *arguments: str) -> Seen:
     (elsewhere / "folder").mkdir()
     plant(run, elsewhere)
     before = contents(elsewhere)
-    process = subprocess.Popen(
-        ["sh", "-c", f'ulimit -v {MEMORY_KB}; exec "$@"', "-", *command(*arguments)],
-        env=clone.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
     try:
-        out, err = (raw.decode() for raw in process.communicate(timeout=PATIENCE_S))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return Seen("ok", f"it did not end within {PATIENCE_S} s")
+        done = clone.sqlitmus(*arguments, memory=MEMORY)
+    except subprocess.TimeoutExpired as error:
+        return Seen("ok", f"it did not end within {error.timeout:g} s")
     if contents(elsewhere) != before:
-        return Seen("ok", f"a file elsewhere was changed; then: {err}")
-    if drives := DRIVES.search(out + err):
+        return Seen("ok", f"a file elsewhere was changed; then: {done.err}")
+    if drives := DRIVES.search(done.out + done.err):
         return Seen("ok", f"{drives[0]!r} was printed")
-    text = clone.plain(err or out).replace(str(run), "RUN")
-    code = process.returncode
-    return Seen("refused" if code == 2 else "ok", f"exit {code}: {text}")
-
-
-def command(*arguments: str) -> list[str]:
-    """`sqlitmus` with `arguments`, as a process of its own."""
-    return [sys.executable, "-m", "sqlitmus", *arguments]
+    text = (done.err or done.out).replace(str(run), "RUN")
+    return Seen("refused" if done.code == 2 else "ok", f"exit {done.code}: {text}")
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
