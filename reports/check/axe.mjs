@@ -14,13 +14,16 @@ export function axeSource() {
   return readFileSync(file, "utf8");
 }
 
-/** What it finds on an opened page, a line for each rule; "" for nothing. */
-export async function violations(source, evaluate) {
+/** What it finds on an opened page, a line for each rule; "" for nothing. A page differs by scheme in its
+ * colours only: in the dark it is asked for their contrast. */
+export async function violations(source, evaluate, scheme) {
+  const rules = scheme === "dark" ? ["color-contrast"] : null;
+  const runOnly = rules ? { type: "rule", values: rules } : { type: "tag", values: TAGS };
   await evaluate(`${source};""`);
   const found = await evaluate(`(async () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
     await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-    const { violations } = await axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] });
+    const { violations } = await axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ["violations"] });
     return violations.map(({ id, help, nodes }) => [id, help, nodes.length, nodes[0].target.join(" ")]);
   })()`);
   return found

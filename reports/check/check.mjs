@@ -1,5 +1,5 @@
 // Opens a report in headless Chromium, light and dark, wide and narrow, with and without its script:
-//   node reports/check/check.mjs REPORT.html [FOLDER]
+//   node reports/check/check.mjs REPORT.html [FOLDER] [--only=looks|interactions|axe|layout]
 // Fails on a console message, a request, a page wider than its window, or a control that does not do its
 // work. With FOLDER it leaves a screenshot of each look there.
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -20,9 +20,11 @@ const LOOKS = [
 ];
 const MAX_SHOT = 6000;
 
-const [file, folder] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const [file, folder] = words.filter((word) => !word.startsWith("--"));
+const only = words.find((word) => word.startsWith("--only="))?.slice("--only=".length);
 if (!file) {
-  console.error("usage: node reports/check/check.mjs REPORT.html [FOLDER]");
+  console.error("usage: node reports/check/check.mjs REPORT.html [FOLDER] [--only=PART]");
   process.exit(2);
 }
 const url = pathToFileURL(resolve(file)).href;
@@ -102,10 +104,8 @@ async function look(one) {
   await page.close();
 }
 
-try {
-  for (const one of LOOKS) await look(one);
+async function interact(kind) {
   const page = await open({ scheme: "light", width: 1400, script: true });
-  const kind = await page.evaluate('JSON.parse(document.getElementById("data").textContent).kind');
   for (const [name, expression] of interactions[kind]) {
     const before = page.problems.length;
     try {
@@ -118,19 +118,43 @@ try {
     await page.evaluate("document.getElementById('reset')?.click()");
   }
   await page.close();
+}
+
+async function askAxe() {
   const axe = axeSource();
   for (const scheme of ["light", "dark"]) {
     const own = await open({ scheme, width: 1400, script: true });
-    const problem = await violations(axe, own.evaluate);
+    const problem = await violations(axe, own.evaluate, scheme);
     report(`axe finds nothing against WCAG 2.2 AA, ${scheme}`, problem ? [problem] : []);
     await own.close();
   }
+}
+
+async function layOut(kind) {
   for (const [name, size, check] of kind === "merged" ? [] : layout) {
     const own = await open({ scheme: "light", ...size, script: true });
     const problem = await check(own);
     report(name, [...own.problems, ...(problem ? [problem] : [])]);
     await own.close();
   }
+}
+
+async function lookAll() {
+  for (const one of LOOKS) await look(one);
+}
+
+async function kindOf() {
+  const page = await open({ scheme: "light", width: 1400, script: true });
+  const kind = await page.evaluate('JSON.parse(document.getElementById("data").textContent).kind');
+  await page.close();
+  return kind;
+}
+
+const PARTS = { looks: lookAll, interactions: interact, axe: askAxe, layout: layOut };
+
+try {
+  const kind = await kindOf();
+  for (const [name, part] of Object.entries(PARTS)) if (!only || only === name) await part(kind);
 } finally {
   await browser.close();
 }

@@ -27,14 +27,14 @@ NO_CHROMIUM = 3
 
 
 @pytest.fixture
-def check_page(node: str, tmp_path: Path) -> Callable[[str], str]:
+def check_page(node: str, tmp_path: Path) -> Callable[..., str]:
     """From a page to what `just check-report` prints of it; fails on a problem."""
 
-    def check(text: str) -> str:
+    def check(text: str, *options: str) -> str:
         page = tmp_path / "report.html"
         page.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [node, str(assets.REPORTS / "check" / "check.mjs"), str(page)],
+            [node, str(assets.REPORTS / "check" / "check.mjs"), str(page), *options],
             capture_output=True,
             text=True,
             check=False,
