@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,14 @@ EXIT_USAGE = 2
 
 @dataclass(frozen=True)
 class Check:
-    """One command of one kind; `alone` if it uses all processors by itself."""
+    """One command of one kind; `longest` if the others fit beside it."""
 
     name: str
     kind: str
     command: tuple[str, ...]
     where: str
     any: tuple[str, ...]
-    alone: bool = False
+    longest: bool = False
 
     @property
     def label(self) -> str:
@@ -67,7 +67,7 @@ def load() -> list[Check]:
             tuple(entry[kind]),
             entry.get("where", "."),
             tuple(entry.get("any", ())),
-            entry.get("alone", False),
+            entry.get("longest", False),
         )
         for entry in raw
         for kind in KINDS
@@ -100,8 +100,14 @@ def resolve(
     return filled(check.command, known)
 
 
-def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) -> Outcome:
-    """Run one check; its output passes through if it is alone, else it is printed at the end."""
+def run(
+    check: Check,
+    context: Context,
+    known: Mapping[str, Mapping[str, str]],
+    *,
+    through: bool = False,
+) -> Outcome:
+    """Run one check; its output passes `through`, or is printed at the end."""
     command, reason = resolve(check, context.clone, known)
     if command is None:
         print(f"== {check.label}: skipped: {reason}", flush=True)
@@ -115,9 +121,9 @@ def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) 
     }
     if not sys.stdout.isatty():
         environ["NO_COLOR"] = "1"
-    if check.alone:
+    if through:
         print(f"== {check.label}", flush=True)
-    output = None if check.alone else subprocess.PIPE
+    output = None if through else subprocess.PIPE
     started = time.monotonic()
     try:
         done = subprocess.run(
@@ -138,13 +144,13 @@ def run(check: Check, context: Context, known: Mapping[str, Mapping[str, str]]) 
 
 
 def side_by_side(checks: Sequence[Check], work: Callable[[Check], Outcome]) -> list[Outcome]:
-    """Outcomes of all: of one tool in order, of different ones together; `alone` last and alone.
+    """Outcomes of all: of one tool in order, of different ones together; the longest starts first.
 
     Checks of one tool share its folders of build output.
     """
-    lanes: dict[str, list[Check]] = {}
+    lanes: dict[str, list[Check]] = {check.name: [check] for check in checks if check.longest}
     for check in checks:
-        if not check.alone:
+        if not check.longest:
             lanes.setdefault(check.command[0], []).append(check)
     interrupted = threading.Event()
 
@@ -153,11 +159,10 @@ def side_by_side(checks: Sequence[Check], work: Callable[[Check], Outcome]) -> l
 
     with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 1)) as pool:
         try:
-            together = [outcome for lane in pool.map(follow, lanes.values()) for outcome in lane]
+            return [outcome for lane in pool.map(follow, lanes.values()) for outcome in lane]
         except BaseException:
             interrupted.set()
             raise
-    return together + [work(check) for check in checks if check.alone]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -175,9 +180,13 @@ def main(argv: Sequence[str]) -> int:
     failures = [] if names else set_up(context, kinds[-1])
     known = tools(context)
     chosen = [check for check in checks if not names or check.name in names]
-    if "format" in kinds or len(chosen) == 1:  # formatters may change the same file
-        chosen = [replace(check, alone=True) for check in chosen]
-    return summarise(failures + side_by_side(chosen, lambda check: run(check, context, known)))
+
+    def work(check: Check) -> Outcome:
+        return run(check, context, known, through=in_turn or check.longest)
+
+    in_turn = "format" in kinds or len(chosen) == 1  # formatters may change the same file
+    done = list(map(work, chosen)) if in_turn else side_by_side(chosen, work)
+    return summarise(failures + done)
 
 
 def summarise(outcomes: Sequence[Outcome]) -> int:

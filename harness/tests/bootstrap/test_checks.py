@@ -74,16 +74,31 @@ def test_checks_of_different_tools_run_together_and_those_of_one_in_order() -> N
         order.append(check.name)
         return Outcome(check.name, "passed")
 
-    names = ["a1", "alone", "b1", "a2", "b2"]
-    checks = [Check(n, "test", (n[0],), ".", (), alone=n == "alone") for n in names]
+    checks = [Check(name, "test", (name[0],), ".", ()) for name in ("a1", "b1", "a2", "b2")]
     outcomes = side_by_side(checks, work)
-    assert [outcome.name for outcome in outcomes] == ["a1", "a2", "b1", "b2", "alone"]
-    assert order[-1] == "alone"
+    assert [outcome.name for outcome in outcomes] == ["a1", "a2", "b1", "b2"]
     for tool in "ab":
-        assert [name for name in order if name[0] == tool and name != "alone"] == [
-            f"{tool}1",
-            f"{tool}2",
-        ]
+        assert [name for name in order if name[0] == tool] == [f"{tool}1", f"{tool}2"]
+
+
+def test_the_longest_starts_first_and_the_others_beside_it() -> None:
+    begun = threading.Event()
+    order: list[str] = []
+
+    def work(check: Check) -> Outcome:
+        if check.longest:
+            begun.set()
+        elif not begun.wait(timeout=20):
+            return Outcome(check.name, "failed")
+        order.append(check.name)
+        return Outcome(check.name, "passed")
+
+    names = ("a1", "a2", "longest")
+    checks = [Check(n, "test", (n[0],), ".", (), longest=n == "longest") for n in names]
+    outcomes = side_by_side(checks, work)
+    assert [(one.name, one.word) for one in outcomes] == [
+        ("longest", "passed"), ("a1", "passed"), ("a2", "passed")
+    ]  # fmt: skip
 
 
 def test_output_is_whole_and_a_failure_has_its_exit_code(

@@ -95,7 +95,9 @@ def deaf_while_described(stage: Stage) -> Seen:
     done = clone.finish(harness)
     if time.monotonic() - begin > LIMIT_S:
         return _none_alive(clone, Seen("ok", "it went on"))
-    return _none_alive(clone, Seen("none left", f"exit {done.code}: {done.err.strip()}"))
+    # what a test beside it killed just then may be told of first
+    last = done.err.strip().splitlines()[-1]
+    return _none_alive(clone, Seen("none left", f"exit {done.code}: {last}"))
 
 
 def _hanging(clone: Clone) -> subprocess.Popen[str]:
