@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.stats.estimate import (
-    Array,
-)
+from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.multiplicity import pocock, share
 from sqlitmus.stats.verdict import ALPHA
 from sqlitmus.vocabulary.terms import Correction
