@@ -95,7 +95,7 @@ def compare(
 ) -> None:
     """Compare two builds or versions in one interleaved run, or two finished runs."""
     from sqlitmus.catalog import definitions
-    from sqlitmus.cli.report import text_of
+    from sqlitmus.cli.formats import text_of
     from sqlitmus.compare.comparison import Request, measure, of_runs
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
@@ -150,7 +150,8 @@ def finish(
     done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
 ) -> NoReturn:
     """Write the reports of a comparison, print its gate's findings, and exit with its code."""
-    from sqlitmus.cli.report import save_reports, text_of
+    from sqlitmus.cli.formats import text_of
+    from sqlitmus.cli.report import save_reports
 
     if done.report is None or done.directory is None:
         interrupted(done.directory, progress)

@@ -1,20 +1,17 @@
 """`./just report`."""
 
-import os
-import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from sqlitmus.cli.formats import text_of
 from sqlitmus.cli.options import Weights, as_label
 from sqlitmus.cli.output import check_format, interrupted, reporting, save, warn, write
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
     from sqlitmus.run.blocks import Ended
     from sqlitmus.run.progress import Progress
@@ -129,58 +126,6 @@ def _merged(directory: Path, machine: str | None, format_: str, reference: str |
 def _no_page(_: "Report") -> bytes:
     """No page is wanted of a machine."""
     return b""
-
-
-def text_of(
-    report: "Report | MergedReport",
-    format_: str,
-    pages: Sequence[bytes | None] = (),
-    *,
-    all_rows: bool = False,
-) -> str:
-    """`report` in one of the formats; `all_rows` of its tables, not only those of interest. `pages`
-    are the packed ones of a merged report's machines."""
-    from sqlitmus.render.document.build import build
-    from sqlitmus.results import summary
-    from sqlitmus.results.machines import MergedReport
-
-    if format_ == "json":
-        return summary.render(report)
-    if format_ == "html":
-        from sqlitmus.render.html import packed, page
-
-        if isinstance(report, MergedReport):
-            return packed.render(report, [made or b"" for made in pages])
-        return page.render(report)
-    if format_ in ("node", "node-csv") and not isinstance(report, MergedReport):
-        from sqlitmus.render.terminal import nodecompare
-
-        return nodecompare.render(report) if format_ == "node" else nodecompare.as_csv(report)
-    if format_ == "md":
-        from sqlitmus.render.markdown import page as markdown
-
-        return markdown.render(build(report), all_rows=all_rows)
-    from sqlitmus.render.terminal import page as terminal
-
-    return terminal.render(build(report), **terminal_look(), all_rows=all_rows)
-
-
-class Look(TypedDict):
-    """How a terminal wants its text."""
-
-    width: int
-    color: bool
-    plain: bool
-
-
-def terminal_look() -> Look:
-    """Width of the terminal, whether it shows colours, and whether it has ASCII only."""
-    encoding = sys.stdout.encoding or "ascii"
-    return Look(
-        width=shutil.get_terminal_size((100, 24)).columns,
-        color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
-        plain=not encoding.lower().startswith("utf"),
-    )
 
 
 def save_reports(report: "Report", directory: Path) -> None:

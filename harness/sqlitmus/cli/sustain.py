@@ -53,7 +53,7 @@ def sustain(
     """
     from sqlitmus.analysis.sustained import sustaining
     from sqlitmus.catalog import definitions, ladder
-    from sqlitmus.cli.report import terminal_look
+    from sqlitmus.cli.formats import terminal_look
     from sqlitmus.render.document.sustained import build
     from sqlitmus.render.markdown import page as markdown
     from sqlitmus.render.terminal import page as terminal

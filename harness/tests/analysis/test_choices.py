@@ -12,7 +12,8 @@ from sqlitmus.analysis.crossings import crossing
 from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.presets import OWN, Preset
-from sqlitmus.render.document.weighed import section, sentences, text
+from sqlitmus.render.document.presets import section
+from sqlitmus.render.document.weighed import sentences, text
 from sqlitmus.results.recommendation import Again, Change, Standby
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
 from sqlitmus.results.sustained import Sustained, Sustaining

@@ -7,7 +7,8 @@ import pytest
 
 from sqlitmus.analysis import analyse, from_records
 from sqlitmus.analysis.data import RunData
-from sqlitmus.render.document.recommendation import section, sentences
+from sqlitmus.render.document.candidates import section
+from sqlitmus.render.document.recommendation import sentences
 from sqlitmus.render.document.table import Table
 from sqlitmus.results.recommendation import Recommendation
 from tests.analysis.runs import WORKLOAD, Json, case, change, checks, noisy, plan, samples, written

@@ -1,14 +1,11 @@
-"""The recommendation of a workload: sentences for the first screen, and tables beside them."""
+"""The recommendation of a workload: sentences for the first screen."""
 
 import re
 from collections.abc import Iterator
 from math import ceil
 
-from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.order import ratio
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import (
     Again,
@@ -17,11 +14,9 @@ from sqlitmus.results.recommendation import (
     Latency,
     Open,
     Recommendation,
-    Standby,
 )
 from sqlitmus.vocabulary.nouns import counted, listed
 
-_AGREE = 0.10
 MOST_BLOCKS = 1000
 _LIMITS = {
     "memory": "memory",
@@ -41,9 +36,9 @@ def sentences(advice: Recommendation) -> list[str]:
 
 
 def _decision(advice: Recommendation) -> Iterator[str]:
-    mix = listed([f"{_whole(share)} {query}" for query, share in advice.shares.items()])
-    at = counted(advice.workers, "worker")
-    yield f"For this workload ({mix}; {at}):"
+    mix = listed([f"{whole(share)} {query}" for query, share in advice.shares.items()])
+    workers = counted(advice.workers, "worker")
+    yield f"For this workload ({mix}; {workers}):"
     if not advice.front:
         yield "nobody is recommended: no runner answers all of it within its limits."
         return
@@ -81,11 +76,12 @@ def left_out(over: Beyond, timed: Latency | None = None) -> str:
     if over.limit == "rate" and over.value is not None and over.most is not None:
         rate, least = (fmt.rate(Interval(v, None, None))[0] for v in (over.value, over.most))
         return f"{over.runner} is left out: it sustains {rate}, and has to sustain {least}."
-    at = _at(timed) if timed else ""
-    return f"{over.runner} is left out: its {_LIMITS[over.limit]}{at} is {_amount(over)}."
+    rate = at(timed) if timed else ""
+    return f"{over.runner} is left out: its {_LIMITS[over.limit]}{rate} is {_amount(over)}."
 
 
-def _at(latency: Latency) -> str:
+def at(latency: Latency) -> str:
+    """The rate that a latency was measured at, as part of a sentence."""
     return "" if latency.rate is None else f" at {latency.rate:,g} queries a second"
 
 
@@ -111,7 +107,7 @@ def would(change: Change, lead: str) -> str:
     if change.share is None:
         return f"For {change.query} alone, {takes}."
     return (
-        f"If {change.query} were more than about {_whole(change.share)} of the queries, "
+        f"If {change.query} were more than about {whole(change.share)} of the queries, "
         f"{change.runner} would be ahead: for it alone, {takes}."
     )
 
@@ -138,99 +134,6 @@ def again_command(again: Again) -> str:
     return re.sub(r" --(blocks|time-budget)[ =]\S+", "", again.command)
 
 
-def section(advice: Recommendation | None) -> list[Section]:
-    """What each candidate costs, and whether the mix is the sum of its parts."""
-    if advice is None:
-        return []
-    columns = [
-        Column("time", "time a query"),
-        Column("ratio", "over the first"),
-        Column("cpu", "CPU a million queries"),
-        Column("memory", "peak memory"),
-        Column("start", "start to first answer"),
-        Column("parts", "mix over its parts", wide=True),
-        *(Column(each.case, f"p99 of a round{_at(each)}") for each in advice.latencies),
-    ]
-    composed = {each.runner: each.ratio for each in advice.composed}
-    others = {other.runner: other for other in advice.others}
-    rows: list[Row] = []
-    for each in sorted(advice.beside, key=lambda each: each.time.value if each.time else 0):
-        name = each.runner
-        text, bounds = fmt.time(each.time) if each.time else ("–", "")
-        parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
-        rows.append(
-            Row(
-                Head(name),
-                [
-                    Cell(text, bounds),
-                    _over(advice, others.get(name), name),
-                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
-                    Cell(fmt.size(each.memory)),
-                    Cell(fmt.duration(each.start)),
-                    Cell(*parts),
-                    *(_p99(each.p99.get(name)) for each in advice.latencies),
-                ],
-                key=name,
-            )
-        )
-    table = Table("recommendation", Column("runner", "runner", "id"), columns, rows)
-    return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
-
-
-def _over(advice: Recommendation, other: Standby | None, name: str) -> Cell:
-    if other:
-        return cells.compared(other.ratio, other.verdict)
-    if advice.front and name == advice.front[0]:
-        return Cell("1")
-    return Cell("not told apart" if name in advice.front else "beyond a limit", emphasis="aside")
-
-
-def _p99(p99: Interval | None) -> Cell:
-    return Cell(*fmt.time(p99)) if p99 else Cell("–")
-
-
-def _lead(advice: Recommendation) -> Iterator[str]:
-    yield (
-        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
-        "here is told so at once: the chance that anything of it is false is 5 % at most."
-    )
-    file = advice.database
-    yield (
-        f"{file.name}: {fmt.size(file.bytes)} in {counted(file.tables, 'table')}, pages of "
-        f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
-        f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
-    )
-    for latency in advice.latencies[:1]:
-        yield (
-            f"A round of the mix is {counted(latency.queries, 'query', 'queries')}, one after the "
-            "other: where 99 % of the rounds take no longer than the p99, so do 99 % of the "
-            "queries at least. It is the median of the processes', one a block, with its interval."
-        )
-        if latency.rate is not None:
-            yield (
-                "At a rate, rounds start at planned times, and latency counts from these: a runner "
-                "that does not keep up has ever later rounds."
-            )
-    apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
-    if not advice.composed:
-        return
-    if not apart:
-        yield (
-            "Measured as one process, the mix takes what its parts add up to, within "
-            f"{_whole(_AGREE)} for every runner."
-        )
-    else:
-        which = listed([f"{each.runner} {ratio(each.ratio)}" for each in apart])
-        yield (
-            f"Measured as one process, the mix does not take what its parts add up to: {which}. "
-            "Queries then meet another state of the caches and of the compiler than alone; go by "
-            "the mix."
-        )
-
-
-def _whole(share: float) -> str:
+def whole(share: float) -> str:
+    """A share in whole percent."""
     return f"{100 * share:.0f} %"
-
-
-def _agrees(value: float) -> bool:
-    return 1 / (1 + _AGREE) <= value <= 1 + _AGREE

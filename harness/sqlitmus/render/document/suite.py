@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from sqlitmus.render.document import cells, parts, recommendation, symbols, tails, weighed
+from sqlitmus.render.document import candidates, cells, parts, presets, symbols, tails
 from sqlitmus.render.document.model import Block, Chart, Document, Section
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.table import Column, Head, Row, Table
@@ -21,12 +21,12 @@ def build(report: Report) -> Document:
         report,
         [("", size), ("reference", report.reference)],
         [
-            *recommendation.section(_said(report, Recommendation)),
+            *candidates.section(_said(report, Recommendation)),
             *_summary(report),
             matrix(report),
             scatter(report),
             *tails.section(report),
-            *weighed.section(_said(report, Weighed)),
+            *presets.section(_said(report, Weighed)),
         ],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )

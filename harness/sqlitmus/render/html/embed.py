@@ -7,13 +7,12 @@ Samples are integers that times 10^e give nanoseconds; positions are differences
 before.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from math import floor, isfinite, log, log10
+from collections.abc import Sequence
+from math import isfinite, log
 from typing import Any
 
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
-from sqlitmus.render.html import charts
+from sqlitmus.render.html import charts, samples
 from sqlitmus.render.html.summary import COUNTS
 from sqlitmus.render.html.weights import weighing_data
 from sqlitmus.results.comparisons import Comparisons
@@ -22,11 +21,6 @@ from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
 
 LOG_UNIT = 1e6
-WHOLE = 1e5
-SAMPLE_DIGITS = 5
-# Half-heights of the drift strips, which hold a case's largest relative deviation of a sample.
-DRIFT_FLOOR = 0.02
-DRIFT_CEILING = 0.5
 NO_PAIR = " "
 CODES: dict[Verdict | None, str] = {
     None: NO_PAIR,
@@ -119,7 +113,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "overhead": intervals([cell and cell.overhead for cell in timed]),
         "figures": {
             figure.name: [
-                short(measure.value)
+                samples.short(measure.value)
                 if cell and (measure := cell.figures.get(figure.name))
                 else None
                 for cell in timed
@@ -127,7 +121,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
             for figure in case.measured
         },
         "judged": judged_figures(case, timed),
-        **drift_columns(timed),
+        **samples.columns(timed),
         **pair_columns(case.comparisons, index),
     }
 
@@ -143,35 +137,6 @@ def judged_figures(case: Case, cells: Sequence[Cell | None]) -> dict[str, list[A
             ratios = [measure and measure.ratio and measure.ratio.value for measure in column]
             judged[figure.name] = [*logarithms(ratios), letters]
     return judged
-
-
-def drift_columns(cells: Sequence[Cell | None]) -> dict[str, Any]:
-    """Samples and positions of a case, and the axes on which they are drawn."""
-    exponents = [sample_exponent(cell) for cell in cells]
-    samples = [cell.samples if cell else [] for cell in cells]
-    numbers = [x for column in samples for x in column if x]
-    axis = charts.sample_axis(min(numbers), max(numbers)) if numbers else None
-    return {
-        "exponents": exponents,
-        "samples": [
-            [None if x is None else round(x * 10.0**-exponent) for x in column]
-            for column, exponent in zip(samples, exponents, strict=True)
-        ],
-        "positions": [differences(cell.positions) if cell else [] for cell in cells],
-        "drift": drift(cells),
-        "axis": axis and [short(axis[0]), short(axis[1]), [short(tick) for tick in axis[2]]],
-    }
-
-
-def drift(cells: Iterable[Cell | None]) -> float:
-    """The largest relative deviation of a sample from its runner's estimate, within bounds."""
-    widest = DRIFT_FLOOR
-    for cell in cells:
-        numbers = [x for x in cell.samples if x] if cell else []
-        if cell and cell.time and cell.time.value > 0 and numbers:
-            value = cell.time.value
-            widest = max(widest, max(numbers) / value - 1, 1 - min(numbers) / value)
-    return round(min(widest, DRIFT_CEILING), 4)
 
 
 def pair_columns(pairs: Comparisons, index: dict[str, int]) -> dict[str, Any]:
@@ -204,7 +169,9 @@ def alike(blocks: list[int]) -> int | list[int]:
 
 def intervals(values: Sequence[Interval | None]) -> list[list[float | int | None]]:
     """The columns value, low, high."""
-    return [[short(end) for end in column] for column in zip(*map(ends, values), strict=True)]
+    return [
+        [samples.short(end) for end in column] for column in zip(*map(ends, values), strict=True)
+    ]
 
 
 def ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:
@@ -222,23 +189,3 @@ def logarithm(ratio: float | None) -> int | None:
     if ratio is None or not (ratio > 0 and isfinite(ratio)):
         return None
     return round(log(ratio) * LOG_UNIT)
-
-
-def short(value: float | None) -> float | int | None:
-    """Thousandths below 100 µs or 100 KB, whole numbers from there: five significant digits or
-    more."""
-    if value is None or not isfinite(value):
-        return None
-    return round(value, 3) if abs(value) < WHOLE else round(value)
-
-
-def differences(positions: Sequence[int]) -> list[int]:
-    """The first position, then each one minus the one before."""
-    return [*positions[:1], *(after - before for before, after in pairwise(positions))]
-
-
-def sample_exponent(cell: Cell | None) -> int:
-    """The power of ten that leaves five digits before the point of a cell's estimate."""
-    if cell is None or cell.time is None or cell.time.value <= 0:
-        return 0
-    return floor(log10(cell.time.value)) - SAMPLE_DIGITS + 1

@@ -14,21 +14,10 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlitmus.render.document.table import Cell, Column, Row, Table
+from sqlitmus.render.document.table import Column, Row, Table
+from sqlitmus.render.terminal.texts import short, texts_of
 from sqlitmus.vocabulary.plain import one_line
 
-STYLES = {
-    "f": "blue",
-    "s": "yellow",
-    "un": "dim",
-    "na": "dim",
-    "em": "dim",
-    "open": "dim",
-    "bad": "red",
-    "same": "blue",
-    "other": "yellow",
-    "turned": "red",
-}
 GAP = 2
 INDENT = 2
 # Texts wrap to no fewer columns than this.
@@ -43,12 +32,12 @@ def laid_out(
         yield from _turned(table, rows, width, plain=plain)
         return
     columns = [table.head, *table.columns]
-    whole = [_texts(row, table, plain=plain) for row in rows]
+    whole = [texts_of(row, table, plain=plain) for row in rows]
     places = list(range(len(columns)))
     if _room(columns, whole, places) <= width:
         yield _grid(columns, whole, places, width)
         return
-    texts = [_texts(row, table, plain=plain, notes=False) for row in rows]
+    texts = [texts_of(row, table, plain=plain, notes=False) for row in rows]
     narrow = [place for place in places if not columns[place].wide]
     if _room(columns, texts, narrow) <= width:
         yield _grid(columns, texts, narrow, width)
@@ -56,22 +45,6 @@ def laid_out(
         yield from _stacked(columns, texts, narrow[1:], width)
     else:
         yield from _bands(columns, whole, places, width)
-
-
-def _texts(row: Row, table: Table, *, plain: bool, notes: bool = True) -> list[Text]:
-    cells = [_text(cell, plain=plain, notes=notes) for cell in row.cells]
-    head = Text(one_line(row.head.text), style="red" if row.style == "bad" else "")
-    return [head, *cells, *(Text() for _ in range(len(table.columns) - len(cells)))]
-
-
-def _text(cell: Cell, *, plain: bool, notes: bool) -> Text:
-    note = f"({cell.note})" if cell.note and notes else ""
-    parts = (_mark(cell, plain=plain), cell.text, cell.bounds, note)
-    return Text(one_line(" ".join(filter(None, parts))), style=_style(cell))
-
-
-def _style(cell: Cell) -> str:
-    return STYLES.get(cell.style.rstrip("0123456789"), "")
 
 
 def _natural(column: Column, texts: Sequence[Sequence[Text]], place: int) -> int:
@@ -177,7 +150,7 @@ def _turned(
     table: Table, rows: Sequence[Row], width: int, *, plain: bool
 ) -> Iterator[RenderableType]:
     """Subjects as rows, cases as columns; a subject that says one thing of all is told once."""
-    cells = [[_short(row.cells[n], plain=plain) for row in rows] for n in range(len(table.columns))]
+    cells = [[short(row.cells[n], plain=plain) for row in rows] for n in range(len(table.columns))]
     alike = [len({text.plain for text in line}) == 1 and len(line) > 1
              and all(row.cells[n].emphasis == "aside" for row in rows)
              for n, line in enumerate(cells)]  # fmt: skip
@@ -203,27 +176,3 @@ def _turned(
     for n, same in enumerate(alike):
         if same:
             yield Text(f"{one_line(table.columns[n].title)}: {cells[n][0].plain}", style="dim")
-
-
-def _short(cell: Cell, *, plain: bool) -> Text:
-    """The value and its mark, without bounds."""
-    parts = (cell.text, _mark(cell, plain=plain))
-    return Text(one_line(" ".join(filter(None, parts))), style=_style(cell))
-
-
-def _mark(cell: Cell, *, plain: bool) -> str:
-    if cell.mark is None:
-        return ""
-    return cell.mark.ascii if plain else cell.mark.symbol
-
-
-def listed(before: str, parts: Sequence[str], width: int) -> Text:
-    """The parts after each other, separated by commas, none of them broken over lines."""
-    lines = [one_line(before)]
-    for number, part in enumerate(parts):
-        text = one_line(part) + ("," if number < len(parts) - 1 else "")
-        if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(text) > width:
-            lines.append(text)
-        else:
-            lines[-1] = f"{lines[-1]} {text}".lstrip()
-    return Text("\n".join(lines), style="dim")

@@ -18,7 +18,8 @@ from sqlitmus.render.document.model import (
     Section,
 )
 from sqlitmus.render.document.table import Table
-from sqlitmus.render.terminal.layout import laid_out, listed
+from sqlitmus.render.terminal.layout import laid_out
+from sqlitmus.render.terminal.texts import listed
 from sqlitmus.vocabulary.plain import one_line
 
 ASCII = {
