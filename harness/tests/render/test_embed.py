@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.html import embed, samples
+from sqlitmus.render.html import embed
+from sqlitmus.render.html import samples as columns
 from sqlitmus.results.report import Cell, Interval, Report
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -96,33 +97,33 @@ def test_codes_are_unique_and_opposites_mutual() -> None:
 
 def test_a_number_that_is_none_stays_none() -> None:
     assert embed.logarithms([0.0, inf, None, 1.0]) == [[None, None, None, 0]]
-    assert [*map(samples.short, [nan, 812.34567, 123456.7, None])] == [None, 812.346, 123457, None]
-    assert samples.differences([]) == []
+    assert [*map(columns.short, [nan, 812.34567, 123456.7, None])] == [None, 812.346, 123457, None]
+    assert columns.differences([]) == []
 
 
 def test_a_number_beyond_all_measure_is_kept_whole() -> None:
-    assert samples.short(1e300) == round(1e300)
+    assert columns.short(1e300) == round(1e300)
 
 
 @given(st.floats(min_value=1e-3, max_value=1e12))
 def test_numbers_round_as_their_units_say(value: float) -> None:
-    logarithm, short = embed.logarithm(value), samples.short(value)
+    logarithm, short = embed.logarithm(value), columns.short(value)
     assert logarithm is not None
     assert exp(logarithm / embed.LOG_UNIT) == pytest.approx(value, rel=1e-6)
-    assert short == pytest.approx(value, abs=0.00051 if value < embed.WHOLE else 0.51)
-    assert isinstance(short, int) == (value >= embed.WHOLE)
+    assert short == pytest.approx(value, abs=0.00051 if value < columns.WHOLE else 0.51)
+    assert isinstance(short, int) == (value >= columns.WHOLE)
 
 
 @given(st.lists(st.integers(0, 10**6)))
 def test_positions_come_back_from_their_differences(positions: list[int]) -> None:
-    assert [*accumulate(samples.differences(positions))] == positions
+    assert [*accumulate(columns.differences(positions))] == positions
 
 
 def test_a_drift_stays_within_its_bounds_and_ignores_zeros() -> None:
     def drift(*samples: float | None) -> float:
-        return samples.drift([None, Cell("node", "ok", time=TIME, samples=[*samples])])
+        return columns.drift([None, Cell("node", "ok", time=TIME, samples=[*samples])])
 
     assert drift(100.0, 110.0, None, 0.0) == pytest.approx(0.1)
     assert drift(80.0, 110.0) == pytest.approx(0.2)
-    assert drift(100.0) == samples.drift([]) == samples.DRIFT_FLOOR
-    assert drift(900.0) == embed.DRIFT_CEILING
+    assert drift(100.0) == columns.drift([]) == columns.DRIFT_FLOOR
+    assert drift(900.0) == columns.DRIFT_CEILING
