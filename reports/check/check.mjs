@@ -2,7 +2,7 @@
 //   node reports/check/check.mjs REPORT.html [FOLDER] [--only=looks|interactions|axe|layout]
 // Fails on a console message, a request, a page wider than its window, or a control that does not do its
 // work. With FOLDER it leaves a screenshot of each look there.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { axeSource, violations } from "./axe.mjs";
@@ -143,17 +143,18 @@ async function lookAll() {
   for (const one of LOOKS) await look(one);
 }
 
-async function kindOf() {
-  const page = await open({ scheme: "light", width: 1400, script: true });
-  const kind = await page.evaluate('JSON.parse(document.getElementById("data").textContent).kind');
-  await page.close();
-  return kind;
+/** The kind of page that the file is, as its data says. */
+function kindOf() {
+  const [, data] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(
+    readFileSync(file, "utf8"),
+  );
+  return JSON.parse(data).kind;
 }
 
 const PARTS = { looks: lookAll, interactions: interact, axe: askAxe, layout: layOut };
 
 try {
-  const kind = await kindOf();
+  const kind = kindOf();
   for (const [name, part] of Object.entries(PARTS)) if (!only || only === name) await part(kind);
 } finally {
   await browser.close();

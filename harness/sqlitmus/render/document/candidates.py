@@ -7,7 +7,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.order import ratio
 from sqlitmus.render.document.recommendation import at, whole
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Recommendation, Standby
 from sqlitmus.vocabulary.nouns import counted, listed
@@ -50,7 +50,7 @@ def section(advice: Recommendation | None) -> list[Section]:
                 key=name,
             )
         )
-    table = Table("recommendation", Column("runner", "runner", "id"), columns, rows)
+    table = Table("recommendation", RUNNER, columns, rows)
     return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
 
 

@@ -79,6 +79,12 @@ def outcome(name: CellOutcome | None, reason: str = "") -> Cell:
     return Cell(label, style=style, emphasis="aside", tooltip=reason)
 
 
+def above_floor(over: Interval, verdict: Verdict | None) -> tuple[str, str]:
+    """Time above the floor, and its bounds with the verdict on it in words."""
+    text, bounds = fmt.signed_time(over)
+    return text, f"{bounds} against the floor: {verdict}" if verdict else bounds
+
+
 def time(cell: Measured | None) -> Cell:
     """A cell's time, or what became of it."""
     if cell is None or cell.outcome != "ok" or cell.time is None:

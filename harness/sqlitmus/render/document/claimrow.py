@@ -6,7 +6,7 @@ from math import log
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, Section
-from sqlitmus.render.document.table import Cell, Column, Folded, Head, Mark, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Folded, Head, Mark, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import METRICS, Group, Row
 from sqlitmus.results.estimate import Interval, Speedup
@@ -17,7 +17,6 @@ NONE = "\u2013"
 # More rows than these are folded by runner.
 FOLD = 10
 ROW = Column("row", "row", "text")
-RUNNER = Column("runner", "runner", "id")
 COLUMNS = [
     RUNNER,
     Column("published", "published", "text"),

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.claimrow import NONE, RUNNER
+from sqlitmus.render.document.claimrow import NONE
 from sqlitmus.render.document.model import Chart, Paragraph, Section
-from sqlitmus.render.document.table import Cell, Column, Head, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.claims import (
     METRICS,

@@ -8,7 +8,7 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Chart, Document, Section
 from sqlitmus.render.document.naming import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
-from sqlitmus.render.document.table import Cell, Column, Folded, Head, Table
+from sqlitmus.render.document.table import CASE, Cell, Column, Folded, Head, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.report import Case, Measure, Report
@@ -18,7 +18,6 @@ from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.nouns import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
-CASE = Column("case", "case", "id")
 COLUMNS = [
     Column("base", "base"),
     Column("new", "new"),

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from sqlitmus.render.document import conditions, provenance
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.cells import NONE, mark
+from sqlitmus.render.document.cells import NONE, above_floor, mark
 from sqlitmus.render.document.model import Block, Chart, Paragraph, Section
 from sqlitmus.render.document.naming import heads, with_axes
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import CASE, RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.curves import Scaling
 from sqlitmus.results.report import Case, Report
 from sqlitmus.results.report import Cell as Measured
@@ -82,7 +82,7 @@ def _rates(item: Scaling, number: int) -> Table:
         rows.append(Row(Head(curve.runner), [rates.get(count, NONE) for count in workers]))
     columns = [Column(str(count), counted(count, "worker")) for count in workers]
     title = f"{item.title}: operations per second by workers"
-    return Table(f"scaling-{number}", Column("runner", "runner", "id"), columns, rows, title=title)
+    return Table(f"scaling-{number}", RUNNER, columns, rows, title=title)
 
 
 def overhead(report: Report) -> Iterator[Section]:
@@ -99,7 +99,7 @@ def overhead(report: Report) -> Iterator[Section]:
         Section(
             f"overhead-{group}",
             group,
-            blocks=[Table(f"overhead-{group}", Column("case", "case", "id"), columns, rows)],
+            blocks=[Table(f"overhead-{group}", CASE, columns, rows)],
             folded=place > 0,
         )
         for place, (group, rows) in enumerate(groups.items())
@@ -133,13 +133,13 @@ def above(cell: Measured | None, top: float) -> Cell:
     def share(value: float) -> float:
         return min(max(value / top, 0.0), 1.0) if top > 0 else 0.0
 
-    text, bounds = fmt.signed_time(over)
+    text, words = above_floor(over, verdict)
     low = over.value if over.low is None else over.low
     return Cell(
         text,
         mark=mark(verdict) if verdict else None,
         style=verdict.style if verdict else "",
         value=over,
-        tooltip=f"{bounds} against the floor: {verdict}" if verdict else bounds,
+        tooltip=words,
         bar=(share(low), share(over.value), share(over.high or over.value)),
     )

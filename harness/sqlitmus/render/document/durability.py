@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlitmus.render.document.cells import NONE
 from sqlitmus.render.document.model import Section
 from sqlitmus.render.document.naming import heads
-from sqlitmus.render.document.table import Cell, Column, Row, Table
+from sqlitmus.render.document.table import CASE, Cell, Column, Row, Table
 from sqlitmus.results.report import Case, Report
 from sqlitmus.results.report import Cell as Measured
 from sqlitmus.vocabulary.nouns import by_value
@@ -28,7 +28,7 @@ def section(report: Report) -> Iterator[Section]:
     ]
     if rows:
         columns = [Column(runner.name, runner.name) for runner in report.runners]
-        table = Table("syncs", Column("case", "case", "id"), columns, rows, matrix=True)
+        table = Table("syncs", CASE, columns, rows, matrix=True)
         yield Section("syncs", "Syncs per transaction", [LEAD], [table])
 
 

@@ -30,7 +30,7 @@ from sqlitmus.render.document.model import (
     Paragraph,
     Section,
 )
-from sqlitmus.render.document.table import Cell, Column, Folded, Head, Mark, Table
+from sqlitmus.render.document.table import CASE, RUNNER, Cell, Column, Folded, Head, Mark, Table
 from sqlitmus.render.document.table import Row as TableRow
 from sqlitmus.results.machines import Answer, MergedReport, Pooled, Row
 from sqlitmus.vocabulary.nouns import counted
@@ -91,7 +91,7 @@ def build(report: MergedReport) -> Document:
 def _holds(report: MergedReport) -> Section:
     """By group the comparisons that are decided; those that are not are counted."""
     columns = [
-        Column("runner", "runner", "id"),
+        RUNNER,
         Column("holds", "does it hold?", "text"),
         Column("ratios", "ratios"),
         Column("means", "mean of a kind", "text", wide=True),
@@ -103,7 +103,7 @@ def _holds(report: MergedReport) -> Section:
         decided = [_row(row) for row in mine if not folded(row)]
         rest = [row for row in mine if folded(row)]
         fold = Folded(count(rest), [_row(row) for row in rest]) if rest else None
-        table = Table(f"holds-{group}", Column("case", "case", "id"), columns, decided, fold)
+        table = Table(f"holds-{group}", CASE, columns, decided, fold)
         if mine:
             sections.append(Section(f"holds-{group}", group, blocks=[table]))
     reading = f"{READING.format(reference=report.reference)} {POOLED}"

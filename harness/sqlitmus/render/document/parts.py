@@ -13,7 +13,7 @@ from sqlitmus.render.document.model import (
     Paragraph,
     Section,
 )
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import CASE, RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.notices import NoticeKind
 from sqlitmus.results.report import Report
 
@@ -89,12 +89,12 @@ def _problems(report: Report) -> Iterator[Section]:
         if cell.outcome in ("wrong", "failed")
     ]
     columns = [
-        Column("runner", "runner", "id"),
+        RUNNER,
         Column("outcome", "outcome", "text"),
         Column("reason", "reason", "text"),
     ]
     if rows:
-        table = Table("problems", Column("case", "case", "id"), columns, rows)
+        table = Table("problems", CASE, columns, rows)
         yield Section("problems", "Wrong or failed", blocks=[table])
     gone: list[Block] = [
         Paragraph(f"{runner.name} is not here. {runner.missing}", "problem")

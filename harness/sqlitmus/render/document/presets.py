@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Section
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.render.document.weighed import decision
 from sqlitmus.results.sustained import Sustained
 from sqlitmus.results.weighed import Choice, Weighed
@@ -31,11 +31,10 @@ def section(weighed: Weighed | None) -> list[Section]:
             key=name)
         for name in names
     ]  # fmt: skip
-    head = Column("runner", "runner", "id")
     rates = {s.runner: s for s in (weighed.sustaining.runners if weighed.sustaining else ())}
     costs = Table(
         "costs",
-        head,
+        RUNNER,
         [
             Column("cpu", "CPU a million operations"),
             Column("memory", "peak memory"),
@@ -57,7 +56,7 @@ def section(weighed: Weighed | None) -> list[Section]:
         ],
         title=f"Cost by {first.preset}",
     )
-    tables = [Table("presets", head, columns, rows, title="Time over the first, by preset")]
+    tables = [Table("presets", RUNNER, columns, rows, title="Time over the first, by preset")]
     return [
         Section(
             "presets", "For which use", [*_lead(rest)], [*tables, *([costs] if costs.rows else [])]

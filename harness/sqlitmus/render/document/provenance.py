@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document.model import Block, Definitions, Section
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.conditions import Fact
 from sqlitmus.results.report import Report, Runner
 from sqlitmus.vocabulary.nouns import counted
@@ -51,7 +51,7 @@ def section(report: Report) -> Iterator[Section]:
 def _runners(runners: list[Runner]) -> Iterator[Section]:
     if runners:
         rows = [Row(Head(runner.name), list(_versions(runner))) for runner in runners]
-        table: list[Block] = [Table("runners", Column("runner", "runner", "id"), RUNNERS, rows)]
+        table: list[Block] = [Table("runners", RUNNER, RUNNERS, rows)]
         yield Section("runners", "Runners", blocks=table, detail=True)
 
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 from sqlitmus.render.document import candidates, cells, parts, presets, symbols, tails
 from sqlitmus.render.document.model import Block, Chart, Document, Section
 from sqlitmus.render.document.naming import heads
-from sqlitmus.render.document.table import Column, Head, Row, Table
+from sqlitmus.render.document.table import CASE, RUNNER, Column, Head, Row, Table
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Report
 from sqlitmus.results.weighed import Weighed
@@ -50,7 +50,7 @@ def _summary(report: Report) -> list[Section]:
             row = [cells.mean(standing) for standing in mine]
             rows.append(Row(Head(runner.name), row, key=runner.name))
     columns = [Column(group, group) for group in report.groups]
-    table = Table("means", Column("runner", "runner", "id"), columns, rows)
+    table = Table("means", RUNNER, columns, rows)
     lead = (
         f"Geometric mean of time relative to {report.reference}; below 1 is faster. "
         f"{symbols.TOGETHER}"
@@ -69,10 +69,9 @@ def matrix(report: Report) -> Section:
             Row(head, _row(case, names, report.reference), key=str(number))
         )
     columns = [Column(name, name) for name in names]
-    case = Column("case", "case", "id")
     sections: list[Section] = []
     for group, rows in groups.items():
-        table: list[Block] = [Table(f"matrix-{group}", case, columns, rows, matrix=True)]
+        table: list[Block] = [Table(f"matrix-{group}", CASE, columns, rows, matrix=True)]
         if rows:
             sections.append(Section(f"matrix-{group}", group, blocks=table))
     lead = f"Times of {report.reference}, and of the others their ratio to it; below 1 is faster."

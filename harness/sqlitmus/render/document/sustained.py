@@ -3,7 +3,7 @@
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.cells import NONE
 from sqlitmus.render.document.model import Block, Code, Document, Section
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.vocabulary.nouns import counted
 
@@ -23,7 +23,7 @@ def build(result: Sustaining, rerun: str) -> Document:
         "beside them. Brackets are 95 % intervals over blocks; planned rates are "
         f"{100 * (result.factor - 1):.0f} % apart."
     )
-    table = Table("sustained", Column("runner", "runner", "id"), columns, rows)
+    table = Table("sustained", RUNNER, columns, rows)
     foot: list[Block] = [Code(rerun, "Run again")]
     what = (
         f"99 % of operations take at most {fmt.duration(result.limit_ns)}, counted from their "

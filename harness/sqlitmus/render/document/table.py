@@ -70,6 +70,11 @@ class Column:
     wide: bool = False
 
 
+# The heads of rows that are each about a case, or about a runner.
+CASE = Column("case", "case", "id")
+RUNNER = Column("runner", "runner", "id")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A head and one cell per column. `rank` orders rows where not all have room: 0 stays longest.

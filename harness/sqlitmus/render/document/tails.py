@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Block, Chart, ChartKind, Paragraph, Section
 from sqlitmus.render.document.naming import with_axes
-from sqlitmus.render.document.table import Cell, Column, Head, Row
+from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row
 from sqlitmus.render.document.table import Table as TableBlock
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.report import Report
@@ -101,7 +101,7 @@ def _table(case: Tails) -> TableBlock:
     ]
     return TableBlock(
         f"tails-{case.case}",
-        Column("runner", "runner", "id"),
+        RUNNER,
         [_COLUMNS[place] for place in filled],
         [Row(Head(cell.runner), [row[place] for place in filled]) for cell, row in rows],
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.document.cells import of_medians
+from sqlitmus.render.document.cells import above_floor, of_medians
 from sqlitmus.render.document.symbols import OutcomeWord
 from sqlitmus.render.html import charts
 from sqlitmus.results.comparisons import Comparison
@@ -129,7 +129,5 @@ def over_floor(cell: Cell) -> Judged:
     """Time over the floor, and whether that is a difference."""
     if cell.overhead is None:
         return Judged("over", DASH)
-    text, bounds = fmt.signed_time(cell.overhead)
-    verdict = cell.overhead_verdict
-    words = bounds if verdict is None else f"{bounds} against the floor: {verdict}"
-    return Judged("over", text, verdict, words=words)
+    text, words = above_floor(cell.overhead, cell.overhead_verdict)
+    return Judged("over", text, cell.overhead_verdict, words=words)

@@ -1,11 +1,11 @@
 """Percentile curves, and the size of a log or of memory over time; no markup."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.html import charts
-from sqlitmus.render.html.look import looks
+from sqlitmus.render.html.look import Look, looks
 from sqlitmus.render.html.panels import Line, Panel, Place, Tick, numbered
 from sqlitmus.results.report import Runner
 from sqlitmus.results.tails import Tail, Tails
@@ -34,8 +34,9 @@ def panels(case: Tails, runners: Sequence[Runner]) -> list[Panel]:
     high = max(ns for *_, curve in drawn for _, ns in curve) * ROOM
     across = charts.log_scale(1.0, min(least, 0.1), left, right)
     down = charts.log_scale(low, high, bottom, top)
+    styles = looks(runners)
     lines = [
-        line(cell.runner, place, points(curve, across, down), runners)
+        line(cell.runner, place, points(curve, across, down), styles)
         for place, cell, curve in drawn
     ]
     x_ticks = [(across(share), text) for share, text in PLACES if share >= least]
@@ -77,9 +78,9 @@ def points(
     return [*apart, (across(curve[-1][0]), down(max(1.0, curve[-1][1])))]
 
 
-def line(runner: str, place: int, places: list[Place], runners: Sequence[Runner]) -> Line:
+def line(runner: str, place: int, places: list[Place], styles: Mapping[str, Look]) -> Line:
     """A runner's line, marked at its end."""
-    look = looks(runners).get(runner)
+    look = styles.get(runner)
     hue, shape = (look.hue, look.shape) if look else numbered(place)
     return Line(runner, hue, shape, charts.joined(places), places[-1:])
 
@@ -108,8 +109,9 @@ def sizes(
     last = max(ms for *_, seen in logs for ms, _ in seen)
     most = max(1, *(size for *_, seen in logs for _, size in seen))
     across, down = charts.linear(last, left, right), charts.linear(most, bottom, top)
+    styles = looks(runners)
     lines = [
-        line(cell.runner, place, [(across(ms), down(size)) for ms, size in seen], runners)
+        line(cell.runner, place, [(across(ms), down(size)) for ms, size in seen], styles)
         for place, cell, seen in logs
     ]
     x_ticks = [(across(ms), fmt.duration(ms * 1e6)) for ms in charts.linear_ticks(0, last) if ms]
