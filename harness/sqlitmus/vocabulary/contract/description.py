@@ -47,7 +47,7 @@ class Features(Model):
 class Description(Model):
     """The answer to `RUNNER describe`."""
 
-    contract: Literal[1]
+    contract: Literal[2]
     identity: Identity
     sqlite: Sqlite
     features: Features

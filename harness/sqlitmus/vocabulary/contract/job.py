@@ -81,10 +81,8 @@ class Measure(Model):
     """Counts: operations are per iteration, over all workers; warm-up meets both minima.
 
     `rate` is operations per second and worker at planned times; without one, each follows the last.
-    `changing` says that another process changes between iterations what they read, and asks for the
-    counts of each; `mixed` says that workers write what others read, so that rows and checksum
-    depend on who came first. `digest` asks for one more iteration after them, in the manner of
-    verify mode.
+    `digest` asks for the first so many operations once more after them, in the manner of verify
+    mode.
     """
 
     operations_per_iteration: Natural
@@ -97,9 +95,7 @@ class Measure(Model):
     tolerate_busy: bool = False
     barrier: bool = False
     share: Share | None = None
-    changing: bool = False
-    mixed: bool = False
-    digest: bool = False
+    digest: Natural = 0
     event_loop: EventLoop | None = None
 
     @model_validator(mode="after")
@@ -132,7 +128,7 @@ class Writer(Model):
 class Job(Model):
     """One invocation's work, self-contained."""
 
-    contract: Literal[1] = VERSION
+    contract: Literal[2] = VERSION
     mode: Literal["verify", "measure"]
     cell: str
     database: Database | None = None
@@ -141,6 +137,7 @@ class Job(Model):
     transaction: Literal["none", "deferred", "immediate", "read"] = "none"
     writer: Writer | None = None
     reset: list[str] = []
+    reset_every: Positive | None = None
     readback: list[Readback] = []
     inspect: bool = True
     measure: Measure
@@ -151,6 +148,12 @@ class Job(Model):
         if self.steps and self.database is None:
             raise ValueError("steps need a database")
         _no_transaction_around_execute(self.steps, self.transaction)
+        if self.reset and not self.reset_every:
+            raise ValueError("reset needs reset_every")
+        count = self.measure.operations_per_iteration
+        if self.mode == "measure" and self.reset_every and self.reset_every % count:
+            every = self.reset_every
+            raise ValueError(f"a reset every {every} operations falls into iterations of {count}")
         if self.measure.event_loop and self.writer:
             raise ValueError("there is no event_loop beside a writer")
         return self

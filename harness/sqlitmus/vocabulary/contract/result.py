@@ -30,12 +30,8 @@ class Proof(Model):
     checksum: Uint32
 
 
-class Counts(Model):
-    """What a measured iteration returned, over all workers."""
-
-    rows: Natural
-    affected: Natural
-    checksum: Uint32
+Counts = tuple[Natural, Natural, Uint32]
+"""Rows, affected rows and checksum of an iteration or an operation, over all workers."""
 
 
 class Phases(Model):
@@ -82,7 +78,8 @@ class Histogram(Model):
 
 
 class Worker(Model):
-    """One worker's share: per iteration its operations, rows and checksum; nanoseconds of each.
+    """One worker's share: operations, rows and checksum of all its iterations; nanoseconds of each
+    measured one.
 
     `spans_us` are start and end of each measured iteration in microseconds of Unix time. `pacing`
     is how late operations started for which the worker waited. `busy` counts operations that ended
@@ -101,13 +98,13 @@ class Worker(Model):
 
 
 class Result(Model):
-    """The answer to one job. Counts and checksum are per iteration, over all workers.
+    """The answer to one job. Counts and checksum are those of all iterations and workers.
 
-    `answers` has those of each measured iteration of a job that is `changing`; `timer` has the
-    delays of the timer beside an `event_loop`.
+    `answers` has those of each iteration, warm-up first, or of each operation in verify mode;
+    `timer` has the delays of the timer beside an `event_loop`.
     """
 
-    contract: Literal[1]
+    contract: Literal[2]
     cell: str
     status: Literal["ok", "unsupported", "failed"]
     reason: str | None = None
