@@ -16,16 +16,17 @@ GET = "SELECT id, created, email, score, active FROM users WHERE id = ?"
 LIST = "SELECT id, created, email, score, active FROM users WHERE id >= ? ORDER BY id LIMIT 100"
 INSERT = "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)"
 
-Iteration = Callable[[int], tuple[int, int, int]]
+Iteration = Callable[[int, int], tuple[int, int, int]]
 
 
 def get_pk(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
     """Point reads; each returns (rows, affected, checksum)."""
     execute, mask = db.execute, len(pool) - 1
 
-    def iteration(operations: int) -> tuple[int, int, int]:
-        rows = h = 0
-        for i in range(operations):
+    def iteration(first: int, operations: int) -> tuple[int, int, int]:
+        rows = checksum = 0
+        for i in range(first, first + operations):
+            h = 0
             row = execute(GET, pool[i & mask]).fetchone()
             if row is not None:
                 rows += 1
@@ -35,7 +36,8 @@ def get_pk(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
                 h = (h * 31 + (31 * ord(email[0]) + ord(email[-1]) if email else 0)) & 4294967295
                 h = (h * 31 + (int(row["score"]) & 4294967295)) & 4294967295
                 h = (h * 31 + (row["active"] & 4294967295)) & 4294967295
-        return rows, 0, h
+            checksum += h
+        return rows, 0, checksum
 
     return iteration
 
@@ -44,9 +46,10 @@ def all_rows(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
     """Lists of 100 rows."""
     execute, mask = db.execute, len(pool) - 1
 
-    def iteration(operations: int) -> tuple[int, int, int]:
-        rows = h = 0
-        for i in range(operations):
+    def iteration(first: int, operations: int) -> tuple[int, int, int]:
+        rows = checksum = 0
+        for i in range(first, first + operations):
+            h = 0
             found = execute(LIST, pool[i & mask]).fetchall()
             rows += len(found)
             for row in found:
@@ -56,7 +59,8 @@ def all_rows(db: sqlite3.Connection, pool: list[tuple[int]]) -> Iteration:
                 h = (h * 31 + (31 * ord(email[0]) + ord(email[-1]) if email else 0)) & 4294967295
                 h = (h * 31 + (int(row["score"]) & 4294967295)) & 4294967295
                 h = (h * 31 + (row["active"] & 4294967295)) & 4294967295
-        return rows, 0, h
+            checksum += h
+        return rows, 0, checksum
 
     return iteration
 
@@ -67,9 +71,11 @@ def insert_transaction(
     """Transactions of 100 inserts."""
     execute, mask = db.execute, len(pool) - 1
 
-    def iteration(operations: int) -> tuple[int, int, int]:
-        affected = h = n = 0
+    def iteration(first: int, operations: int) -> tuple[int, int, int]:
+        affected = checksum = 0
+        n = first * 100
         for _ in range(operations):
+            h = 0
             execute("BEGIN IMMEDIATE")
             for _ in range(100):
                 changed = execute(INSERT, pool[n & mask]).rowcount
@@ -77,7 +83,8 @@ def insert_transaction(
                 h = (h * 31 + changed) & 4294967295
                 n += 1
             execute("COMMIT")
-        return 0, affected, h
+            checksum += h
+        return 0, affected, checksum
 
     return iteration
 
@@ -102,25 +109,29 @@ def main(file: str) -> None:
     least, least_ns = measure.get("warmup_iterations", 0), measure.get("warmup_ns", 0)
     warmup: list[int] = []
     measured: list[int] = []
-    counts = (0, 0, 0)
+    answers: list[tuple[int, int, int]] = []
+    count = measure["operations_per_iteration"]
     while len(measured) < measure.get("iterations", 1):
-        for sql in job.get("reset", ()):
-            db.execute(sql)
+        first = count * len(answers)
+        if job.get("reset") and first % job["reset_every"] == 0:
+            for sql in job["reset"]:
+                db.execute(sql)
         if reads:
             db.execute("BEGIN")
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         if measure.get("barrier"):
             await_release()
         begin = time.perf_counter_ns()
-        counts = iteration(measure["operations_per_iteration"])
+        rows_of, affected, checksum = iteration(first, count)
         elapsed = time.perf_counter_ns() - begin
         if reads:
             db.execute("COMMIT")
+        answers.append((rows_of, affected, checksum & 4294967295))
         warm = len(warmup) >= least and sum(warmup) >= least_ns
         (measured if warm else warmup).append(elapsed)
     version = {"name": "handwritten", "version": "0"}
     result = {
-        "contract": 1,
+        "contract": 2,
         "cell": job["cell"],
         "status": "ok",
         "identity": {
@@ -129,10 +140,11 @@ def main(file: str) -> None:
             "driver": version,
             "architecture": "unknown",
         },
-        "operations": measure["operations_per_iteration"],
-        "rows": counts[0],
-        "affected": counts[1],
-        "checksum": counts[2],
+        "operations": count * len(answers),
+        "rows": sum(answer[0] for answer in answers),
+        "affected": sum(answer[1] for answer in answers),
+        "checksum": sum(answer[2] for answer in answers) & 4294967295,
+        "answers": answers,
         "warmup_ns": warmup,
         "iterations_ns": measured,
     }

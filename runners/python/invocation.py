@@ -49,7 +49,7 @@ def _prove(job: Job, connection: sqlite3.Connection) -> dict[str, int]:
     tally = values.Tally()
     for query in job.readback:
         tally.result(query.columns, connection.execute(query.sql).fetchall())
-    tally.share()
+    tally.operation()
     return {"rows": tally.rows, "checksum": tally.checksum}
 
 

@@ -106,9 +106,7 @@ class Measure:
     tolerate_busy: bool = False
     barrier: bool = False
     share: Share | None = None
-    changing: bool = False
-    mixed: bool = False
-    digest: bool = False
+    digest: int = 0
     event_loop: EventLoop | None = None
 
 
@@ -122,7 +120,7 @@ class Writer:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    contract: Literal[1]
+    contract: Literal[2]
     mode: Literal["verify", "measure"]
     cell: str
     measure: Measure
@@ -133,8 +131,14 @@ class Job:
     transaction: Literal["none", "deferred", "immediate", "read"] = "none"
     writer: Writer | None = None
     reset: list[str] = dataclasses.field(default_factory=list)
+    reset_every: int | None = None
     readback: list[Readback] = dataclasses.field(default_factory=list)
     inspect: bool = True
+
+
+def due(job: Job, operation: int) -> bool:
+    """Whether `reset` runs before that operation."""
+    return bool(job.reset) and operation % (job.reset_every or 1) == 0
 
 
 def load(path: Path) -> Job:
@@ -159,6 +163,7 @@ def load(path: Path) -> Job:
         raise BadJob(f"$.measure.share: {told}")
     if job.steps and job.database is None:
         raise BadJob("$.database: missing; steps need a database")
+    _check_reset(job)
     return job
 
 
@@ -191,6 +196,14 @@ def _check_steps(steps: list[Step], transaction: str, path: str) -> None:
         content = [(column.type, column.nullable) for column in step.columns]
         if step.operation == "read-file" and content != [("blob", False)]:
             raise BadJob(f"{at}.columns: expected one blob that cannot be NULL, the file")
+
+
+def _check_reset(job: Job) -> None:
+    every, count = job.reset_every, job.measure.operations_per_iteration
+    if job.reset and (every is None or every < 1):
+        raise BadJob(f"$.reset_every: {json.dumps(every)}; expected how often reset runs")
+    if job.mode == "measure" and every and every % count:
+        raise BadJob(f"$.reset_every: {every}; expected whole iterations of {count} operations")
 
 
 def _check_rate(rate: float | None, path: str) -> None:

@@ -48,6 +48,7 @@ def loop_source(part: Part) -> str:
         body += _execution(number, step)
     if transaction in ("deferred", "immediate"):
         body = [f"execute('BEGIN {transaction}')", *body, "execute('COMMIT')"]
+    body = ["h = 0", *body, "checksum += h"]
     if manner.plain:
         counters = [f"n{i} = begin * {step.repeat}" for i, step in enumerate(steps)]
         body = ["for _ in range(begin, end):", *indented(body)]
@@ -58,8 +59,8 @@ def loop_source(part: Part) -> str:
         names += ["clock", "wait_until"]
     lines = [
         f"def loop(begin, end, recording, {', '.join(f'{name}={name}' for name in names)}):",
-        *indented(["rows = affected = h = busy = 0", *counters, *body]),
-        "    return rows, affected, h, busy",
+        *indented(["rows = affected = checksum = busy = 0", *counters, *body]),
+        "    return rows, affected, checksum & 4294967295, busy",
     ]
     return "\n".join(lines)
 

@@ -32,7 +32,7 @@ def describe() -> dict[str, Any]:
     source = connection.execute("SELECT sqlite_source_id()").fetchone()[0]
     threadsafe = [int(o.partition("=")[2]) for o in options if o.startswith("THREADSAFE=")]
     return {
-        "contract": 1,
+        "contract": 2,
         "identity": IDENTITY,
         "sqlite": {
             "version": sqlite3.sqlite_version,
@@ -62,7 +62,7 @@ def describe() -> dict[str, Any]:
 
 def run(job: Job) -> tuple[dict[str, Any], int]:
     """The result of `job` and the exit code."""
-    head = {"contract": 1, "cell": job.cell, "identity": IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": IDENTITY}
     try:
         figures = invocation.perform(job)
     except Unsupported as reason:

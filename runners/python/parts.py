@@ -9,13 +9,15 @@ from recording import Manner
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One thread's work: operations [begin, end) of its steps."""
+    """One thread's work: operations [begin, end) of its steps in the first iteration, `stride`
+    further in each next one."""
 
     role: Literal["worker", "writer"]
     steps: list[Step]
     transaction: str
     begin: int
     end: int
+    stride: int
     manner: Manner
 
 
@@ -27,17 +29,20 @@ def parts(job: Job) -> list[Part]:
         return Manner(asked.latencies, asked.tolerate_busy, rate, offset)
 
     made = [
-        Part("worker", job.steps, job.transaction, begin, end, manner(asked.rate, number / of))
+        Part(
+            *("worker", job.steps, job.transaction, begin, end, asked.operations_per_iteration),
+            manner(asked.rate, number / of),
+        )
         for number, (begin, end) in enumerate(shares(asked), first)
     ]
     if writer := job.writer:
-        own = manner(writer.rate, 0)
-        made.append(Part("writer", writer.steps, writer.transaction, 0, writer.operations, own))
+        count, own = writer.operations, manner(writer.rate, 0)
+        made.append(Part("writer", writer.steps, writer.transaction, 0, count, count, own))
     return made
 
 
 def shares(measure: Measure) -> list[tuple[int, int]]:
-    """Operation numbers [begin, end) of each worker of this process."""
+    """Operation numbers [begin, end) of each worker of this process in the first iteration."""
     total, first, of = measure.operations_per_iteration, *_place(measure)
     numbers = range(first, first + measure.workers)
     return [(total * w // of, total * (w + 1) // of) for w in numbers]

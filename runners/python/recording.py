@@ -38,13 +38,13 @@ def recorded(operation: list[str], manner: Manner) -> list[str]:
     rollback when the database is busy."""
     if manner.tolerate_busy:
         operation = [
-            "kept = rows, affected, h",
+            "kept = rows, affected, checksum",
             "try:",
             *indented(operation),
             "except Error as error:",
             f"    if primary(error) != {BUSY}: raise",
             "    if connection.in_transaction: execute('ROLLBACK')",
-            "    rows, affected, h = kept",
+            "    rows, affected, checksum = kept",
             "    busy += 1",
         ]
     before = ["planned = clock()"] if manner.latencies else []

@@ -3,9 +3,11 @@
 import dataclasses
 import sqlite3
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import histogram
+import values
 from connection import begin_read
 from loops import compile_loop
 from parts import Part
@@ -22,6 +24,12 @@ class Lap:
     counts: tuple[int, int, int, int]
 
 
+def summed(counts: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    """Rows, affected rows and checksum of several parts or iterations."""
+    rows, affected, checksum = (sum(each) for each in zip(*counts, strict=True))
+    return rows, affected, checksum & values.MASK
+
+
 class Session:
     """A worker's connection or the writer's, which does one part."""
 
@@ -29,11 +37,6 @@ class Session:
         self.part = part
         self.laps: list[Lap] = []
         self.recording = Recording()
-
-    @property
-    def operations(self) -> int:
-        """Operations of one iteration."""
-        return self.part.end - self.part.begin
 
     def take(self, connection: sqlite3.Connection) -> None:
         """Work on `connection` from now on."""
@@ -49,7 +52,8 @@ class Session:
         """One iteration, with what follows its clock."""
         began_unix = time.time_ns()
         begin = time.perf_counter_ns()
-        counts = self._loop(self.part.begin, self.part.end, self.recording)
+        first = len(self.laps) * self.part.stride
+        counts = self._loop(first + self.part.begin, first + self.part.end, self.recording)
         end = time.perf_counter_ns()
         self.laps.append(Lap(begin, end, began_unix, counts))
         if self.part.transaction == "read":
@@ -62,11 +66,11 @@ class Session:
     def figures(self, iterations: int, *, spans: bool) -> dict[str, Any]:
         """The result's entry for the last `iterations` iterations."""
         laps = self.laps[-iterations:]
-        rows, _, checksum, _ = laps[-1].counts
+        rows, _, checksum = summed(lap.counts[:3] for lap in self.laps)
         manner = self.part.manner
         told: dict[str, Any] = {
             "role": self.part.role,
-            "operations": self.operations,
+            "operations": (self.part.end - self.part.begin) * len(self.laps),
             "rows": rows,
             "checksum": checksum,
             "iterations_ns": [lap.end - lap.begin for lap in laps],

@@ -56,12 +56,17 @@ class Tally:
         self.affected = 0
         self.checksum = 0
         self._h = 0
+        self._before = 0, 0
         self._sha = hashlib.sha256()
 
-    def share(self) -> None:
-        """End a worker's share: its h joins the sum, the next one starts at 0."""
+    def operation(self) -> tuple[int, int, int]:
+        """End an operation: its h joins the sum, the next one starts at 0. Its rows, affected rows
+        and checksum."""
+        counts = self.rows - self._before[0], self.affected - self._before[1], self._h
         self.checksum = (self.checksum + self._h) & MASK
         self._h = 0
+        self._before = self.rows, self.affected
+        return counts
 
     def result(
         self, columns: list[Column], rows: list[Sequence[Value]], values: str = "read"

@@ -1,52 +1,55 @@
-"""One iteration with a digest, on one connection, written for clarity."""
+"""Operations with a digest, on one connection, written for clarity."""
 
 import contextlib
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import values
 from connection import begin_read, connect, primary
-from job import Job, Step
+from job import Job, Step, due
 from loops import unmet
 from parts import shares
 
 
-def verify(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
-    """Counts, checksum and digest of `job`; then the writer's operations, once."""
+def verify(job: Job, connection: sqlite3.Connection, count: int | None = None) -> dict[str, Any]:
+    """Counts, checksum and digest of the first `count` operations of `job`, an iteration's for
+    None; then the writer's operations, once."""
     tally = values.Tally()
-    for sql in job.reset:
-        connection.execute(sql)
+    cuts = shares(job.measure)
+    numbers = range(cuts[0][0], cuts[-1][1]) if count is None else range(count)
     if job.transaction == "read":
         begin_read(connection)
-    cuts = shares(job.measure)
-    for begin, end in cuts:
-        _operations(connection, job.steps, job.transaction, range(begin, end), tally)
-        tally.share()
+    answers: list[tuple[int, int, int]] = []
+    perform = _operation(connection, job.steps, job.transaction, tally)
+    for number in numbers:
+        if due(job, number):
+            for sql in job.reset:
+                connection.execute(sql)
+        answers.append(perform(number))
     if job.transaction == "read":
         connection.execute("COMMIT")
     figures = {"rows": tally.rows, "affected": tally.affected, "checksum": tally.checksum}
-    if job.writer:
-        with contextlib.closing(connect(job, job.writer.steps)) as own:
-            numbers = range(job.writer.operations)
-            _operations(own, job.writer.steps, job.writer.transaction, numbers, values.Tally())
+    if writer := job.writer:
+        with contextlib.closing(connect(job, writer.steps)) as own:
+            write = _operation(own, writer.steps, writer.transaction, values.Tally())
+            for number in range(writer.operations):
+                write(number)
     for query in job.readback:
         tally.result(query.columns, connection.execute(query.sql).fetchall())
-    operations = sum(end - begin for begin, end in cuts)
-    return {**figures, "operations": operations, "digest": tally.digest()}
+    return {**figures, "operations": len(numbers), "answers": answers, "digest": tally.digest()}
 
 
-def _operations(
-    connection: sqlite3.Connection,
-    steps: list[Step],
-    transaction: str,
-    numbers: range,
-    tally: values.Tally,
-) -> None:
+def _operation(
+    connection: sqlite3.Connection, steps: list[Step], transaction: str, tally: values.Tally
+) -> Callable[[int], tuple[int, int, int]]:
+    """What performs the operation of a number, adds it to `tally` and gives its counts."""
     pools = [values.pool(step.parameters) for step in steps]
     around = transaction in ("deferred", "immediate")
-    for operation in numbers:
+
+    def perform(operation: int) -> tuple[int, int, int]:
         if around:
             connection.execute(f"BEGIN {transaction}")
         for step, rows in zip(steps, pools, strict=True):
@@ -54,6 +57,9 @@ def _operations(
                 _execute(connection, step, rows[n & (len(rows) - 1)], tally)
         if around:
             connection.execute("COMMIT")
+        return tally.operation()
+
+    return perform
 
 
 def _execute(

@@ -4,13 +4,12 @@ import contextlib
 import sqlite3
 import threading
 
-import values
 from barrier import await_release
 from connection import connect
-from job import Job
+from job import Job, due
 from meeting import Meeting, Stopped
 from parts import parts
-from session import Session
+from session import Session, summed
 
 
 class Workers:
@@ -23,6 +22,7 @@ class Workers:
     def __init__(self, job: Job, connection: sqlite3.Connection) -> None:
         self._job = job
         self._connection = connection
+        self._done = 0
         self.sessions = [Session(part) for part in parts(job)]
         self.working = [own for own in self.sessions if own.part.role == "worker"]
         self._main = self.working[0] if len(self.working) == 1 else None
@@ -43,8 +43,10 @@ class Workers:
 
     def iteration(self) -> int:
         """Perform one iteration; its nanoseconds."""
-        for sql in self._job.reset:
-            self._connection.execute(sql)
+        if due(self._job, self._done * self._job.measure.operations_per_iteration):
+            for sql in self._job.reset:
+                self._connection.execute(sql)
+        self._done += 1
         try:
             self._meeting.gate()
             if self._main:
@@ -63,13 +65,7 @@ class Workers:
 
     def counts(self) -> tuple[int, int, int]:
         """Rows, affected rows and checksum of the workers' last iteration."""
-        last = [session.laps[-1].counts for session in self.working]
-        rows, affected, checksum = (sum(counts[k] for counts in last) for k in range(3))
-        return rows, affected, checksum & values.MASK
-
-    def busy(self) -> int:
-        """Operations that ended with SQLITE_BUSY in all iterations so far."""
-        return sum(lap.counts[3] for session in self.sessions for lap in session.laps)
+        return summed(session.laps[-1].counts[:3] for session in self.working)
 
     def forget(self) -> None:
         """Discard what was recorded while warming up."""

@@ -201,7 +201,9 @@ def check_workers(job: Job, result: Json, want: Json) -> None:
     numbers = range(share.first, share.first + count + 1)
     total = measure.operations_per_iteration
     cuts = [total * w // share.of for w in numbers]
-    assert [w["operations"] for w in workers] == [b - a for a, b in itertools.pairwise(cuts)]
+    times = measure.warmup_iterations + measure.iterations
+    each = [(b - a) * times for a, b in itertools.pairwise(cuts)]
+    assert [w["operations"] for w in workers] == each
     for key in ("operations", "rows"):
         assert sum(worker[key] for worker in workers) == result[key]
     assert sum(worker["checksum"] for worker in workers) % 2**32 == result["checksum"]
@@ -220,7 +222,8 @@ def check_recorded(measure: Measure, paced: Measure | Writer, worker: Json) -> N
     latencies, pacing = worker.get("latencies"), worker.get("pacing")
     assert (latencies is not None) == measure.latencies
     assert (pacing is not None) == (paced.rate is not None)
-    performed = worker["operations"] * iterations
+    each = worker["operations"] // (measure.warmup_iterations + iterations)
+    performed = each * iterations
     for histogram in filter(None, [latencies, pacing]):
         buckets = [bucket for bucket, _ in histogram["buckets"]]
         assert buckets == sorted(set(buckets))
@@ -230,7 +233,7 @@ def check_recorded(measure: Measure, paced: Measure | Writer, worker: Json) -> N
         assert sum(count for _, count in pacing["buckets"]) <= performed
     if paced.rate is not None:
         # The last operation starts at its planned time, so an iteration is never shorter.
-        planned_ns = (worker["operations"] - 1) / paced.rate * 1e9
+        planned_ns = (each - 1) / paced.rate * 1e9
         assert min(worker["iterations_ns"]) >= planned_ns * 0.999
 
 
@@ -296,9 +299,14 @@ BAD_JOBS: dict[str, tuple[Json, str]] = {
         {"steps": [{**READ, "texts": 4}]},
         "steps[0].texts",
     ),
-    "mixed by a word": (
-        {"measure": {"operations_per_iteration": 4, "mixed": "yes"}},
-        "measure.mixed",
+    "reset without saying when": ({"reset": ["DELETE FROM sink"]}, "reset_every"),
+    "reset within an iteration": (
+        {
+            "reset": ["DELETE FROM sink"],
+            "reset_every": 6,
+            "measure": {"operations_per_iteration": 4},
+        },
+        "reset_every",
     ),
     "share beyond the whole": (
         {"measure": {"operations_per_iteration": 4, "share": {"first": 2, "of": 2}}},
