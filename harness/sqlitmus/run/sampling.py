@@ -13,7 +13,7 @@ from sqlitmus.vocabulary import figures
 def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
     """Whether an invocation also gives a digest: the first of each cell that iterates."""
     first = slot.block == 0 and take == 0 and slot.label == slot.runner
-    return first and case.metric != "cold" and not case.processes
+    return first and case.metric != "cold" and not case.processes and not case.writes
 
 
 def to_sample(
@@ -50,11 +50,13 @@ def to_sample(
     }
     if not iterations:
         return sample.model_copy(update=measured), None
-    measured["steady_ns"] = turned.steady_ns if turned else statistics.median(iterations)
+    measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)
     series = Iterations(
         position=slot.position,
         take=take,
         warmup_ns=result.warmup_ns,
         iterations_ns=iterations,
+        lost_ns=turned.lost_ns if turned else [],
+        counted=turned.counted if turned else [],
     )
     return sample.model_copy(update=measured), series

@@ -31,10 +31,12 @@ class Seating:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """What became of a cell in a set; for `steady_ns` and `idle` see `relay.Told`."""
+    """What became of a cell in a set; for the others see `relay.Told`."""
 
     attempt: Attempt
     steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
     idle: float | None
 
 
@@ -74,7 +76,8 @@ def play(
         names = [name for pid, name in left.items() if pid in seat.left or pid in of_nobody]
         attempt = invocations.judged(run, seat.invocation, seating.answer, names)
         right = attempt.outcome == "ok"
-        turned.append(Turned(attempt, seat.steady_ns if right else None, seat.idle))
+        level = seat.steady_ns if right else None
+        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
     return turned
 
 

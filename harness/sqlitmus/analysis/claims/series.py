@@ -92,7 +92,7 @@ class Series:
         check = self.run.checks.get((case.id, self._names[spot.series]))
         if check is None or not check.rows or not case.operations:
             raise NotHereError(f"{case.id} returns no rows, so there is no time per row")
-        return check.rows / case.operations
+        return check.rows / (check.operations or case.operations)
 
     def guard(self, metric: str) -> Array:
         """Per case how far from 0 a log ratio must lie to be more than noise: 0 where the canary

@@ -20,13 +20,15 @@ SHORTEST_NS = 10_000_000  # of a wait that says anything
 class Told:
     """What a set tells of one seat.
 
-    `steady_ns` is the time of an iteration that stands for it, None where it did not last; `idle`
-    the CPU time that it took while it waited, as a share of that wait's length, None where none was
+    `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
+    others took from each of its laps, in the rounds that are `counted`; `idle` the CPU time that it took while it waited, as a share of that wait's length, None where none was
     long enough. `left` are processes that it left running.
     """
 
     invocation: Invocation
     steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
     idle: float | None
     left: list[int]
 
@@ -84,6 +86,7 @@ class Relay:
                 self._seats[place].take_turn()
                 watch.had_the_turn(place)
         finally:
+            lost = [seat.lost_ns for seat in self._seats]
             invocations: list[Invocation] = []
             for number, seat in enumerate(self._seats):
                 invocations.append(seat.leave())
@@ -91,7 +94,7 @@ class Relay:
             self._seats = []
         if standby.seconds() - asleep_s > standby.LEAST_S:
             raise Abandoned("the machine stood by during it")
-        return _told(entries, invocations, watch)
+        return _told(entries, invocations, lost, watch)
 
     def kill(self) -> None:
         """End every process of the set under way."""
@@ -159,11 +162,25 @@ def _go_on(stopped: Callable[[], bool]) -> None:
         raise Abandoned("asked to stop")
 
 
-def _told(entries: Sequence[Entry], invocations: list[Invocation], watch: _Watch) -> list[Told]:
+def _told(
+    entries: Sequence[Entry],
+    invocations: list[Invocation],
+    lost: Sequence[list[int]],
+    watch: _Watch,
+) -> list[Told]:
     table = np.full((len(entries), entries[0].turns.rounds), np.nan)
-    for row, entry, invocation in zip(table, entries, invocations, strict=True):
+    shares = table.copy()
+    for number, (entry, invocation) in enumerate(zip(entries, invocations, strict=True)):
         result = invocation.result
         if result and result.status == "ok" and len(result.iterations_ns) == entry.turns.iterations:
-            row[:] = laps(result.iterations_ns, entry.turns)
-    levels = [None if np.isnan(level) else float(level) for level in level_ns(table)]
-    return [Told(*seat) for seat in zip(invocations, levels, watch.idle, watch.left, strict=True)]
+            table[number] = laps(result.iterations_ns, entry.turns, lost[number])
+            whole = laps(result.iterations_ns, entry.turns) * entry.turns.lap
+            shares[number] = np.array(lost[number]) / whole
+    counted = kept(shares)
+    levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
+    return [
+        Told(invocation, level, taken, counted.tolist(), idle, left)
+        for invocation, level, taken, idle, left in zip(
+            invocations, levels, lost, watch.idle, watch.left, strict=True
+        )
+    ]

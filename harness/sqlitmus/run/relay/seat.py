@@ -57,6 +57,7 @@ class Seat:
         self._group = ProcessGroup(entry.turns.releases, timeout_s)
         self._processor = processor if entry.single else None
         self._binding: Binding | None = None
+        self.lost_ns: list[int] = []
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -80,10 +81,31 @@ class Seat:
             self._binding = bound(before, self._threads(), self._processor)
 
     def take_turn(self) -> None:
-        """Lead-in and lap; after the last turn the process proves, closes and ends."""
-        self._attempt(lambda: self._iterate(self._turns.per_turn))
+        """Lead-in and lap; after the last turn the process proves, closes and ends.
+
+        What others took from the lap is read while it goes on: from its begin, or after its first
+        iteration where there is no lead-in, since a process that was woken may wait, too; until its
+        end, or in the last turn, after which the process is gone, until its last iteration.
+        """
+        self._attempt(self._turn)
         if self._binding:
-            self._binding.release_others()
+            self._binding.keep_others_off()
+
+    def _turn(self) -> None:
+        first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
+        if self._binding is None or turn > AT_ONCE:
+            self._iterate(turn)
+            self.lost_ns.append(0)
+            return
+        self._group.release(turn)
+        self._group.wait_until_owed(max(turn - first, 0 if self._group.left else -1))
+        before = self._binding.waited_ns()
+        self._group.wait_until_ready()
+        after = self._binding.waited_ns()
+        known = before is not None and after is not None
+        self.lost_ns.append(max(after - before, 0) if known else 0)
+        if not self._group.left:
+            self._group.wait_until_ended()
 
     def pids(self) -> list[int]:
         """Its process."""

@@ -130,6 +130,11 @@ class Result(Model):
     answers: list[Counts] = []
     timer: Histogram | None = None
 
+    @property
+    def operations_each(self) -> int:
+        """Operations of an iteration, over all workers."""
+        return self.operations // max(len(self.warmup_ns) + len(self.iterations_ns), 1)
+
     @model_validator(mode="after")
     def _explained(self) -> Self:
         if self.status == "unsupported" and not self.reason:
