@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlitmus.machine import process_tree, standby
+from sqlitmus.machine import affinity, process_tree, standby
 from sqlitmus.run.finished import Invocation
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.relay.seat import PLACE, Entry, Seat
-from sqlitmus.run.relay.turns import laps, level_ns, order
+from sqlitmus.run.relay.turns import kept, laps, level_ns, order
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
 SHORTEST_NS = 10_000_000  # of a wait that says anything
@@ -81,10 +81,11 @@ class Relay:
                 _go_on(stopped)
                 seat.warm_up()
                 watch.had_the_turn(number)
-            for place in self._through(order(len(entries), rounds, seed), watch):
-                _go_on(stopped)
-                self._seats[place].take_turn()
-                watch.had_the_turn(place)
+            with affinity.away_from(self.processor):  # each `ready` would wake the harness there
+                for place in self._through(order(len(entries), rounds, seed), watch):
+                    _go_on(stopped)
+                    self._seats[place].take_turn()
+                    watch.had_the_turn(place)
         finally:
             lost = [seat.lost_ns for seat in self._seats]
             invocations: list[Invocation] = []

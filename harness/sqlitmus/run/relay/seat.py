@@ -98,7 +98,8 @@ class Seat:
             self.lost_ns.append(0)
             return
         self._group.release(turn)
-        self._group.wait_until_owed(max(turn - first, 0 if self._group.left else -1))
+        ahead = turn if self._group.left else turn - 1
+        self._group.wait_until_owed(ahead - first)
         before = self._binding.waited_ns()
         self._group.wait_until_ready()
         after = self._binding.waited_ns()
