@@ -21,8 +21,9 @@ class Told:
     """What a set tells of one seat.
 
     `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
-    others took from each of its laps, in the rounds that are `counted`; `idle` the CPU time that it took while it waited, as a share of that wait's length, None where none was
-    long enough. `left` are processes that it left running.
+    others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
+    that it took while it waited, as a share of that wait's length, None where none was long enough.
+    `left` are processes that it left running.
     """
 
     invocation: Invocation
