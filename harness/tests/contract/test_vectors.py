@@ -352,7 +352,7 @@ def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
 @each_runner
 def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) -> None:
     good: Json = {
-        "contract": 1,
+        "contract": 2,
         "mode": "measure",
         "cell": "x",
         "measure": {"operations_per_iteration": 1},
