@@ -119,7 +119,7 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"machine: {by_value(n.values)}."
     ),
     "earlier": lambda _: (
-        "An earlier version measured this: its times are medians of iterations, each of which bound "
+        "An earlier version measured this: its times are medians of iterations, and each bound "
         "the same few parameters again. Measure again: times are now all time over all operations."
     ),
     "restless": lambda n: (
