@@ -61,7 +61,8 @@ def choices(
     log ratio per case.
     """
     names = [r.name for r in runners if r.role == "runner" and r.missing is None]
-    named = {case: preset.name(case) for preset in presets.values() for case in preset.calls}
+    known = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
+    named = {case: presets[name].name(case) for name in known for case in presets[name].calls}
     columns = [pairs.names.index(name) for name in names]
     there = {case.id: n for n, case in enumerate(cases) if ok[n, columns].any()}
     order = [(case, there[case]) for case in named if case in there]
@@ -81,7 +82,7 @@ def choices(
     ]
     rates = {r.runner: r.rate.value for r in (sustaining.runners if sustaining else ()) if r.rate}
     starts = {name: _start(cases, name) for name in names}
-    known = Known(of, parts, decided.tables[len(sets) :], starts, rates)
+    shared = Known(of, parts, decided.tables[len(sets) :], starts, rates)
     found = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
     if OWN in presets and set(presets[OWN].calls) <= set(of.order):
         mine = decide(of, [of.calls(presets[OWN].calls)], decided.level)
@@ -94,7 +95,7 @@ def choices(
                         blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
         if not lacking:
             table, guarded = found[name]
-            choice = _decided(choice, preset, known, table)
+            choice = _decided(choice, preset, shared, table)
             if question.sessions == 1 and not guarded:
                 front = still_open(
                     table, choice.front, choice.blocks, decided.level, question.margin
