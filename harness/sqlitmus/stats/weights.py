@@ -59,7 +59,7 @@ def parts(logs: Array, others: Array, trim: float = TRIM, resolution: float = 0.
         values = both[:, has][:, :, whole]
         ordered = np.sort(values, axis=2)[:, :, cut : n - cut]
         difference[row, has], middle[row, has] = ordered.mean(axis=2)
-        if left[row] < 2:  # noqa: PLR2004 — a spread needs two
+        if left[row] < 2:
             continue
         bottom, top = ordered[:, :, :1], ordered[:, :, -1:]
         clipped = np.clip(values, bottom, top)

@@ -67,11 +67,10 @@ def _left_out(advice: Recommendation) -> Iterator[str]:
 
 def left_out(over: Beyond, timed: Latency | None = None) -> str:
     """Who exceeds which limit, and by what."""
-    if over.limit == "stalls":
+    if over.limit == "warm-up":
         return (
-            f"{over.runner} is left out, for it stalls: its mean iteration takes "
-            f"{over.value or 0:,.3g} times as long as its median one, which is all that a "
-            "comparison sees."
+            f"{over.runner} is left out, for it was still warming up: its second half took "
+            f"{100 * (1 - (over.value or 0)):.1f} % less time than its first."
         )
     if over.limit == "rate" and over.value is not None and over.most is not None:
         rate, least = (fmt.rate(Interval(v, None, None))[0] for v in (over.value, over.most))
