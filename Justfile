@@ -110,10 +110,6 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
-# Runners that take turns against runners one after the other: spread, cost and bias of both
-bench-relay *ARGS:
-    @python harness/benchmarks/relay.py "$@"
-
 # Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
 bench-schemes *ARGS:
     @python harness/benchmarks/schemes.py "$@"

@@ -120,20 +120,24 @@ def allocate(
     if alike_work is None:
         return {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
-    in_turns = turning is not None
-    counts = {
-        "operations": alike_work.operations,
-        "iterations": alike_work.rounds * (alike_work.lap + alike_work.lead_in * in_turns),
-        "warmup_ms": 0,
-        "rounds": alike_work.rounds * in_turns,
-        "lead_in": alike_work.lead_in * in_turns,
-    }
-    longest = max(warmups.values(), default=1)
+    lead_in = alike_work.lead_in if turning else 0
+    counts = Counts(
+        operations=alike_work.operations,
+        iterations=alike_work.rounds * (alike_work.lap + lead_in),
+        warmup_iterations=max(warmups.values(), default=1),
+        warmup_ms=0,
+        rounds=alike_work.rounds if turning else 0,
+        lead_in=lead_in,
+        seconds=HARNESS_S,
+    )
     return {
         name: _predicted(
-            Counts(**counts, warmup_iterations=warmups.get(name, longest), seconds=HARNESS_S), o
+            counts.model_copy(
+                update={"warmup_iterations": warmups.get(name, counts.warmup_iterations)}
+            ),
+            observation,
         )
-        for name, o in observed.items()
+        for name, observation in observed.items()
     }
 
 

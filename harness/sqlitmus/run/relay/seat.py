@@ -102,9 +102,7 @@ class Seat:
         self._group.wait_until_owed(ahead - first)
         before = self._binding.waited_ns()
         self._group.wait_until_ready()
-        after = self._binding.waited_ns()
-        known = before is not None and after is not None
-        self.lost_ns.append(max(after - before, 0) if known else 0)
+        self.lost_ns.append(max(self._binding.waited_ns() - before, 0))
         if not self._group.left:
             self._group.wait_until_ended()
 
