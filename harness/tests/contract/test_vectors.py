@@ -343,7 +343,7 @@ def test_malformed_jobs_end_with_2_and_their_json_paths(name: str, tmp_path: Pat
 @each_runner
 def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
-    file.write_text('{"contract": 1,', "utf-8")
+    file.write_text('{"contract": 2,', "utf-8")
     done = start(name, "--job", str(file))
     assert done.returncode == 2
     assert done.stderr.strip()
@@ -352,7 +352,7 @@ def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
 @each_runner
 def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) -> None:
     good: Json = {
-        "contract": 1,
+        "contract": 2,
         "mode": "measure",
         "cell": "x",
         "measure": {"operations_per_iteration": 1},
