@@ -136,7 +136,7 @@ def print_sentences(recordings: dict[str, Array]) -> None:
             shares = sentences.rates(logs, runners, blocks, REPORTS)
             row = "  ".join(f"{shares[place]:>8.1%}" for place in sentences.PLACES)
             print(f"{name:<38}  {runners:>2}  {blocks:>2}  {row}")
-            for place in ("any", "weights", "claims"):
+            for place in ("any", "calls", "claims"):
                 least = rate(np.array(shares[place]), REPORTS).low
                 what = f"false sentences ({place}), {name}, {runners} runners, {blocks} blocks"
                 target(f"{what}: surely", least, 0, 0.05)

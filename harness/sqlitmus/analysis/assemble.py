@@ -49,9 +49,9 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     """Everything the report shows, from the samples of `run`.
 
     `reference` is the runner that the report shows the others against at first; None takes the
-    plan's. `weights` names the preset that stands in front, or is weights of groups such as
-    `reads=3,writes=1`. Raises UsageError for a runner that took no part, and for weights that the
-    run cannot have.
+    plan's. `weights` names the preset that stands in front, or is calls of cases per 1,000 requests
+    such as `get-pk=600,all=250`. Raises UsageError for a runner that took no part, and for weights
+    that the run cannot have.
     """
     plan = run.plan
     shown = _reference(plan, reference)
@@ -108,8 +108,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     if isinstance(advice, Recommendation):
         statements = [replace(s, again=again) if s is advice else s for s in statements]
     weighed = choices(
-        *(_presets(run, weights), runners, cases, pairs, ok, ranked[:, :-1], question),
-        *(canary.twice, canary.guard),
+        *(_presets(run, weights), runners, cases, [case.per_operation for case in plan.cases]),
+        *(pairs, ok, ranked[:, :-1], question, canary.twice, canary.guard),
         of_builds(run.sustaining, runners) if run.sustaining else None,
     )
     if weighed[0]:
@@ -157,12 +157,16 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
 
 def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
     """The presets that decide the run, `weights` first; UsageError for these where none do. None of
-    a run whose groups are others, unless somebody asks."""
+    a run that has the cases of no preset, unless somebody asks."""
     plan = run.plan
     if plan.kind == "suite" and plan.workload is None:
-        groups = {case.group for case in plan.cases}
-        fitting = any(set(preset.weights) <= groups for preset in run.presets.values())
-        return chosen(weights, run.presets) if weights is not None or fitting else {}
+        cases = {case.id for case in plan.cases}
+        presets = chosen(weights, run.presets, cases=cases)
+        lacking = {n: not set(preset.calls) <= cases for n, preset in presets.items()}
+        # those that decide something stand in front, but for the one that is asked for
+        asked, rest = (list(presets)[:1], list(presets)[1:]) if weights else ([], list(presets))
+        order = [*asked, *sorted(rest, key=lacking.__getitem__)]
+        return {n: presets[n] for n in order} if asked or not all(lacking.values()) else {}
     if weights is not None:
         what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")

@@ -44,6 +44,7 @@ def notices(
     ]
     return [
         *_integrity(run, complete),
+        *([] if run.plan.level == "total" else [Notice("earlier")]),
         *([Notice("few blocks", complete, MIN_BLOCKS)] if complete < MIN_BLOCKS else []),
         *([Notice("flat", flat)] if flat else []),
         *_unequal(facts),

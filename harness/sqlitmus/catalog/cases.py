@@ -3,14 +3,17 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from math import gcd
+from typing import TYPE_CHECKING
 
 from sqlitmus.catalog.declared import Mode, Suite
-from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.scenario import Override, Scenario, Variant
 from sqlitmus.catalog.steps import ScenarioStep
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
+
+if TYPE_CHECKING:
+    from sqlitmus.catalog.definitions import Catalog
 
 
 def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
@@ -19,7 +22,7 @@ def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
     return f"{scenario}@{','.join(other)}" if other else scenario
 
 
-def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
+def parse_case(text: str, catalog: "Catalog") -> tuple[str, dict[str, str]]:
     """The scenario and the axes of a case id; raises UsageError with the nearest names."""
     name, _, rest = text.partition("@")
     spec = catalog.scenarios.get(name)
@@ -36,7 +39,7 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
     return name, axes
 
 
-def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> PlannedCase:
+def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -> PlannedCase:
     """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
     counts = override_of(spec, axes)
@@ -146,7 +149,7 @@ def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[Scenar
     ]
 
 
-def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[PlannedCase]:
+def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
     """The suite's cases, each once, in the catalogue's order of scenarios."""
     cases: dict[str, PlannedCase] = {}
     for selection in suite.cases:

@@ -106,9 +106,11 @@ def children() -> list[int]:
 def run_delay_ns(thread: int) -> int | None:
     """Nanoseconds that a thread was ready to run and waited for a processor, since its start; None
     where the system does not tell. Linux's scheduler counts them (sched-stats.rst)."""
-    with suppress(OSError, ValueError, IndexError):
-        with open(f"/proc/{thread}/schedstat", "rb") as file:  # noqa: PTH123
-            return int(file.read().split()[1])
+    with (
+        suppress(OSError, ValueError, IndexError),
+        open(f"/proc/{thread}/schedstat", "rb") as file,  # noqa: PTH123
+    ):
+        return int(file.read().split()[1])
     return None
 
 

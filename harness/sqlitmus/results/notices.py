@@ -32,7 +32,7 @@ NoticeKind = Literal[
     "restless",
     "stalls",
     "refused",
-    "other counts",
+    "earlier",
     "below floor",
     "governor",
     "emulated",

@@ -49,7 +49,12 @@ class Work:
 def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
     """The most rounds, `rounds` at most, into which the stated work of all `cases` can be cut."""
     stated = [case.timed_operations or 0 for case in cases if stated_work(case)]
-    return max(r for r in range(1, rounds + 1) if all(timed % r == 0 for timed in stated))
+    return _divisor(gcd(*stated), rounds)
+
+
+def _divisor(of: int, most: int) -> int:
+    """The largest divisor that is at most `most`; all numbers divide 0."""
+    return max(n for n in range(1, most + 1) if of % n == 0)
 
 
 def stated_work(case: PlannedCase) -> bool:
@@ -78,7 +83,7 @@ def work(
         rounds = fitting([case], rounds)
         lap = case.timed_operations // rounds
         step = gcd(lap, case.warmup_operations, case.reset_every or 0)
-        operations = max(n for n in range(1, step + 1) if step % n == 0 and n * LOOKS <= max(lap, LOOKS))
+        operations = _divisor(step, max(lap // LOOKS, 1))
         return Work(operations, lap // operations, rounds, 0, whole=False)
     wanted = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
     whole = case.walk * usual <= WALK * rounds * mode.lap_ms * 1e6

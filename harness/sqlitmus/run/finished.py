@@ -44,6 +44,11 @@ class Invocation:
         return fmean(times) / median(times) if len(times) > 1 and median(times) else None
 
     @property
+    def drift(self) -> float | None:
+        """The mean of the second half of its iterations over that of the first."""
+        return self.result and drift(self.result.iterations_ns)
+
+    @property
     def tails(self) -> Tails | None:
         """What the operations of the result took at most."""
         return self.result and tails(self.result)
@@ -52,6 +57,13 @@ class Invocation:
     def growth(self) -> float | None:
         """Bytes by which its memory grew per million operations."""
         return self.result and growth(self.resident, self.result)
+
+
+def drift(times: Sequence[float]) -> float | None:
+    """The mean of the second half of `times`, in order, over that of the first; None for fewer than
+    two. Below 1 a process still becomes faster."""
+    half = len(times) // 2
+    return fmean(times[-half:]) / fmean(times[:half]) if half else None
 
 
 _NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end

@@ -132,17 +132,8 @@ def judge(
     it, the digest alone is compared, since operations are missing; they are counted beside the
     times.
     """
-    if result.status == "unsupported":
-        return "unsupported", result.reason
-    if result.status == "failed":
-        assert result.error is not None
-        if lacks := _LACKS.search(result.error.message):
-            version = result.sqlite_version or "of an unknown version"
-            return "unsupported", f"its SQLite {version} has no {lacks[1]} {lacks[2]}"
-        code = result.error.sqlite_code
-        code_text = f" (SQLite code {code})" if code is not None else ""
-        sql = f" in: {result.error.sql}" if result.error.sql else ""
-        return "failed", f"{result.error.message}{code_text}{sql}"
+    if result.status != "ok":
+        return _without_answer(result)
     if answer is None:
         return "ok", None
     if not is_short(result, required) and (amiss := _answers_amiss(result, answer, required)):
@@ -163,6 +154,20 @@ def _compared(result: Result, required: Requirements) -> Iterator[str]:
     for name in ("digest",) if short else names:
         if name not in required.left_open:
             yield name
+
+
+def _without_answer(result: Result) -> tuple[Outcome, str | None]:
+    """The outcome of a result that is not `ok`, and the reason."""
+    if result.status == "unsupported":
+        return "unsupported", result.reason
+    assert result.error is not None
+    if lacks := _LACKS.search(result.error.message):
+        version = result.sqlite_version or "of an unknown version"
+        return "unsupported", f"its SQLite {version} has no {lacks[1]} {lacks[2]}"
+    code = result.error.sqlite_code
+    code_text = f" (SQLite code {code})" if code is not None else ""
+    sql = f" in: {result.error.sql}" if result.error.sql else ""
+    return "failed", f"{result.error.message}{code_text}{sql}"
 
 
 def _answers_amiss(

@@ -40,14 +40,15 @@ def to_sample(
     if attempt.outcome != "ok" or result is None or timing is None:
         return sample, None
     iterations = result.iterations_ns
-    measured: dict[str, object] = {
-        "figures": {
-            figure.name: figure.measured(attempt.invocation, len(iterations))
-            for figure in figures.FIGURES
-            if not (digest and figure.per == "process")
-            if not (turned and figure.primary)
-        }
+    figured = {
+        figure.name: figure.measured(attempt.invocation, len(iterations))
+        for figure in figures.FIGURES
+        if not (digest and figure.per == "process")
+        if not (turned and figure.primary)
     }
+    measured: dict[str, object] = {"figures": figured}
+    if turned:  # its lead-ins are no part of what was timed
+        measured["figures"] = {**figured, "drift": turned.drift}
     if not iterations:
         return sample.model_copy(update=measured), None
     measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)

@@ -37,6 +37,7 @@ class Turned:
     steady_ns: float | None
     lost_ns: list[int]
     counted: list[bool]
+    drift: float | None
     idle: float | None
 
 
@@ -77,7 +78,9 @@ def play(
         attempt = invocations.judged(run, seat.invocation, seating.answer, names)
         right = attempt.outcome == "ok"
         level = seat.steady_ns if right else None
-        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
+        turned.append(
+            Turned(attempt, level, seat.lost_ns, seat.counted, seat.drift, seat.idle)
+        )
     return turned
 
 

@@ -98,6 +98,17 @@ FIGURES: tuple[Figure, ...] = (
         source=("mean_over_median",),
         judged=False,
     ),
+    Figure(
+        name="drift",
+        heading="Drift",
+        title="Second half of the timed work over the first",
+        meaning="the time of the second half of what a process timed over that of the first half: "
+        "below 1 it was still becoming faster",
+        unit="count",
+        per="iterations",
+        source=("drift",),
+        judged=False,
+    ),
     *LATENCIES,
     Figure(
         name="busy",

@@ -5,8 +5,8 @@ using Microsoft.Data.Sqlite;
 using Sqlitmus;
 
 // What an expert in Microsoft.Data.Sqlite would write for three workloads, SQL and types in the source. Of the job it
-// reads only the database, pragmas, parameter pool, counts, barrier and output. It shares nothing with the runner but
-// the barrier, which stands off the clock: the runner is measured against it.
+// reads only the database, pragmas, parameter pool, counts, when to reset, barrier and output. It shares nothing with
+// the runner but the barrier, which stands off the clock: the runner is measured against it.
 
 if (args is not ["--job", var jobPath])
 {
@@ -43,7 +43,11 @@ var barrier = measure.TryGetProperty("barrier", out var flag) && flag.GetBoolean
 var warmupNs = measure.TryGetProperty("warmup_ns", out var least) ? least.GetInt64() : 0;
 var warmup = new List<long>();
 var iterations = new List<long>();
+var resetEvery = job.TryGetProperty("reset_every", out var every) && every.ValueKind == JsonValueKind.Number
+    ? every.GetInt64()
+    : long.MaxValue;
 var counts = default(Counts);
+var done = 0L;
 while (warmup.Count < measure.GetProperty("warmup_iterations").GetInt32() || warmup.Sum() < warmupNs)
 {
     warmup.Add(Time());
@@ -58,7 +62,7 @@ var output = job.GetProperty("output").GetString()!;
 using (var file = File.Create(output + ".part"))
 using (var json = new Utf8JsonWriter(file))
 {
-    Report.Write(json, cell, operations, counts, warmup, iterations);
+    Report.Write(json, cell, done, counts, warmup, iterations);
 }
 
 File.Move(output + ".part", output, overwrite: true);
@@ -66,11 +70,18 @@ return 0;
 
 long Time()
 {
+    if (done % resetEvery == 0)
+    {
+        workload.Reset();
+    }
+
     workload.Begin();
     barrier?.Await();
     var start = Stopwatch.GetTimestamp();
-    counts = workload.Run(operations);
+    var returned = workload.Run(done, operations);
     var end = Stopwatch.GetTimestamp();
     workload.End();
+    counts += returned;
+    done += operations;
     return (long)Stopwatch.GetElapsedTime(start, end).TotalNanoseconds;
 }

@@ -7,10 +7,10 @@ namespace Handwritten;
 internal static class Report
 {
     public static void Write(
-        Utf8JsonWriter json, string cell, int operations, Counts counts, List<long> warmup, List<long> iterations)
+        Utf8JsonWriter json, string cell, long operations, Counts counts, List<long> warmup, List<long> iterations)
     {
         json.WriteStartObject();
-        json.WriteNumber("contract", 1);
+        json.WriteNumber("contract", 2);
         json.WriteString("cell", cell);
         json.WriteString("status", "ok");
         json.WriteStartObject("identity");

@@ -3,17 +3,31 @@ using Microsoft.Data.Sqlite;
 
 namespace Handwritten;
 
-internal readonly record struct Counts(uint Checksum, long Rows, long Affected);
+internal readonly record struct Counts(uint Checksum, long Rows, long Affected)
+{
+    public static Counts operator +(Counts one, Counts other) =>
+        new(unchecked(one.Checksum + other.Checksum), one.Rows + other.Rows, one.Affected + other.Affected);
+}
 
 internal interface IWorkload : IDisposable
 {
-    /// <summary>What comes before the clock of each iteration.</summary>
-    void Begin();
+    /// <summary>Takes away what earlier operations wrote; off the clock.</summary>
+    void Reset()
+    {
+    }
 
-    Counts Run(int operations);
+    /// <summary>What comes before the clock of each iteration.</summary>
+    void Begin()
+    {
+    }
+
+    /// <summary>Operations from number <paramref name="first"/> on.</summary>
+    Counts Run(long first, int operations);
 
     /// <summary>What comes after the clock of each iteration.</summary>
-    void End();
+    void End()
+    {
+    }
 }
 
 /// <summary>The five columns that both reads select. None can be NULL, so nothing asks IsDBNull, which is a native call.</summary>
@@ -77,23 +91,23 @@ internal sealed class GetPk : IWorkload
         read.ExecuteNonQuery();
     }
 
-    public Counts Run(int operations)
+    public Counts Run(long first, int operations)
     {
-        var h = 0u;
+        var sum = 0u;
         var rows = 0L;
         var mask = _pool.Length - 1;
-        for (var n = 0; n < operations; n++)
+        for (var n = first; n < first + operations; n++)
         {
             _id.Value = _pool[n & mask];
             using var reader = _command.ExecuteReader();
             if (reader.Read())
             {
-                h = User.Read(reader).Fold(h);
+                sum += User.Read(reader).Fold(0);
                 rows++;
             }
         }
 
-        return new Counts(h, rows, 0);
+        return new Counts(sum, rows, 0);
     }
 
     public void End()
@@ -122,16 +136,12 @@ internal sealed class All : IWorkload
         _command.Prepare();
     }
 
-    public void Begin()
+    public Counts Run(long first, int operations)
     {
-    }
-
-    public Counts Run(int operations)
-    {
-        var h = 0u;
+        var sum = 0u;
         var rows = 0L;
         var mask = _pool.Length - 1;
-        for (var n = 0; n < operations; n++)
+        for (var n = first; n < first + operations; n++)
         {
             _id.Value = _pool[n & mask];
             var users = new List<User>();
@@ -143,19 +153,17 @@ internal sealed class All : IWorkload
                 }
             }
 
+            var h = 0u;
             foreach (var user in users)
             {
                 h = user.Fold(h);
             }
 
+            sum += h;
             rows += users.Count;
         }
 
-        return new Counts(h, rows, 0);
-    }
-
-    public void End()
-    {
+        return new Counts(sum, rows, 0);
     }
 
     public void Dispose() => _command.Dispose();
@@ -189,21 +197,22 @@ internal sealed class InsertTransaction : IWorkload
         _command.Prepare();
     }
 
-    public void Begin()
+    public void Reset()
     {
         using var reset = _connection.CreateCommand();
         reset.CommandText = "DELETE FROM sink";
         reset.ExecuteNonQuery();
     }
 
-    public Counts Run(int operations)
+    public Counts Run(long first, int operations)
     {
-        var h = 0u;
+        var sum = 0u;
         var affected = 0L;
         var mask = _pool.Length - 1;
-        var n = 0;
+        var n = first * RowsPerTransaction;
         for (var operation = 0; operation < operations; operation++)
         {
+            var h = 0u;
             using var transaction = _connection.BeginTransaction(deferred: false);
             _command.Transaction = transaction;
             for (var row = 0; row < RowsPerTransaction; row++, n++)
@@ -216,13 +225,10 @@ internal sealed class InsertTransaction : IWorkload
 
             transaction.Commit();
             _command.Transaction = null;
+            sum += h;
         }
 
-        return new Counts(h, 0, affected);
-    }
-
-    public void End()
-    {
+        return new Counts(sum, 0, affected);
     }
 
     public void Dispose() => _command.Dispose();

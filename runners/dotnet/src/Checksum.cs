@@ -31,12 +31,33 @@ internal static class Checksum
     }
 }
 
-/// <summary>What one iteration, or one worker's share of it, returned.</summary>
+/// <summary>What operations returned.</summary>
 internal record struct Tally
 {
+    /// <summary>The checksum of the operation that goes on.</summary>
+    public uint H;
+
+    /// <summary>The sum of those of the operations that have ended.</summary>
     public uint Checksum;
     public long Rows;
     public long Affected;
+
+    public static Tally Sum(IEnumerable<Tally> tallies)
+    {
+        Tally sum = default;
+        foreach (var tally in tallies)
+        {
+            sum.Add(tally);
+        }
+
+        return sum;
+    }
+
+    public void EndOperation()
+    {
+        Checksum += H;
+        H = 0;
+    }
 
     public void Add(in Tally other)
     {

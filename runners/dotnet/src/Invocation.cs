@@ -61,8 +61,9 @@ internal static class Invocation
         var verification = new Verification(job, digest);
         return Close(verification, verification.First, () =>
         {
-            var tally = verification.Perform();
-            var result = Inspected(job, verification.First, tally, digest);
+            var (begin, end) = Parts.OfProcess(job.Measure);
+            var answers = verification.Perform(begin, end);
+            var result = Inspected(job, verification.First, end - begin, answers, digest);
             return result with { Digest = digest.Finish() };
         });
     }
@@ -73,18 +74,19 @@ internal static class Invocation
         return Close(workers, workers.First, () =>
         {
             var timings = Iterations.Take(job, workers);
-            using var digest = job.Measure.Digest ? new Digest() : null;
+            using var digest = job.Measure.Digest > 0 ? new Digest() : null;
             if (digest is not null)
             {
                 var verifying = job with { Mode = Mode.Verify };
                 using var verification = new Verification(verifying, digest, workers.First.Connection);
-                verification.Perform();
+                verification.Perform(0, job.Measure.Digest);
             }
 
-            return Inspected(job, workers.First, timings.Tally, digest) with
+            var (begin, end) = Parts.OfProcess(job.Measure);
+            var operations = (end - begin) * timings.Answers.Length;
+            return Inspected(job, workers.First, operations, timings.Answers, digest) with
             {
                 Digest = digest?.Finish(),
-                Answers = timings.Answers,
                 WarmupNs = timings.WarmupNs,
                 IterationsNs = timings.IterationsNs,
                 CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),
@@ -96,15 +98,14 @@ internal static class Invocation
     }
 
     /// <summary>What is read off the clock after the last iteration.</summary>
-    private static Result Inspected(Job job, Session session, Tally tally, Digest? digest) => new()
+    private static Result Inspected(
+        Job job, Session session, long operations, IReadOnlyList<Tally> answers, Digest? digest) => new()
     {
         Cell = job.Cell,
         Status = "ok",
         SqliteVersion = session.Connection.ServerVersion,
-        Operations = Parts.Of(job).Where(part => !part.IsWriter).Sum(part => part.Operations),
-        Rows = tally.Rows,
-        Affected = tally.Affected,
-        Checksum = tally.Checksum,
+        Operations = operations,
+        Answers = answers,
         Readback = Readback(job, session.Connection, digest),
         Pragmas = job.Inspect ? EffectivePragmas(session.Connection) : [],
         Plans = job.Inspect ? Plans(job, session.Connection) : [],
@@ -150,7 +151,7 @@ internal static class Invocation
             }
         }
 
-        return new Proof(tally.Rows, tally.Checksum);
+        return new Proof(tally.Rows, tally.H);
     }
 
     private static KeyValuePair<string, object?>[] EffectivePragmas(SqliteConnection connection)

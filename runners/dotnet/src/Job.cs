@@ -58,9 +58,7 @@ internal sealed record ConnectionSpec(
 internal sealed record Share(int First, int Of);
 
 /// <param name="Rate">Operations per second and worker at planned times; null where each follows the last.</param>
-/// <param name="Changing">Another process changes between iterations what they read, so that they may differ.</param>
-/// <param name="Mixed">Workers write what others read: rows and checksum depend on who came first.</param>
-/// <param name="Digest">One more iteration after the measured ones, in the manner of verify mode.</param>
+/// <param name="Digest">How many operations, from the first, are done once more afterwards, in the manner of verify mode.</param>
 internal sealed record Measure(
     long OperationsPerIteration,
     long WarmupIterations,
@@ -72,13 +70,12 @@ internal sealed record Measure(
     bool TolerateBusy,
     bool Barrier,
     Share Share,
-    bool Changing,
-    bool Mixed,
-    bool Digest,
+    long Digest,
     bool EventLoop);
 
 internal sealed record WriterSpec(StepSpec[] Steps, TransactionKind Transaction, long Operations, double? Rate);
 
+/// <param name="ResetEvery">Reset is due before each operation whose number is a multiple of this.</param>
 internal sealed record Job(
     Mode Mode,
     string Cell,
@@ -88,7 +85,12 @@ internal sealed record Job(
     TransactionKind Transaction,
     WriterSpec? Writer,
     string[] Reset,
+    long ResetEvery,
     ReadbackSpec[] Readback,
     bool Inspect,
     Measure Measure,
-    string Output);
+    string Output)
+{
+    /// <summary>The SQL that is due before an operation, off the clock.</summary>
+    public string[] ResetBefore(long operation) => operation % ResetEvery == 0 ? Reset : [];
+}

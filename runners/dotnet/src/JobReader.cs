@@ -6,7 +6,7 @@ namespace Sqlitmus;
 /// <summary>Reads a job; unknown, repeated and missing keys are errors, and so are values of the wrong type.</summary>
 internal static class JobReader
 {
-    public const int ContractVersion = 1;
+    public const int ContractVersion = 2;
 
     private static readonly JsonDocumentOptions Strict = new() { AllowDuplicateProperties = false };
 
@@ -47,7 +47,7 @@ internal static class JobReader
     private static Job ReadJob(Node node)
     {
         node.Object("contract", "mode", "cell", "database", "connection", "steps", "transaction", "writer", "reset",
-            "readback", "inspect", "measure", "output");
+            "reset_every", "readback", "inspect", "measure", "output");
         var contract = node.Optional("contract");
         if (contract.Integer(0, absent: ContractVersion) != ContractVersion)
         {
@@ -62,19 +62,39 @@ internal static class JobReader
             throw new JobException($"{node.Path}: expected the missing key database, because there are steps", node.Path);
         }
 
+        var mode = (Mode)node.Required("mode").Word("verify", "measure");
+        var measure = ReadMeasure(node.Required("measure"));
+        string[] reset = [.. node.Optional("reset").Items().Select(sql => sql.Text())];
         return new Job(
-            (Mode)node.Required("mode").Word("verify", "measure"),
+            mode,
             node.Required("cell").Text(),
             database.Exists ? ReadDatabase(database) : null,
             ReadConnection(node.Optional("connection")),
             steps,
             ReadTransaction(node.Optional("transaction"), steps, "none", "deferred", "immediate", "read"),
             writer.Exists ? ReadWriter(writer) : null,
-            [.. node.Optional("reset").Items().Select(sql => sql.Text())],
+            reset,
+            ReadResetEvery(node.Optional("reset_every"), reset, mode, measure.OperationsPerIteration),
             [.. node.Optional("readback").Items().Select(StepReader.ReadReadback)],
             node.Optional("inspect").Flag(absent: true),
-            ReadMeasure(node.Required("measure")),
+            measure,
             node.Required("output").Text());
+    }
+
+    /// <summary>An iteration begins wherever a reset is due; any number does where there is none.</summary>
+    private static long ReadResetEvery(Node node, string[] reset, Mode mode, long operationsPerIteration)
+    {
+        if (!node.Exists)
+        {
+            return reset.Length == 0
+                ? 1
+                : throw new JobException($"{node.Path}: expected after how many operations reset is due", node.Path);
+        }
+
+        var every = node.Integer(1);
+        return mode == Mode.Verify || (operationsPerIteration > 0 && every % operationsPerIteration == 0)
+            ? every
+            : throw node.Expected($"whole iterations of {operationsPerIteration} operations");
     }
 
     private static DatabaseSpec ReadDatabase(Node node)
@@ -146,7 +166,7 @@ internal static class JobReader
     private static Measure ReadMeasure(Node node)
     {
         node.Object("operations_per_iteration", "warmup_iterations", "warmup_ns", "iterations", "workers", "rate",
-            "latencies", "tolerate_busy", "barrier", "share", "changing", "mixed", "digest", "event_loop");
+            "latencies", "tolerate_busy", "barrier", "share", "digest", "event_loop");
         var workers = node.Optional("workers").Count(absent: 1);
         return new Measure(
             node.Required("operations_per_iteration").Integer(0),
@@ -159,9 +179,7 @@ internal static class JobReader
             node.Optional("tolerate_busy").Flag(absent: false),
             node.Optional("barrier").Flag(absent: false),
             node.Optional("share") is { Exists: true } share ? ReadShare(share, workers) : new Share(0, workers),
-            node.Optional("changing").Flag(absent: false),
-            node.Optional("mixed").Flag(absent: false),
-            node.Optional("digest").Flag(absent: false),
+            node.Optional("digest").Integer(0, absent: 0),
             node.Optional("event_loop").Exists);
     }
 

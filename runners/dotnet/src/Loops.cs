@@ -18,7 +18,11 @@ internal sealed class PlainLoop(Work work) : ILoop
 {
     public long Run(long begin, long end, long start, ref Tally tally)
     {
-        work.PerformAll(begin, end, ref tally);
+        for (var operation = begin; operation < end; operation++)
+        {
+            work.Perform(operation, ref tally);
+        }
+
         return 0;
     }
 }

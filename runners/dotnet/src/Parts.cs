@@ -1,6 +1,9 @@
 namespace Sqlitmus;
 
-/// <summary>What one thread does in each iteration: operations <c>Begin</c> … <c>End − 1</c> of its steps.</summary>
+/// <summary>
+/// What one thread does: operations <c>Begin</c> … <c>End − 1</c> of its steps in the first iteration, and in each next one
+/// those that are <c>Stride</c> further on.
+/// </summary>
 /// <param name="IsWriter">The writer beside the workers, whose figures are its own.</param>
 /// <param name="HasWorkerPragmas">Whether its connection has the pragmas of one worker among several.</param>
 /// <param name="Offset">Where the planned times of an open loop begin, as a part of the time between two operations.</param>
@@ -11,6 +14,7 @@ internal sealed record Part(
     TransactionKind Transaction,
     long Begin,
     long End,
+    long Stride,
     double? Rate,
     double Offset)
 {
@@ -24,21 +28,32 @@ internal static class Parts
     public static Part[] Of(Job job)
     {
         var workers = Enumerable.Range(0, job.Measure.Workers).Select(worker => OfWorker(job, worker));
-        return job.Writer is { } writer
-            ? [.. workers, new Part(true, false, writer.Steps, writer.Transaction, 0, writer.Operations, writer.Rate, 0)]
-            : [.. workers];
+        return job.Writer is { } writer ? [.. workers, OfWriter(writer)] : [.. workers];
     }
 
     /// <returns>Operation numbers begin … end − 1 of worker <paramref name="worker"/>: ⌊N·w/k⌋ … ⌊N·(w+1)/k⌋ − 1.</returns>
     public static (long Begin, long End) Cut(long operations, int worker, int workers) =>
         (operations * worker / workers, operations * (worker + 1) / workers);
 
+    /// <returns>The operations of all workers of this process in the first iteration.</returns>
+    public static (long Begin, long End) OfProcess(Measure measure)
+    {
+        var (first, of) = measure.Share;
+        var operations = measure.OperationsPerIteration;
+        return (Cut(operations, first, of).Begin, Cut(operations, first + measure.Workers - 1, of).End);
+    }
+
+    private static Part OfWriter(WriterSpec writer) =>
+        new(true, false, writer.Steps, writer.Transaction, 0, writer.Operations, writer.Operations, writer.Rate, 0);
+
     private static Part OfWorker(Job job, int worker)
     {
         var (first, of) = job.Measure.Share;
-        var (begin, end) = Cut(job.Measure.OperationsPerIteration, first + worker, of);
+        var operations = job.Measure.OperationsPerIteration;
+        var (begin, end) = Cut(operations, first + worker, of);
         var hasPragmas = job.Mode == Mode.Measure && job.Measure.Workers > 1;
         return new Part(
-            false, hasPragmas, job.Steps, job.Transaction, begin, end, job.Measure.Rate, (double)(first + worker) / of);
+            false, hasPragmas, job.Steps, job.Transaction, begin, end, operations, job.Measure.Rate,
+            (double)(first + worker) / of);
     }
 }

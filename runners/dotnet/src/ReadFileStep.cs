@@ -6,7 +6,7 @@ internal sealed class ReadFileStep(StepSite site, object[][] paths) : Step(site)
     protected override void One(long n, ref Tally tally)
     {
         var content = Read((string)paths[n & (paths.Length - 1)][0]);
-        tally.Checksum = tally.Checksum * 31 + Checksum.Of(content);
+        tally.H = tally.H * 31 + Checksum.Of(content);
         tally.Rows++;
         Digest?.Blob(content);
         Digest?.End(1);

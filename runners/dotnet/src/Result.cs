@@ -1,6 +1,6 @@
 namespace Sqlitmus;
 
-// The result as the harness reads it; counts and checksum are those of one iteration.
+// The result as the harness reads it; counts and checksum are those of all iterations.
 
 internal sealed record Versioned(string Name, string Version);
 
@@ -28,6 +28,7 @@ internal sealed record Switches(long Voluntary, long Involuntary);
 /// <summary>Page faults of all threads: served from memory, and waiting for a disk.</summary>
 internal sealed record PageFaults(long Minor, long Major);
 
+/// <param name="IterationsNs">Of the measured iterations; the counts are those of all.</param>
 /// <param name="SpansUs">Start and end of each measured iteration in microseconds of Unix time.</param>
 internal sealed record WorkerResult(
     string Role,
@@ -50,9 +51,9 @@ internal sealed record Result
     public KeyValuePair<string, object?>[] Pragmas { get; init; } = [];
     public IReadOnlyList<string>[] Plans { get; init; } = [];
     public long Operations { get; init; }
-    public long Rows { get; init; }
-    public long Affected { get; init; }
-    public uint Checksum { get; init; }
+    public long Rows => Sum.Rows;
+    public long Affected => Sum.Affected;
+    public uint Checksum => Sum.Checksum;
     public Proof? Readback { get; init; }
     public string? Digest { get; init; }
     public IReadOnlyList<long> WarmupNs { get; init; } = [];
@@ -64,6 +65,8 @@ internal sealed record Result
     public Switches? Switches { get; init; }
     public PageFaults? PageFaults { get; init; }
 
-    /// <summary>What each measured iteration returned, where they may differ.</summary>
+    /// <summary>What each iteration, warm-up first, or each operation in verify mode returned.</summary>
     public IReadOnlyList<Tally> Answers { get; init; } = [];
+
+    private Tally Sum => Tally.Sum(Answers);
 }

@@ -46,7 +46,9 @@ internal static class ResultWriter
 
         json.WriteEndArray();
         json.WriteNumber("operations", result.Operations);
-        WriteCounts(json, result.Rows, result.Affected, result.Checksum);
+        json.WriteNumber("rows", result.Rows);
+        json.WriteNumber("affected", result.Affected);
+        json.WriteNumber("checksum", result.Checksum);
         if (result.Readback is { } proof)
         {
             json.WriteStartObject("readback");
@@ -98,9 +100,11 @@ internal static class ResultWriter
         json.WriteStartArray("answers");
         foreach (var tally in result.Answers)
         {
-            json.WriteStartObject();
-            WriteCounts(json, tally.Rows, tally.Affected, tally.Checksum);
-            json.WriteEndObject();
+            json.WriteStartArray();
+            json.WriteNumberValue(tally.Rows);
+            json.WriteNumberValue(tally.Affected);
+            json.WriteNumberValue(tally.Checksum);
+            json.WriteEndArray();
         }
 
         json.WriteEndArray();
@@ -127,13 +131,6 @@ internal static class ResultWriter
 
         json.WriteEndObject();
         json.WriteEndObject();
-    }
-
-    private static void WriteCounts(Utf8JsonWriter json, long rows, long affected, uint checksum)
-    {
-        json.WriteNumber("rows", rows);
-        json.WriteNumber("affected", affected);
-        json.WriteNumber("checksum", checksum);
     }
 
     private static void Write(Utf8JsonWriter json, Identity identity)

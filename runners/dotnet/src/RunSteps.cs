@@ -10,7 +10,7 @@ internal sealed class RunStep<TStatement>(StepSite site, TStatement statement) :
         var command = statement.Begin(n);
         var affected = command.ExecuteNonQuery();
         statement.End(command);
-        tally.Checksum = tally.Checksum * 31 + Checksum.Of(affected);
+        tally.H = tally.H * 31 + Checksum.Of(affected);
         tally.Affected += affected;
         Digest?.End(affected);
     }
@@ -45,7 +45,7 @@ internal sealed class FailStep<TStatement>(StepSite site, TStatement statement, 
         catch (SqliteException e) when ((e.SqliteExtendedErrorCode & PrimaryCode) == code)
         {
             statement.End(command);
-            tally.Checksum = tally.Checksum * 31 + (uint)code;
+            tally.H = tally.H * 31 + (uint)code;
             Digest?.Integer(code);
             Digest?.End(0);
             return;

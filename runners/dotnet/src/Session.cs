@@ -78,10 +78,10 @@ internal sealed class Session : IDisposable
         Pacing?.Clear();
     }
 
-    /// <summary>Runs the job's reset statements, off the clock.</summary>
-    public void Reset()
+    /// <summary>Runs reset statements, off the clock.</summary>
+    public void Reset(string[] statements)
     {
-        foreach (var sql in _job.Reset)
+        foreach (var sql in statements)
         {
             Sql.Execute(Connection, sql);
         }

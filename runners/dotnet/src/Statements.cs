@@ -5,7 +5,7 @@ namespace Sqlitmus;
 /// <summary>How a step comes by a command with its parameters bound.</summary>
 internal interface IStatement
 {
-    /// <summary>The command for execution number <paramref name="n"/> of the iteration.</summary>
+    /// <summary>The command for execution number <paramref name="n"/>.</summary>
     SqliteCommand Begin(long n);
 
     void End(SqliteCommand command);

@@ -14,7 +14,7 @@ internal abstract class Step(StepSite site)
     /// <summary>Where rows are written in verify mode; null in measure mode.</summary>
     protected Digest? Digest { get; } = site.Digest;
 
-    /// <summary>Executions <paramref name="first"/> … <paramref name="first"/> + <paramref name="count"/> − 1 of the iteration.</summary>
+    /// <summary>Executions <paramref name="first"/> … <paramref name="first"/> + <paramref name="count"/> − 1.</summary>
     public void Execute(long first, long count, ref Tally tally)
     {
         for (var n = first; n < first + count; n++)
@@ -56,7 +56,7 @@ internal sealed class GetStep<TRow, TStatement>(StepSite site, TStatement statem
             {
                 TRow row = default;
                 row.Read(reader);
-                tally.Checksum = row.Fold(tally.Checksum);
+                tally.H = row.Fold(tally.H);
                 rows = 1;
                 if (Digest is { } digest)
                 {
@@ -90,13 +90,13 @@ internal sealed class AllStep<TRow, TStatement>(StepSite site, TStatement statem
         }
 
         statement.End(command);
-        var h = tally.Checksum;
+        var h = tally.H;
         foreach (var row in rows)
         {
             h = row.Fold(h);
         }
 
-        tally.Checksum = h;
+        tally.H = h;
         tally.Rows += rows.Count;
         if (Digest is { } digest)
         {
@@ -112,7 +112,7 @@ internal sealed class IterateStep<TRow, TStatement>(StepSite site, TStatement st
 {
     protected override void One(long n, ref Tally tally)
     {
-        var h = tally.Checksum;
+        var h = tally.H;
         var rows = 0;
         var digest = Digest;
         var command = statement.Begin(n);
@@ -132,7 +132,7 @@ internal sealed class IterateStep<TRow, TStatement>(StepSite site, TStatement st
         }
 
         statement.End(command);
-        tally.Checksum = h;
+        tally.H = h;
         tally.Rows += rows;
         digest?.End(rows);
     }

@@ -3,21 +3,22 @@ using Microsoft.Data.Sqlite;
 namespace Sqlitmus;
 
 /// <summary>
-/// One iteration with a digest: all workers' parts one after the other on one connection, then the writer's on its own.
+/// Operations with a digest, one after the other on one connection whatever workers there are, then the writer's on its own.
 /// </summary>
 internal sealed class Verification : IDisposable
 {
-    private readonly Part[] _parts;
+    private readonly Job _job;
     private readonly Session? _writer;
 
     /// <param name="existing">The connection of a session that goes on after this; null to open one.</param>
     public Verification(Job job, Digest digest, SqliteConnection? existing = null)
     {
-        _parts = Parts.Of(job);
-        First = new Session(job, _parts[0], digest, existing);
+        _job = job;
+        var parts = Parts.Of(job);
+        First = new Session(job, parts[0], digest, existing);
         try
         {
-            _writer = _parts[^1].IsWriter ? new Session(job, _parts[^1], null) : null;
+            _writer = parts[^1].IsWriter ? new Session(job, parts[^1], null) : null;
         }
         catch
         {
@@ -29,21 +30,27 @@ internal sealed class Verification : IDisposable
     /// <summary>The session for read-back and inspection.</summary>
     public Session First { get; }
 
-    /// <returns>What the workers' operations returned.</returns>
+    /// <returns>What each of the operations <paramref name="begin"/> … <paramref name="end"/> − 1 returned.</returns>
     /// <exception cref="StatementException">A statement failed.</exception>
-    public Tally Perform()
+    public List<Tally> Perform(long begin, long end)
     {
-        Tally sum = default;
-        First.Reset();
+        var answers = new List<Tally>();
         var transaction = First.BeginRead();
-        foreach (var part in _parts.Where(part => !part.IsWriter))
+        for (var operation = begin; operation < end; operation++)
         {
-            sum.Add(First.Run(part.Begin, part.End).Tally);
+            if (_job.ResetBefore(operation) is { Length: > 0 } statements)
+            {
+                First.EndRead(transaction);
+                First.Reset(statements);
+                transaction = First.BeginRead();
+            }
+
+            answers.Add(First.Run(operation, operation + 1).Tally);
         }
 
         First.EndRead(transaction);
-        _writer?.Run(0, _parts[^1].End);
-        return sum;
+        _writer?.Run(0, _job.Writer!.Operations);
+        return answers;
     }
 
     public void Dispose()

@@ -5,11 +5,6 @@ namespace Sqlitmus;
 /// <summary>Steps, with what is around them in an operation: nothing, a transaction, a connection.</summary>
 internal abstract class Work(Step[] steps)
 {
-    /// <summary>Operations <paramref name="begin"/> … <paramref name="end"/> − 1, one after the other.</summary>
-    /// <exception cref="StatementException">A statement failed.</exception>
-    /// <exception cref="SqliteException">Something around the statements failed.</exception>
-    public abstract void PerformAll(long begin, long end, ref Tally tally);
-
     /// <exception cref="StatementException">A statement failed.</exception>
     /// <exception cref="SqliteException">Something around the statements failed.</exception>
     public abstract void Perform(long operation, ref Tally tally);
@@ -36,9 +31,11 @@ internal abstract class Work(Step[] steps)
         {
             Execute(step, operation * step.Site.Repeat, step.Site.Repeat, ref tally);
         }
+
+        tally.EndOperation();
     }
 
-    protected static void Execute(Step step, long first, long count, ref Tally tally)
+    private static void Execute(Step step, long first, long count, ref Tally tally)
     {
         try
         {
@@ -55,21 +52,6 @@ internal abstract class Work(Step[] steps)
 /// <param name="endsTransactions">Whether an operation ends what it begins; false within the iteration's transaction.</param>
 internal sealed class BareWork(Step[] steps, SqliteConnection connection, bool endsTransactions) : Work(steps)
 {
-    public override void PerformAll(long begin, long end, ref Tally tally)
-    {
-        if (Steps.Length == 1)
-        {
-            // The executions of successive operations are successive too.
-            Execute(Steps[0], begin * Steps[0].Site.Repeat, (end - begin) * Steps[0].Site.Repeat, ref tally);
-            return;
-        }
-
-        for (var operation = begin; operation < end; operation++)
-        {
-            RunSteps(operation, ref tally);
-        }
-    }
-
     public override void Perform(long operation, ref Tally tally) => RunSteps(operation, ref tally);
 
     public override void Recover()
@@ -84,14 +66,6 @@ internal sealed class BareWork(Step[] steps, SqliteConnection connection, bool e
 /// <summary>A transaction around each operation, by the driver's API.</summary>
 internal sealed class TransactionWork(Step[] steps, SqliteConnection connection, bool deferred) : Work(steps)
 {
-    public override void PerformAll(long begin, long end, ref Tally tally)
-    {
-        for (var operation = begin; operation < end; operation++)
-        {
-            Perform(operation, ref tally);
-        }
-    }
-
     public override void Perform(long operation, ref Tally tally)
     {
         using var transaction = connection.BeginTransaction(deferred);
@@ -105,14 +79,6 @@ internal sealed class TransactionWork(Step[] steps, SqliteConnection connection,
 /// <summary>A connection from the driver's pool for each operation, and the transaction within.</summary>
 internal sealed class LeasedWork(Step[] steps, Lease lease, TransactionKind transaction) : Work(steps)
 {
-    public override void PerformAll(long begin, long end, ref Tally tally)
-    {
-        for (var operation = begin; operation < end; operation++)
-        {
-            Perform(operation, ref tally);
-        }
-    }
-
     public override void Perform(long operation, ref Tally tally)
     {
         try

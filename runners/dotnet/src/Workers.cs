@@ -10,11 +10,13 @@ internal sealed class Workers : IDisposable
     private const int MostThreads = short.MaxValue - 1;
 
     private readonly Session?[] _sessions;
+    private readonly Job _job;
     private readonly Lap[] _laps;
     private readonly bool _mainWorks;
     private readonly List<Thread> _threads = [];
     private readonly Meeting _meeting;
     private volatile bool _stop;
+    private long _iterations;
 
     /// <param name="barrier">What to await before the clocks; null where no other process begins at the same time.</param>
     /// <param name="start">Starts a thread; null for the usual way.</param>
@@ -22,6 +24,7 @@ internal sealed class Workers : IDisposable
     /// <exception cref="StatementException">A connection cannot be set up, or a statement not be prepared.</exception>
     public Workers(Job job, ProcessBarrier? barrier, Action<Thread>? start = null)
     {
+        _job = job;
         Parts = Sqlitmus.Parts.Of(job);
         _sessions = new Session?[Parts.Length];
         _laps = new Lap[Parts.Length];
@@ -33,10 +36,10 @@ internal sealed class Workers : IDisposable
         }
 
         _meeting = new Meeting(Parts.Length, Parts.Length - first, barrier);
-        StartThreads(job, first, start ?? (thread => thread.Start()));
+        StartThreads(first, start ?? (thread => thread.Start()));
         if (_mainWorks)
         {
-            _meeting.Guard(() => _sessions[0] = new Session(job, Parts[0], null));
+            _meeting.Guard(() => _sessions[0] = new Session(_job, Parts[0], null));
         }
 
         _meeting.Gate();
@@ -64,7 +67,7 @@ internal sealed class Workers : IDisposable
     /// <exception cref="MeasurementException">The barrier across processes did not open.</exception>
     public Lap[] Iterate()
     {
-        First.Reset();
+        First.Reset(_job.ResetBefore(_iterations * _job.Measure.OperationsPerIteration));
         _meeting.Gate();
         if (_mainWorks)
         {
@@ -72,6 +75,7 @@ internal sealed class Workers : IDisposable
         }
 
         _meeting.Gate();
+        _iterations++;
         return _meeting.Error is { } error ? throw error : [.. _laps];
     }
 
@@ -88,12 +92,12 @@ internal sealed class Workers : IDisposable
         _meeting.Dispose();
     }
 
-    private void StartThreads(Job job, int first, Action<Thread> start)
+    private void StartThreads(int first, Action<Thread> start)
     {
         for (var index = first; index < Parts.Length; index++)
         {
             var own = index;
-            var thread = new Thread(() => Work(job, own)) { IsBackground = true, Name = $"part {own}" };
+            var thread = new Thread(() => Work(own)) { IsBackground = true, Name = $"part {own}" };
             try
             {
                 start(thread);
@@ -110,9 +114,9 @@ internal sealed class Workers : IDisposable
         }
     }
 
-    private void Work(Job job, int index)
+    private void Work(int index)
     {
-        _meeting.Guard(() => _sessions[index] = new Session(job, Parts[index], null));
+        _meeting.Guard(() => _sessions[index] = new Session(_job, Parts[index], null));
         _meeting.Gate();
         while (true)
         {
@@ -136,7 +140,8 @@ internal sealed class Workers : IDisposable
         _meeting.StartLine();
         if (_meeting.Error is null)
         {
-            _meeting.Guard(() => _laps[index] = session.Run(part.Begin, part.End));
+            var done = _iterations * part.Stride;
+            _meeting.Guard(() => _laps[index] = session.Run(done + part.Begin, done + part.End));
         }
 
         _meeting.Guard(() => session.EndRead(transaction));

@@ -22,7 +22,7 @@ public sealed class FailTests : IDisposable
             "measure": {"operations_per_iteration": 1, "iterations": 2}
             """);
         Assert.Null(result.Error?.Message);
-        Assert.Equal((3L, ((19u * 31) + 19) * 31 + 3), (result.Affected, result.Checksum));
+        Assert.Equal((6L, 2 * (((19u * 31) + 19) * 31 + 3)), (result.Affected, result.Checksum));
     }
 
     [Fact]

@@ -25,8 +25,8 @@ public sealed class PartsTests
             "measure": {"operations_per_iteration": 10, "workers": 2, "share": {"first": 1, "of": 4}, "rate": 50}
             """);
         Assert.Equal(
-            [(2L, 5L, 0.25, 50.0), (5L, 7L, 0.5, 50.0)],
-            parts.Select(part => (part.Begin, part.End, part.Offset, part.Rate!.Value)));
+            [(2L, 5L, 10L, 0.25, 50.0), (5L, 7L, 10L, 0.5, 50.0)],
+            parts.Select(part => (part.Begin, part.End, part.Stride, part.Offset, part.Rate!.Value)));
     }
 
     [Fact]
@@ -38,7 +38,7 @@ public sealed class PartsTests
             "measure": {"operations_per_iteration": 10, "workers": 2, "rate": 50}
             """);
         Assert.Equal([(false, true), (false, true), (true, false)], parts.Select(part => (part.IsWriter, part.HasWorkerPragmas)));
-        Assert.Equal((0L, 3L, TransactionKind.Immediate), (parts[2].Begin, parts[2].End, parts[2].Transaction));
+        Assert.Equal((0L, 3L, 3L, TransactionKind.Immediate), (parts[2].Begin, parts[2].End, parts[2].Stride, parts[2].Transaction));
         Assert.Null(parts[2].Rate);
     }
 

@@ -66,8 +66,6 @@ public sealed class RecordingTests
 
     private sealed class TakesTime(FakeTime time, int[] durations) : Work([])
     {
-        public override void PerformAll(long begin, long end, ref Tally tally) => throw new NotSupportedException();
-
         public override void Perform(long operation, ref Tally tally) => time.Ticks += durations[operation];
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::identity::{DriverName, Identity};
+use crate::job::VERSION;
 use crate::support::Features;
 
 #[derive(Debug, Serialize)]
@@ -30,7 +31,7 @@ struct Sqlite {
 /// Describes the runner; needs no connection.
 pub fn describe(driver: DriverName) -> Description {
     Description {
-        contract: 1,
+        contract: VERSION,
         identity: Identity::of(driver, &Engine::default(), &[]),
         sqlite: sqlite(),
         features: Features::of(driver),

@@ -11,18 +11,65 @@ use crate::engine::InEffect;
 use crate::failure::Failure;
 use crate::job::Step;
 
-/// What the executions of one iteration, or of one worker's share of it, have produced.
+/// What operations have produced; the checksum is that of those that have ended.
 #[derive(Clone, Default)]
 pub struct Tally<S> {
     pub sink: S,
     pub rows: u64,
     pub affected: u64,
+    pub checksum: u32,
+}
+
+impl<S: Sink> Tally<S> {
+    /// The next operation's checksum starts at zero again.
+    #[inline(always)]
+    pub fn end_operation(&mut self) {
+        self.checksum = self.checksum.wrapping_add(self.sink.take_checksum());
+    }
 }
 
 /// A step compiled for its operation, shape, statement kind and sink.
+pub trait Execution<S> {
+    /// Performs the execution with this number.
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure>;
+}
+
+/// The loops over executions, compiled for each [`Execution`].
 pub trait Executor<S> {
-    /// Performs the executions with these numbers within the iteration.
+    /// Performs executions of one operation.
     fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure>;
+
+    /// Performs operations that have no other step.
+    fn run_alone(
+        &mut self,
+        operations: Range<u64>,
+        repeat: u64,
+        tally: &mut Tally<S>,
+    ) -> Result<(), Failure>;
+}
+
+impl<S: Sink, E: Execution<S>> Executor<S> for E {
+    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+        for number in executions {
+            self.execute(number, tally)?;
+        }
+        Ok(())
+    }
+
+    fn run_alone(
+        &mut self,
+        operations: Range<u64>,
+        repeat: u64,
+        tally: &mut Tally<S>,
+    ) -> Result<(), Failure> {
+        for operation in operations {
+            for number in operation * repeat..(operation + 1) * repeat {
+                self.execute(number, tally)?;
+            }
+            tally.end_operation();
+        }
+        Ok(())
+    }
 }
 
 /// The two transactions that can stand around an operation.

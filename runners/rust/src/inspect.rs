@@ -50,7 +50,7 @@ fn prove<D: Driver, S: Sink>(
     access: &Access,
     sink: &mut S,
 ) -> Result<Proof, Failure> {
-    let mut tally = Tally { sink: std::mem::take(sink), rows: 0, affected: 0 };
+    let mut tally = Tally { sink: std::mem::take(sink), ..Tally::default() };
     for query in &job.readback {
         let step = Step {
             operation: Operation::All,

@@ -31,10 +31,8 @@ fn work<D: Driver>(job: &Job) -> Result<Work, Failure> {
         return Ok(Work::default());
     };
     job.connection.engine.configure()?;
-    let mut work = match job.mode {
+    match job.mode {
         Mode::Verify => verify::verify::<D>(job, database),
         Mode::Measure => workers::measure::<D>(job, database),
-    }?;
-    work.operations = job.measure.operations();
-    Ok(work)
+    }
 }

@@ -14,6 +14,9 @@ pub use self::reading::read;
 pub use self::step::{Column, Integers, Operation, Shape, StatementKind, Step, Type, Values};
 use crate::engine::Engine;
 
+/// The version of the contract.
+pub const VERSION: u32 = 2;
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -31,6 +34,7 @@ pub struct Job {
     pub writer: Option<Writer>,
     #[serde(default)]
     pub reset: Vec<String>,
+    pub reset_every: Option<u64>,
     #[serde(default)]
     pub readback: Vec<Readback>,
     #[serde(default = "yes")]
@@ -40,6 +44,14 @@ pub struct Job {
 }
 
 impl Job {
+    /// The SQL that is due before an operation, off the clock.
+    pub fn reset_before(&self, operation: u64) -> &[String] {
+        match self.reset_every {
+            Some(every) if operation.is_multiple_of(every) => &self.reset,
+            _ => &[],
+        }
+    }
+
     /// Whether it changes SQLite for the whole process, or takes over stdin and stdout.
     pub fn needs_own_process(&self) -> bool {
         self.measure.barrier || self.connection.engine != Engine::default()
@@ -142,7 +154,7 @@ pub struct Readback {
 }
 
 fn version() -> u32 {
-    1
+    VERSION
 }
 
 fn yes() -> bool {

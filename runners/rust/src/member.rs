@@ -36,6 +36,8 @@ pub struct Member<'c, D: Driver + 'c> {
     sink: Checksum,
     recording: Recording,
     recorded: bool,
+    /// How far the operations have gone on.
+    done: u64,
 }
 
 impl Place<'_> {
@@ -64,13 +66,15 @@ impl Place<'_> {
         let recorded = recording.is_needed();
         let sink = Checksum::default();
         let (outcome, mut sink, recording) = {
-            let mut member = Member::<D> { place: self, session, sink, recording, recorded };
+            let place = self;
+            let mut member = Member::<D> { place, session, sink, recording, recorded, done: 0 };
             let outcome = rounds(Ok(&mut member))?;
             (outcome, member.sink, member.recording)
         };
         let mut work = Work::default();
-        if number == 0 && job.measure.digest {
-            work = verify::witnessed::<D>(&connection, job, access)?.0;
+        if number == 0 && job.measure.digest > 0 {
+            let operations = 0..job.measure.digest;
+            work = verify::witnessed::<D>(&connection, job, access, operations)?.0;
         } else if number == 0 {
             inspect::finish::<D, _>(&connection, job, access, &mut sink, &mut work)?;
         }
@@ -109,8 +113,10 @@ impl<D: Driver> Member<'_, D> {
     /// One iteration in step with the others; `None` when it was not released. `main` is the main
     /// thread.
     pub fn iteration(&mut self, main: bool) -> Result<Option<Lap>, Failure> {
-        let Place { meeting, part, .. } = *self.place;
-        let ready = self.session.reset();
+        let Place { job, meeting, part, number, .. } = *self.place;
+        // The first one's reset serves all.
+        let due = if number == 0 { job.reset_before(self.done) } else { &[] };
+        let ready = self.session.reset(due);
         meeting.line();
         let ready = ready.and_then(|()| self.session.begin());
         meeting.release(main);
@@ -118,7 +124,9 @@ impl<D: Driver> Member<'_, D> {
         if meeting.is_over() {
             return Ok(None);
         }
-        let (operations, sink) = (part.operations.clone(), &mut self.sink);
+        let operations = self.done + part.operations.start..self.done + part.operations.end;
+        self.done += part.stride;
+        let sink = &mut self.sink;
         let lap = if self.recorded {
             self.session.recorded(operations, sink, &mut self.recording)?
         } else {

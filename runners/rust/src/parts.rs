@@ -11,9 +11,10 @@ pub struct Part<'j> {
     pub role: Role,
     pub steps: &'j [Step],
     pub transaction: Transaction,
-    /// SQL before each iteration, off the clock.
-    pub reset: &'j [String],
+    /// Those of the first iteration.
     pub operations: Range<u64>,
+    /// How much further on they are in each next one.
+    pub stride: u64,
     pub manner: Manner,
 }
 
@@ -26,7 +27,7 @@ impl<'j> Part<'j> {
             .collect()
     }
 
-    /// The part of this process's worker `number`; the first one's reset serves all.
+    /// The part of this process's worker `number`.
     pub fn worker(job: &'j Job, number: u64) -> Self {
         let plan = &job.measure;
         let Share { first, of } = plan.share();
@@ -35,8 +36,8 @@ impl<'j> Part<'j> {
             role: Role::Worker,
             steps: &job.steps,
             transaction: job.transaction,
-            reset: if number == 0 { &job.reset } else { &[] },
             operations: plan.part(number),
+            stride: plan.operations_per_iteration,
             manner: manner(job, plan.rate, offset),
         }
     }
@@ -46,8 +47,8 @@ impl<'j> Part<'j> {
             role: Role::Writer,
             steps: &writer.steps,
             transaction: writer.transaction,
-            reset: &[],
             operations: 0..writer.operations,
+            stride: writer.operations,
             manner: manner(job, writer.rate, 0.0),
         })
     }

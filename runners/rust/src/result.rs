@@ -11,6 +11,7 @@ use crate::engine::InEffect;
 use crate::failure::{Details, Failure};
 use crate::histogram::Histogram;
 use crate::identity::Identity;
+use crate::job::VERSION;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -51,11 +52,21 @@ pub struct Work {
     pub workers: Vec<Worker>,
     pub switches: Option<Switches>,
     pub page_faults: Option<PageFaults>,
-    /// Those of each measured iteration, where they may differ.
-    pub answers: Vec<Counts>,
+    /// Rows, affected rows and checksum of each iteration, or of each operation in verify mode.
+    pub answers: Vec<(u64, u64, u32)>,
 }
 
-/// What one iteration must give again and again.
+impl Work {
+    /// What came of so many operations: the sum of these answers.
+    pub fn of(operations: u64, answers: &[Counts]) -> Self {
+        let mut counts = Counts::default();
+        answers.iter().for_each(|answer| counts.add(answer));
+        let told = answers.iter().map(|answer| (answer.rows, answer.affected, answer.checksum));
+        Work { operations, counts, answers: told.collect(), ..Work::default() }
+    }
+}
+
+/// What operations returned.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Counts {
     pub rows: u64,
@@ -64,11 +75,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds another share of the same iteration.
-    pub fn add(&mut self, share: &Counts) {
-        self.rows += share.rows;
-        self.affected += share.affected;
-        self.checksum = self.checksum.wrapping_add(share.checksum);
+    /// Adds those of other operations.
+    pub fn add(&mut self, others: &Counts) {
+        self.rows += others.rows;
+        self.affected += others.affected;
+        self.checksum = self.checksum.wrapping_add(others.checksum);
     }
 }
 
@@ -122,7 +133,7 @@ pub struct PageFaults {
     pub major: u64,
 }
 
-/// One worker's part of the measured iterations, or the writer's.
+/// One worker's part of all iterations, or the writer's, and the times of the measured ones.
 #[derive(Debug, Serialize)]
 pub struct Worker {
     pub role: Role,
@@ -146,7 +157,7 @@ pub enum Role {
 impl Report {
     fn new(cell: &str, status: Status, identity: Identity, work: Work) -> Self {
         Report {
-            contract: 1,
+            contract: VERSION,
             cell: cell.to_owned(),
             status,
             reason: None,

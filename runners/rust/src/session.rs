@@ -17,7 +17,6 @@ use crate::result::Counts;
 
 pub struct Session<'c, D: Driver + 'c, S> {
     connection: &'c D::Connection,
-    reset: &'c [String],
     reading: bool,
     bracket: Option<D::Bracket<'c>>,
     steps: Vec<Step<'c, S>>,
@@ -79,16 +78,15 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         });
         Ok(Session {
             connection,
-            reset: part.reset,
             reading: part.transaction == Transaction::Read,
             bracket: behaviour.map(|behaviour| D::bracket(connection, behaviour)).transpose()?,
             steps: steps.collect::<Result<_, Failure>>()?,
         })
     }
 
-    /// Runs the reset statements; off the clock.
-    pub fn reset(&self) -> Result<(), Failure> {
-        self.reset.iter().try_for_each(|sql| D::execute(self.connection, sql))
+    /// Runs reset statements; off the clock.
+    pub fn reset(&self, statements: &[String]) -> Result<(), Failure> {
+        statements.iter().try_for_each(|sql| D::execute(self.connection, sql))
     }
 
     /// Begins the read transaction where one is asked; off the clock. The read takes the snapshot.
@@ -131,7 +129,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         sink: &mut S,
         body: impl FnOnce(&mut Self, Instant, &mut Tally<S>) -> Result<(), Failure>,
     ) -> Result<Lap, Failure> {
-        let mut tally = Tally { sink: std::mem::take(sink), rows: 0, affected: 0 };
+        let mut tally = Tally { sink: std::mem::take(sink), ..Tally::default() };
         let before = process::usage();
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = Instant::now();
@@ -139,8 +137,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         let end = Instant::now();
         let usage = before.zip(process::usage());
         outcome?;
-        let Tally { rows, affected, sink: mut filled } = tally;
-        let checksum = filled.take_checksum();
+        let Tally { rows, affected, checksum, sink: filled } = tally;
         *sink = filled;
         Ok(Lap { start, end, began, counts: Counts { rows, affected, checksum }, usage, busy: 0 })
     }
@@ -153,10 +150,8 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
             }
             return Ok(());
         }
-        // Execution numbers run on from one operation to the next: one step is one loop.
         if let [step] = steps.as_mut_slice() {
-            let executions = operations.start * step.repeat..operations.end * step.repeat;
-            return step.executor.run(executions, tally);
+            return step.executor.run_alone(operations, step.repeat, tally);
         }
         for operation in operations {
             one_operation(steps, operation, tally)?;
@@ -206,7 +201,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
 }
 
 #[inline(always)]
-fn one_operation<S>(
+fn one_operation<S: Sink>(
     steps: &mut [Step<'_, S>],
     operation: u64,
     tally: &mut Tally<S>,
@@ -215,5 +210,6 @@ fn one_operation<S>(
         let first = operation * step.repeat;
         step.executor.run(first..first + step.repeat, tally)?;
     }
+    tally.end_operation();
     Ok(())
 }

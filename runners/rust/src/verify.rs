@@ -1,4 +1,6 @@
-//! Verifying: one iteration on one connection, with the digest of all rows.
+//! Verifying: operations on one connection, one after the other, with the digest of all rows.
+
+use std::ops::Range;
 
 use crate::access::Access;
 use crate::checksum::Checksum;
@@ -9,44 +11,51 @@ use crate::inspect;
 use crate::job::{Database, Job};
 use crate::parts::Part;
 use crate::phase::{nanoseconds, phase};
-use crate::result::{Counts, Phases, Work};
+use crate::result::{Phases, Work};
 use crate::session::{Session, connect};
 
-/// The workers' parts one after the other; then the writer's, which enters neither counts nor
-/// digest.
+/// One iteration; then the writer's operations, which enter neither counts nor digest.
 pub fn verify<D: Driver>(job: &Job, database: &Database) -> Result<Work, Failure> {
     let access = Access::new(job, database, false);
     let (connection, open) = phase(|| connect::<D>(&access))?;
-    let (mut work, prepare) = witnessed::<D>(&connection, job, &access)?;
+    let operations = job.measure.operations();
+    let (mut work, prepare) = witnessed::<D>(&connection, job, &access, operations)?;
     let ((), close) = phase(|| D::close(connection))?;
     work.phases_ns = Phases::of(open, prepare, close);
     Ok(work)
 }
 
-/// That iteration with all that follows it, on an open connection, and how long its preparation
+/// Operations with all that follows them, on an open connection, and how long their preparation
 /// took.
 pub fn witnessed<D: Driver>(
     connection: &D::Connection,
     job: &Job,
     access: &Access,
+    operations: Range<u64>,
 ) -> Result<(Work, u64), Failure> {
     let part = Part::worker(job, 0);
     let prepare = || Session::<D, Witness>::prepare(connection, &part, access);
     let (mut session, prepare) = phase(prepare)?;
     let mut witness = Witness::default();
-    let mut counts = Counts::default();
+    let mut answers = Vec::new();
     let mut elapsed = 0;
-    session.reset()?;
+    let count = operations.end - operations.start;
     session.begin()?;
-    for number in 0..job.measure.workers {
-        let lap = session.timed(job.measure.part(number), &mut witness)?;
-        counts.add(&lap.counts);
+    for operation in operations {
+        let reset = job.reset_before(operation);
+        if !reset.is_empty() {
+            session.commit()?;
+            session.reset(reset)?;
+            session.begin()?;
+        }
+        let lap = session.timed(operation..operation + 1, &mut witness)?;
+        answers.push(lap.counts);
         elapsed += nanoseconds(lap.elapsed());
     }
     session.commit()?;
     drop(session);
     write::<D>(job)?;
-    let mut work = Work { counts, iterations_ns: vec![elapsed], ..Work::default() };
+    let mut work = Work { iterations_ns: vec![elapsed], ..Work::of(count, &answers) };
     inspect::finish::<D, Witness>(connection, job, access, &mut witness, &mut work)?;
     work.digest = Some(witness.digest());
     Ok((work, prepare))

@@ -99,25 +99,26 @@ fn iterate<D: Driver>(
         }
         meeting.gate();
         let laps = meeting.gather()?;
-        if !iterations.warming() {
-            for (worker, lap) in workers.iter_mut().zip(&laps) {
-                worker.add(lap, job.measure.barrier);
+        for ((worker, part), lap) in workers.iter_mut().zip(parts).zip(&laps) {
+            worker.add(part, lap);
+            if !iterations.warming() {
+                worker.time(lap, job.measure.barrier);
             }
         }
-        iterations.record(combine(parts, &laps))?;
+        iterations.record(combine(parts, &laps));
     }
+    let each = job.measure.operations();
+    let operations = (each.end - each.start) * iterations.answers.len() as u64;
     let usage = iterations.usage;
     let events = usage.filter(|_| EVENTS_ARE_COUNTED);
     Ok(Work {
-        counts: iterations.counts,
         warmup_ns: iterations.warmup_ns,
         iterations_ns: iterations.iterations_ns,
-        answers: iterations.answers,
         cpu_ns: usage.map(|usage| usage.cpu),
         switches: events.map(|usage| usage.switches),
         page_faults: events.map(|usage| usage.page_faults),
         workers,
-        ..Work::default()
+        ..Work::of(operations, &iterations.answers)
     })
 }
 
@@ -137,7 +138,6 @@ fn combine(parts: &[Part], laps: &[Lap]) -> Iteration {
         nanoseconds: nanoseconds(elapsed.unwrap_or_default()),
         counts,
         usage: looks.map(|looks| used(&looks, USAGE_IS_PER_THREAD)),
-        busy: laps.iter().map(|lap| lap.busy).sum(),
     }
 }
 
@@ -167,7 +167,7 @@ impl Worker {
     fn of(part: &Part) -> Self {
         Worker {
             role: part.role,
-            operations: part.operations.end - part.operations.start,
+            operations: 0,
             rows: 0,
             checksum: 0,
             iterations_ns: Vec::new(),
@@ -178,10 +178,15 @@ impl Worker {
         }
     }
 
-    /// Adds a measured iteration.
-    fn add(&mut self, lap: &Lap, span: bool) {
-        self.rows = lap.counts.rows;
-        self.checksum = lap.counts.checksum;
+    /// Adds what an iteration did.
+    fn add(&mut self, part: &Part, lap: &Lap) {
+        self.operations += part.operations.end - part.operations.start;
+        self.rows += lap.counts.rows;
+        self.checksum = self.checksum.wrapping_add(lap.counts.checksum);
+    }
+
+    /// Adds the times of a measured iteration.
+    fn time(&mut self, lap: &Lap, span: bool) {
         self.iterations_ns.push(nanoseconds(lap.elapsed()));
         self.spans_us.extend(span.then(|| lap.span_us()));
         self.busy += lap.busy;

@@ -75,7 +75,11 @@ fn a_step_without_parameters_binds_an_empty_row() {
 #[test]
 fn what_is_wrong_is_said_with_its_path() {
     let cases = [
-        ("/contract", json!(2), "contract: expected 1, found 2"),
+        ("/contract", json!(1), "contract: expected 2, found 1"),
+        ("/measure/mixed", json!(true), "measure.mixed: unknown field `mixed`, expected one of"),
+        ("/measure/digest", json!(true), "measure.digest: invalid type: boolean `true`, expected"),
+        ("/reset", json!(["x"]), "reset_every: expected after how many operations reset is due"),
+        ("/reset_every", json!(0), "reset_every: expected at least 1, found 0"),
         ("/colour", json!(1), "colour: unknown field `colour`, expected one of `contract`"),
         ("/steps/0/shape", json!("cube"), "steps[0].shape: unknown variant `cube`, expected"),
         ("/steps/0/repeat", json!(0), "steps[0].repeat: expected at least 1, found 0"),
@@ -196,6 +200,24 @@ fn what_is_wrong_is_said_with_its_path() {
         assert!(said.starts_with(message), "{said:?} does not start with {message:?}");
     }
     assert!(job::read("{").unwrap_err().contains("EOF while parsing"));
+}
+
+#[test]
+fn a_reset_is_due_between_iterations_only_unless_operations_are_verified() {
+    let read = |mode: &str, every: u64| {
+        let mut job = job();
+        job["mode"] = json!(mode);
+        job["reset"] = json!(["x"]);
+        job["reset_every"] = json!(every);
+        job["measure"]["operations_per_iteration"] = json!(4);
+        job::read(&job.to_string())
+    };
+    let said = read("measure", 6).unwrap_err();
+    assert_eq!(said, "reset_every: expected whole iterations of 4, found 6");
+    assert!(read("measure", 8).is_ok());
+    let due = read("verify", 6).unwrap();
+    let due = (0..13).filter(|&operation| !due.reset_before(operation).is_empty());
+    assert_eq!(due.collect::<Vec<_>>(), [0, 6, 12]);
 }
 
 #[test]

@@ -118,10 +118,9 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         "down once the processes were as fast as they become, because of the runtime or of this "
         f"machine: {by_value(n.values)}."
     ),
-    "other counts": lambda n: (
-        f"Left out, because an iteration wrote more often in one of the runs: {some(n.names)}. A "
-        "table that is filled further is another question; `./just compare BASE NEW` gives both "
-        "sides the same counts."
+    "earlier": lambda _: (
+        "An earlier version measured this: its times are medians of iterations, and each bound "
+        "the same few parameters again. Measure again: times are now all time over all operations."
     ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "

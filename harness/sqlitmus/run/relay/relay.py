@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.machine import affinity, process_tree, standby
-from sqlitmus.run.finished import Invocation
+from sqlitmus.run.finished import Invocation, drift
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.relay.seat import PLACE, Entry, Seat
 from sqlitmus.run.relay.turns import kept, laps, level_ns, order
@@ -21,14 +21,16 @@ class Told:
     """What a set tells of one seat.
 
     `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
-    others took from each of its laps, in the rounds that are `counted`; `idle` the CPU time that it took while it waited, as a share of that wait's length, None where none was
-    long enough. `left` are processes that it left running.
+    others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
+    that it took while it waited, as a share of that wait's length, None where none was long enough;
+    `drift` is that of its laps. `left` are processes that it left running.
     """
 
     invocation: Invocation
     steady_ns: float | None
     lost_ns: list[int]
     counted: list[bool]
+    drift: float | None
     idle: float | None
     left: list[int]
 
@@ -180,8 +182,8 @@ def _told(
     counted = kept(shares)
     levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
     return [
-        Told(invocation, level, taken, counted.tolist(), idle, left)
-        for invocation, level, taken, idle, left in zip(
-            invocations, levels, lost, watch.idle, watch.left, strict=True
+        Told(invocation, level, taken, counted.tolist(), drift(row[counted].tolist()), idle, left)
+        for invocation, level, taken, row, idle, left in zip(
+            invocations, levels, lost, table, watch.idle, watch.left, strict=True
         )
     ]

@@ -1,10 +1,9 @@
 //! Files that no driver reads.
 
 use std::fs;
-use std::ops::Range;
 
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally};
+use crate::driver::{Execution, Tally};
 use crate::failure::Failure;
 use crate::job::Step;
 use crate::parameters::Parameter;
@@ -22,16 +21,15 @@ pub fn path(step: &Step, execution: u64) -> Result<&str, Failure> {
     }
 }
 
-impl<S: Sink> Executor<S> for ReadFile<'_> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        for execution in executions {
-            let path = path(self.step, execution)?;
-            let content = fs::read(path)
-                .map_err(|error| Failure::new(format!("{path}: cannot be read: {error}")))?;
-            tally.sink.blob(&content);
-            tally.rows += 1;
-            tally.sink.returned(1);
-        }
+impl<S: Sink> Execution<S> for ReadFile<'_> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let path = path(self.step, number)?;
+        let content = fs::read(path)
+            .map_err(|error| Failure::new(format!("{path}: cannot be read: {error}")))?;
+        tally.sink.blob(&content);
+        tally.rows += 1;
+        tally.sink.returned(1);
         Ok(())
     }
 }

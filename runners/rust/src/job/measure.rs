@@ -25,15 +25,10 @@ pub struct Measure {
     #[serde(default)]
     pub barrier: bool,
     pub share: Option<Share>,
-    /// Another process changes between iterations what they read, so that they may differ.
+    /// How many operations, from the first, are done once more afterwards, in the manner of verify
+    /// mode.
     #[serde(default)]
-    pub changing: bool,
-    /// Workers write what others read: rows and checksum depend on who came first.
-    #[serde(default)]
-    pub mixed: bool,
-    /// One more iteration after the measured ones, in the manner of verify mode.
-    #[serde(default)]
-    pub digest: bool,
+    pub digest: u64,
     pub event_loop: Option<EventLoop>,
 }
 
@@ -60,7 +55,8 @@ impl Measure {
         self.share.unwrap_or(Share { first: 0, of: self.workers })
     }
 
-    /// The operations of this process's worker `number`: ⌊N·w/k⌋ up to ⌊N·(w+1)/k⌋.
+    /// The operations of this process's worker `number` in the first iteration: ⌊N·w/k⌋ up to
+    /// ⌊N·(w+1)/k⌋.
     pub fn part(&self, number: u64) -> Range<u64> {
         let Share { first, of } = self.share();
         let bound = |worker: u64| {
@@ -70,9 +66,9 @@ impl Measure {
         bound(first + number)..bound(first + number + 1)
     }
 
-    /// The operations of all workers of this process.
-    pub fn operations(&self) -> u64 {
-        self.part(self.workers - 1).end - self.part(0).start
+    /// The operations of all workers of this process in the first iteration.
+    pub fn operations(&self) -> Range<u64> {
+        self.part(0).start..self.part(self.workers - 1).end
     }
 }
 
@@ -111,6 +107,6 @@ mod tests {
             [share.part(0), share.part(1)],
             [parts(10, 4)[1].clone(), parts(10, 4)[2].clone()]
         );
-        assert_eq!(share.operations(), 5);
+        assert_eq!(share.operations(), 2..7);
     }
 }

@@ -1,7 +1,8 @@
 //! From JSON to a job that can be performed: what types alone cannot say is checked here.
 
 use super::{
-    Column, Job, Measure, Operation, Setting, StatementKind, Step, Transaction, Type, Writer,
+    Column, Job, Measure, Mode, Operation, Setting, StatementKind, Step, Transaction, Type,
+    VERSION, Writer,
 };
 use crate::parameters::Pool;
 
@@ -13,8 +14,8 @@ pub fn read(text: &str) -> Result<Job, String> {
         format!("{path}: {}", error.into_inner())
     })?;
     json.end().map_err(|error| format!("after the job: {error}"))?;
-    if job.contract != 1 {
-        return Err(format!("contract: expected 1, found {}", job.contract));
+    if job.contract != VERSION {
+        return Err(format!("contract: expected {VERSION}, found {}", job.contract));
     }
     if job.database.is_none() && !job.steps.is_empty() {
         return Err("database: expected a database because there are steps, found null".into());
@@ -22,6 +23,7 @@ pub fn read(text: &str) -> Result<Job, String> {
     pragmas("connection.pragmas", &job.connection.pragmas)?;
     pragmas("connection.worker_pragmas", &job.connection.worker_pragmas)?;
     measure(&job.measure)?;
+    reset(&job)?;
     steps("steps", &mut job.steps)?;
     around("transaction", job.transaction, &job.steps)?;
     job.writer.as_mut().map_or(Ok(()), writer)?;
@@ -50,6 +52,20 @@ fn measure(measure: &Measure) -> Result<(), String> {
                 share.first, measure.workers, share.of
             ));
         }
+    }
+    Ok(())
+}
+
+/// An iteration begins wherever a reset is due.
+fn reset(job: &Job) -> Result<(), String> {
+    let Some(every) = job.reset_every else {
+        let message = "reset_every: expected after how many operations reset is due, found null";
+        return if job.reset.is_empty() { Ok(()) } else { Err(message.into()) };
+    };
+    positive("reset_every", every)?;
+    let count = job.measure.operations_per_iteration;
+    if job.mode == Mode::Measure && !every.is_multiple_of(count) {
+        return Err(format!("reset_every: expected whole iterations of {count}, found {every}"));
     }
     Ok(())
 }

@@ -70,25 +70,25 @@ impl Loop for Direct {
         })
     }
 
-    fn iteration(&mut self) -> Result<Counts, Failure> {
+    fn iteration(&mut self, first: usize) -> Result<Counts, Failure> {
         match &self.workload {
-            Workload::GetPk(keys) => self.get_pk(keys),
-            Workload::All(keys) => self.all(keys),
-            Workload::InsertTransaction(rows) => self.insert_transaction(rows),
+            Workload::GetPk(keys) => self.get_pk(keys, first),
+            Workload::All(keys) => self.all(keys, first),
+            Workload::InsertTransaction(rows) => self.insert_transaction(rows, first),
         }
     }
 }
 
 impl Direct {
-    fn get_pk(&self, keys: &[i64]) -> Result<Counts, Failure> {
+    fn get_pk(&self, keys: &[i64], first: usize) -> Result<Counts, Failure> {
         let mask = keys.len() - 1;
-        let (mut rows, mut checksum) = (0, 0);
-        for operation in 0..self.operations {
+        let (mut rows, mut checksum) = (0, 0u32);
+        for operation in first..first + self.operations {
             unsafe {
                 sqlite3_bind_int64(self.statement, 1, keys[operation & mask]);
                 match sqlite3_step(self.statement) {
                     SQLITE_ROW => {
-                        checksum = fold_user(self.statement, checksum);
+                        checksum = checksum.wrapping_add(fold_user(self.statement, 0));
                         rows += 1;
                     }
                     SQLITE_DONE => {}
@@ -100,33 +100,36 @@ impl Direct {
         Ok(Counts { rows, affected: 0, checksum })
     }
 
-    fn all(&self, keys: &[i64]) -> Result<Counts, Failure> {
+    fn all(&self, keys: &[i64], first: usize) -> Result<Counts, Failure> {
         let mask = keys.len() - 1;
-        let (mut rows, mut checksum) = (0, 0);
-        for operation in 0..self.operations {
+        let (mut rows, mut checksum) = (0, 0u32);
+        for operation in first..first + self.operations {
             unsafe {
                 sqlite3_bind_int64(self.statement, 1, keys[operation & mask]);
+                let mut h = 0;
                 loop {
                     match sqlite3_step(self.statement) {
                         SQLITE_ROW => {
-                            checksum = fold_user(self.statement, checksum);
+                            h = fold_user(self.statement, h);
                             rows += 1;
                         }
                         SQLITE_DONE => break,
                         code => self.check(code)?,
                     }
                 }
+                checksum = checksum.wrapping_add(h);
                 sqlite3_reset(self.statement);
             }
         }
         Ok(Counts { rows, affected: 0, checksum })
     }
 
-    fn insert_transaction(&self, rows: &[Sink]) -> Result<Counts, Failure> {
+    fn insert_transaction(&self, rows: &[Sink], first: usize) -> Result<Counts, Failure> {
         let mask = rows.len() - 1;
         let (mut affected, mut checksum) = (0, 0u32);
-        for operation in 0..self.operations {
+        for operation in first..first + self.operations {
             self.complete(self.begin)?;
+            let mut h = 0u32;
             for execution in operation * 100..operation * 100 + 100 {
                 let Sink { a, b, c, d } = &rows[execution & mask];
                 let (text, blob) = (b.as_ptr().cast(), d.as_ptr().cast());
@@ -137,11 +140,12 @@ impl Direct {
                     sqlite3_bind_blob(self.statement, 4, blob, d.len() as i32, SQLITE_STATIC());
                     self.complete(self.statement)?;
                     let changed = sqlite3_changes64(self.database);
-                    checksum = checksum.wrapping_mul(31).wrapping_add(changed as u32);
+                    h = h.wrapping_mul(31).wrapping_add(changed as u32);
                     affected += changed as u64;
                 }
             }
             self.complete(self.commit)?;
+            checksum = checksum.wrapping_add(h);
         }
         Ok(Counts { rows: 0, affected, checksum })
     }

@@ -24,8 +24,8 @@ use sqlitmus_rust::result::{Counts, Report, Work};
 pub trait Loop {
     /// SQL off the clock.
     fn execute(&self, sql: &str) -> Result<(), Failure>;
-    /// All operations of an iteration; on the clock.
-    fn iteration(&mut self) -> Result<Counts, Failure>;
+    /// All operations of an iteration, from this one on; on the clock.
+    fn iteration(&mut self, first: usize) -> Result<Counts, Failure>;
 }
 
 /// The three workloads with their parameters.
@@ -90,7 +90,8 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
     let reading = job.transaction == Transaction::Read;
     let mut iterations = Iterations::new(&job.measure);
     while !iterations.done() {
-        for sql in &job.reset {
+        let first = iterations.operations();
+        for sql in job.reset_before(first) {
             workload.execute(sql)?;
         }
         if reading {
@@ -100,20 +101,15 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
             released(io::stdout(), &mut io::stdin().lock())?;
         }
         let start = Instant::now();
-        let counts = workload.iteration();
+        let counts = workload.iteration(first as usize);
         let nanoseconds = start.elapsed().as_nanos() as u64;
         if reading {
             workload.execute("COMMIT")?;
         }
-        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None, busy: 0 })?;
+        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None });
     }
-    Ok(Work {
-        operations: job.measure.operations_per_iteration,
-        counts: iterations.counts,
-        warmup_ns: iterations.warmup_ns,
-        iterations_ns: iterations.iterations_ns,
-        ..Work::default()
-    })
+    let work = Work::of(iterations.operations(), &iterations.answers);
+    Ok(Work { warmup_ns: iterations.warmup_ns, iterations_ns: iterations.iterations_ns, ..work })
 }
 
 /// The workload that the cell's name begins with, and the pool of its first step.

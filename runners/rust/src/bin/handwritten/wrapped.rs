@@ -89,13 +89,13 @@ impl Loop for GetPk<'_> {
         Ok(self.connection.execute_batch(sql)?)
     }
 
-    fn iteration(&mut self) -> Result<Counts, Failure> {
+    fn iteration(&mut self, first: usize) -> Result<Counts, Failure> {
         let mask = self.keys.len() - 1;
-        let (mut rows, mut checksum) = (0, 0);
-        for operation in 0..self.operations {
+        let (mut rows, mut checksum) = (0, 0u32);
+        for operation in first..first + self.operations {
             let key = self.keys[operation & mask];
             if let Some(user) = self.statement.query_row((key,), User::from_row).optional()? {
-                checksum = user.checksum(checksum);
+                checksum = checksum.wrapping_add(user.checksum(0));
                 rows += 1;
             }
         }
@@ -115,16 +115,18 @@ impl Loop for All<'_> {
         Ok(self.connection.execute_batch(sql)?)
     }
 
-    fn iteration(&mut self) -> Result<Counts, Failure> {
+    fn iteration(&mut self, first: usize) -> Result<Counts, Failure> {
         let mask = self.keys.len() - 1;
-        let (mut rows, mut checksum) = (0, 0);
-        for operation in 0..self.operations {
+        let (mut rows, mut checksum) = (0, 0u32);
+        for operation in first..first + self.operations {
             let key = self.keys[operation & mask];
             let found = self.statement.query_map((key,), User::from_row)?;
             let users = found.collect::<rusqlite::Result<Vec<User>>>()?;
+            let mut h = 0;
             for user in &users {
-                checksum = user.checksum(checksum);
+                h = user.checksum(h);
             }
+            checksum = checksum.wrapping_add(h);
             rows += users.len() as u64;
         }
         Ok(Counts { rows, affected: 0, checksum })
@@ -143,19 +145,21 @@ impl Loop for InsertTransaction<'_> {
         Ok(self.connection.execute_batch(sql)?)
     }
 
-    fn iteration(&mut self) -> Result<Counts, Failure> {
+    fn iteration(&mut self, first: usize) -> Result<Counts, Failure> {
         let mask = self.rows.len() - 1;
         let (mut affected, mut checksum) = (0, 0u32);
-        for operation in 0..self.operations {
+        for operation in first..first + self.operations {
             let behaviour = TransactionBehavior::Immediate;
             let transaction = Transaction::new_unchecked(self.connection, behaviour)?;
+            let mut h = 0u32;
             for execution in operation * 100..operation * 100 + 100 {
                 let Sink { a, b, c, d } = &self.rows[execution & mask];
                 let changed = self.statement.execute((a, b.as_str(), c, d.as_slice()))?;
-                checksum = checksum.wrapping_mul(31).wrapping_add(changed as u32);
+                h = h.wrapping_mul(31).wrapping_add(changed as u32);
                 affected += changed as u64;
             }
             transaction.commit()?;
+            checksum = checksum.wrapping_add(h);
         }
         Ok(Counts { rows: 0, affected, checksum })
     }

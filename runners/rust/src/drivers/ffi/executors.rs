@@ -1,6 +1,4 @@
-//! The loops over executions.
-
-use std::ops::Range;
+//! The executions of each operation.
 
 use libsqlite3_sys as ffi;
 
@@ -10,7 +8,7 @@ use super::sources::Source;
 use super::values;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally, not_as_said};
+use crate::driver::{Execution, Tally, not_as_said};
 use crate::drivers::files;
 use crate::failure::Failure;
 use crate::job::{Operation, Step};
@@ -71,22 +69,17 @@ impl Reading for All {
     }
 }
 
-impl<Q: Source, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, R, S> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+impl<Q: Source, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, R, S> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Rows { source, step, columns, reading } = self;
-        let mut sink = std::mem::take(&mut tally.sink);
-        let mut rows = 0;
-        for execution in executions {
-            let count = source.with(|statement| {
-                // SAFETY: the pool lives as long as the job.
-                unsafe { values::bind(statement, step.pool.row(execution))? };
-                reading.execute(statement, columns, &mut sink)
-            })?;
-            rows += count;
-            sink.returned(count);
-        }
-        tally.rows += rows;
-        tally.sink = sink;
+        let count = source.with(|statement| {
+            // SAFETY: the pool lives as long as the job.
+            unsafe { values::bind(statement, step.pool.row(number))? };
+            reading.execute(statement, columns, &mut tally.sink)
+        })?;
+        tally.rows += count;
+        tally.sink.returned(count);
         Ok(())
     }
 }
@@ -98,19 +91,18 @@ pub struct Run<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+impl<Q: Source, S: Sink> Execution<S> for Run<'_, Q> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Run { connection, source, step } = self;
-        for execution in executions {
-            source.with(|statement| {
-                // SAFETY: the pool lives as long as the job.
-                unsafe { values::bind(statement, step.pool.row(execution))? };
-                statement.complete()
-            })?;
-            let affected = connection.changes();
-            tally.affected += affected;
-            tally.sink.affected(affected);
-        }
+        source.with(|statement| {
+            // SAFETY: the pool lives as long as the job.
+            unsafe { values::bind(statement, step.pool.row(number))? };
+            statement.complete()
+        })?;
+        let affected = connection.changes();
+        tally.affected += affected;
+        tally.sink.affected(affected);
         Ok(())
     }
 }
@@ -120,12 +112,11 @@ pub struct Execute<Q> {
     pub source: Q,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Execute<Q> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        for _ in executions {
-            self.source.with(|statement| statement.complete())?;
-            tally.sink.returned(0);
-        }
+impl<Q: Source, S: Sink> Execution<S> for Execute<Q> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        self.source.with(|statement| statement.complete())?;
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -137,22 +128,21 @@ pub struct Failing<'c, Q> {
     pub code: i32,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
+impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
         let Failing { source, step, code: expected } = self;
-        for execution in executions {
-            source.with(|statement| {
-                // SAFETY: the pool lives as long as the job.
-                unsafe { values::bind(statement, step.pool.row(execution))? };
-                match statement.attempt() {
-                    ffi::SQLITE_DONE | ffi::SQLITE_ROW => Err(not_as_said(step, *expected, None)),
-                    code if code & 0xFF == *expected => Ok(()),
-                    code => Err(not_as_said(step, *expected, Some(statement.failure(code)))),
-                }
-            })?;
-            tally.sink.integer((*expected).into());
-            tally.sink.returned(0);
-        }
+        source.with(|statement| {
+            // SAFETY: the pool lives as long as the job.
+            unsafe { values::bind(statement, step.pool.row(number))? };
+            match statement.attempt() {
+                ffi::SQLITE_DONE | ffi::SQLITE_ROW => Err(not_as_said(step, *expected, None)),
+                code if code & 0xFF == *expected => Ok(()),
+                code => Err(not_as_said(step, *expected, Some(statement.failure(code)))),
+            }
+        })?;
+        tally.sink.integer((*expected).into());
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -162,12 +152,11 @@ pub struct InTransaction<'c> {
     pub connection: &'c Database,
 }
 
-impl<S: Sink> Executor<S> for InTransaction<'_> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        for _ in executions {
-            tally.sink.integer(self.connection.in_transaction().into());
-            tally.sink.returned(0);
-        }
+impl<S: Sink> Execution<S> for InTransaction<'_> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        tally.sink.integer(self.connection.in_transaction().into());
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -178,43 +167,41 @@ pub struct Compile<'c> {
     pub step: &'c Step,
 }
 
-impl<S: Sink> Executor<S> for Compile<'_> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        for _ in executions {
-            drop(self.connection.prepare(&self.step.sql)?);
-            tally.sink.returned(0);
-        }
+impl<S: Sink> Execution<S> for Compile<'_> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        drop(self.connection.prepare(&self.step.sql)?);
+        tally.sink.returned(0);
         Ok(())
     }
 }
 
 /// `open` and `open-file`: a second connection, its pragmas, one `get`, close.
-pub struct Open<'c> {
+pub struct Open<'c, S> {
     pub access: &'c Access,
     pub step: &'c Step,
+    pub columns: Columns<'c, S>,
 }
 
-impl<S: Sink> Executor<S> for Open<'_> {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        let columns = Columns::new(&self.step.columns);
-        for execution in executions {
-            let file = self.step.operation == Operation::OpenFile;
-            let connection = if file {
-                Database::open_named(self.access, files::path(self.step, execution)?)?
-            } else {
-                Database::open(self.access)?
-            };
-            let statement = connection.prepare(&self.step.sql)?;
-            if !file {
-                // SAFETY: the pool lives as long as the job.
-                unsafe { values::bind(&statement, self.step.pool.row(execution))? };
-            }
-            let count = Get.execute(&statement, &columns, &mut tally.sink)?;
-            drop(statement);
-            connection.close()?;
-            tally.rows += count;
-            tally.sink.returned(count);
+impl<S: Sink> Execution<S> for Open<'_, S> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure> {
+        let file = self.step.operation == Operation::OpenFile;
+        let connection = if file {
+            Database::open_named(self.access, files::path(self.step, number)?)?
+        } else {
+            Database::open(self.access)?
+        };
+        let statement = connection.prepare(&self.step.sql)?;
+        if !file {
+            // SAFETY: the pool lives as long as the job.
+            unsafe { values::bind(&statement, self.step.pool.row(number))? };
         }
+        let count = Get.execute(&statement, &self.columns, &mut tally.sink)?;
+        drop(statement);
+        connection.close()?;
+        tally.rows += count;
+        tally.sink.returned(count);
         Ok(())
     }
 }

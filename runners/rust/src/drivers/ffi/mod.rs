@@ -58,7 +58,9 @@ impl Driver for Ffi {
     ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
-            Operation::Open | Operation::OpenFile => return Ok(Box::new(Open { access, step })),
+            Operation::Open | Operation::OpenFile => {
+                return Ok(Box::new(Open { access, step, columns: Columns::new(&step.columns) }));
+            }
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}

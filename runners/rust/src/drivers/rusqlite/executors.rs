@@ -1,6 +1,4 @@
-//! The loops over executions, one compiled for each source × operation × shape × sink.
-
-use std::ops::Range;
+//! The executions of each operation, compiled for each source × operation × shape × sink.
 
 use rusqlite::types::Null;
 use rusqlite::{Connection, Result, Statement};
@@ -9,22 +7,24 @@ use super::shapes::{Object, Shape};
 use super::sources::Source;
 use crate::access::Access;
 use crate::checksum::Sink;
-use crate::driver::{Executor, Tally, not_as_said};
+use crate::driver::{Execution, Tally, not_as_said};
 use crate::failure::{Failure, extended_code};
 use crate::job::{Operation, Step};
 use crate::parameters::Parameter;
 
 /// `get`, `all` and `iterate`.
-pub struct Rows<'c, Q, H, R> {
+pub struct Rows<'c, Q, H: Shape, R> {
     pub source: Q,
     pub step: &'c Step,
     pub shape: H,
     pub reading: R,
+    /// Memory that executions share.
+    pub kept: H::Rows,
 }
 
 /// How the rows of one execution are read.
 pub trait Reading {
-    /// Returns the number of rows. `kept` lives from one execution to the next.
+    /// Returns the number of rows.
     fn execute<H: Shape, S: Sink>(
         &self,
         statement: &mut Statement<'_>,
@@ -110,27 +110,17 @@ impl Reading for Iterate {
     }
 }
 
-impl<Q: Source, H: Shape, R: Reading, S: Sink> Executor<S> for Rows<'_, Q, H, R> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        let Rows { source, step, shape, reading } = self;
-        let mut kept = H::Rows::default();
-        let mut sink = std::mem::take(&mut tally.sink);
-        let mut rows = 0;
-        for execution in executions {
-            let parameters = step.pool.row(execution);
-            let outcome = source.with(|statement| {
-                reading.execute(statement, parameters, shape, &mut kept, &mut sink)
-            });
-            let count = outcome.map_err(|error| Failure::from(error).with_sql(&step.sql))?;
-            rows += count;
-            sink.returned(count);
-        }
-        tally.rows += rows;
-        tally.sink = sink;
+impl<Q: Source, H: Shape, R: Reading, S: Sink> Execution<S> for Rows<'_, Q, H, R> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let Rows { source, step, shape, reading, kept } = self;
+        let parameters = step.pool.row(number);
+        let outcome = source.with(number, |statement| {
+            reading.execute(statement, parameters, shape, kept, &mut tally.sink)
+        });
+        let count = outcome.map_err(|error| Failure::from(error).with_sql(&step.sql))?;
+        tally.rows += count;
+        tally.sink.returned(count);
         Ok(())
     }
 }
@@ -157,26 +147,17 @@ pub struct Run<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Run<'_, Q> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        for execution in executions {
-            let parameters = self.step.pool.row(execution);
-            let outcome = self.source.with(|statement| {
-                bind(statement, parameters)?;
-                statement.raw_execute()
-            });
-            match outcome {
-                Ok(affected) => {
-                    tally.affected += affected as u64;
-                    tally.sink.affected(affected as u64);
-                }
-                Err(error) => return Err(Failure::from(error).with_sql(&self.step.sql)),
-            }
-        }
+impl<Q: Source, S: Sink> Execution<S> for Run<'_, Q> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let parameters = self.step.pool.row(number);
+        let outcome = self.source.with(number, |statement| {
+            bind(statement, parameters)?;
+            statement.raw_execute()
+        });
+        let affected = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+        tally.affected += affected as u64;
+        tally.sink.affected(affected as u64);
         Ok(())
     }
 }
@@ -187,17 +168,12 @@ pub struct Execute<'c, Q> {
     pub step: &'c Step,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Execute<'_, Q> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        for _ in executions {
-            let outcome = self.source.with(|statement| statement.raw_execute());
-            outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
-            tally.sink.returned(0);
-        }
+impl<Q: Source, S: Sink> Execution<S> for Execute<'_, Q> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let outcome = self.source.with(number, |statement| statement.raw_execute());
+        outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -209,26 +185,21 @@ pub struct Failing<'c, Q> {
     pub code: i32,
 }
 
-impl<Q: Source, S: Sink> Executor<S> for Failing<'_, Q> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        for execution in executions {
-            let parameters = self.step.pool.row(execution);
-            let outcome = self.source.with(|statement| {
-                bind(statement, parameters)?;
-                statement.raw_execute()
-            });
-            let code = outcome.as_ref().err().and_then(extended_code);
-            if code.map(|code| code & 0xFF) != Some(self.code) {
-                let failure = outcome.err().map(Failure::from);
-                return Err(not_as_said(self.step, self.code, failure));
-            }
-            tally.sink.integer(self.code.into());
-            tally.sink.returned(0);
+impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let parameters = self.step.pool.row(number);
+        let outcome = self.source.with(number, |statement| {
+            bind(statement, parameters)?;
+            statement.raw_execute()
+        });
+        let code = outcome.as_ref().err().and_then(extended_code);
+        if code.map(|code| code & 0xFF) != Some(self.code) {
+            let failure = outcome.err().map(Failure::from);
+            return Err(not_as_said(self.step, self.code, failure));
         }
+        tally.sink.integer(self.code.into());
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -238,16 +209,11 @@ pub struct InTransaction<'c> {
     pub connection: &'c Connection,
 }
 
-impl<S: Sink> Executor<S> for InTransaction<'_> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        for _ in executions {
-            tally.sink.integer(i64::from(!self.connection.is_autocommit()));
-            tally.sink.returned(0);
-        }
+impl<S: Sink> Execution<S> for InTransaction<'_> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        tally.sink.integer(i64::from(!self.connection.is_autocommit()));
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -258,17 +224,12 @@ pub struct Compile<'c> {
     pub step: &'c Step,
 }
 
-impl<S: Sink> Executor<S> for Compile<'_> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        for _ in executions {
-            let finalized = self.connection.prepare(&self.step.sql).and_then(Statement::finalize);
-            finalized.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
-            tally.sink.returned(0);
-        }
+impl<S: Sink> Execution<S> for Compile<'_> {
+    #[inline(always)]
+    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let finalized = self.connection.prepare(&self.step.sql).and_then(Statement::finalize);
+        finalized.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+        tally.sink.returned(0);
         Ok(())
     }
 }
@@ -277,28 +238,23 @@ impl<S: Sink> Executor<S> for Compile<'_> {
 pub struct Open<'c> {
     pub access: &'c Access,
     pub step: &'c Step,
+    pub shape: Object<'c>,
 }
 
-impl<S: Sink> Executor<S> for Open<'_> {
-    fn run(
-        &mut self,
-        executions: Range<u64>,
-        tally: &mut Tally<S>,
-    ) -> std::result::Result<(), Failure> {
-        let shape = Object::new(&self.step.columns);
-        for execution in executions {
-            let outcome = self.once(&shape, execution, &mut tally.sink);
-            let count = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
-            tally.rows += count;
-            tally.sink.returned(count);
-        }
+impl<S: Sink> Execution<S> for Open<'_> {
+    #[inline(always)]
+    fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
+        let outcome = self.once(number, &mut tally.sink);
+        let count = outcome.map_err(|error| Failure::from(error).with_sql(&self.step.sql))?;
+        tally.rows += count;
+        tally.sink.returned(count);
         Ok(())
     }
 }
 
 impl Open<'_> {
-    fn once<S: Sink>(&self, shape: &Object<'_>, execution: u64, sink: &mut S) -> Result<u64> {
-        let row = self.step.pool.row(execution);
+    fn once<S: Sink>(&self, number: u64, sink: &mut S) -> Result<u64> {
+        let row = self.step.pool.row(number);
         let (name, parameters) = match row {
             [Parameter::Text(path)] if self.step.operation == Operation::OpenFile => {
                 (&**path, &row[..0])
@@ -307,7 +263,7 @@ impl Open<'_> {
         };
         let connection = super::open_named(self.access, name)?;
         let mut statement = connection.prepare(&self.step.sql)?;
-        let count = Get.execute(&mut statement, parameters, shape, &mut Vec::new(), sink)?;
+        let count = Get.execute(&mut statement, parameters, &self.shape, &mut Vec::new(), sink)?;
         drop(statement);
         connection.close().map_err(|(_, error)| error)?;
         Ok(count)

@@ -54,7 +54,9 @@ impl Driver for Rusqlite {
     ) -> Result<Box<dyn Executor<S> + 'c>, Failure> {
         match step.operation {
             Operation::Prepare => return Ok(Box::new(Compile { connection, step })),
-            Operation::Open | Operation::OpenFile => return Ok(Box::new(Open { access, step })),
+            Operation::Open | Operation::OpenFile => {
+                return Ok(Box::new(Open { access, step, shape: Object::new(&step.columns) }));
+            }
             Operation::InTransaction => return Ok(Box::new(InTransaction { connection })),
             Operation::ReadFile => return Ok(Box::new(ReadFile { step })),
             _ => {}
@@ -145,9 +147,10 @@ fn with_shape<'c, S: Sink + 'c>(
     step: &'c Step,
     shape: impl shapes::Shape + 'c,
 ) -> Box<dyn Executor<S> + 'c> {
+    let kept = Default::default();
     match step.operation {
-        Operation::Get => Box::new(Rows { source, step, shape, reading: Get }),
-        Operation::All => Box::new(Rows { source, step, shape, reading: All }),
-        _ => Box::new(Rows { source, step, shape, reading: Iterate }),
+        Operation::Get => Box::new(Rows { source, step, shape, reading: Get, kept }),
+        Operation::All => Box::new(Rows { source, step, shape, reading: All, kept }),
+        _ => Box::new(Rows { source, step, shape, reading: Iterate, kept }),
     }
 }

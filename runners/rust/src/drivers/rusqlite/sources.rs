@@ -3,7 +3,11 @@
 use rusqlite::{Connection, Result, Statement};
 
 pub trait Source {
-    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R>;
+    fn with<R>(
+        &mut self,
+        execution: u64,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R>,
+    ) -> Result<R>;
 }
 
 /// Prepared once, before the clock.
@@ -11,7 +15,11 @@ pub struct Prepared<'c>(pub Statement<'c>);
 
 impl Source for Prepared<'_> {
     #[inline(always)]
-    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
+    fn with<R>(
+        &mut self,
+        _execution: u64,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R>,
+    ) -> Result<R> {
         body(&mut self.0)
     }
 }
@@ -24,7 +32,11 @@ pub struct Cached<'c> {
 
 impl Source for Cached<'_> {
     #[inline(always)]
-    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
+    fn with<R>(
+        &mut self,
+        _execution: u64,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R>,
+    ) -> Result<R> {
         body(&mut *self.connection.prepare_cached(self.sql)?)
     }
 }
@@ -33,22 +45,24 @@ impl Source for Cached<'_> {
 pub struct CachedInTurn<'c> {
     pub connection: &'c Connection,
     texts: Box<[String]>,
-    next: usize,
 }
 
 impl<'c> CachedInTurn<'c> {
     /// `texts` is a power of two.
     pub fn new(connection: &'c Connection, sql: &str, texts: u64) -> Self {
         let texts = (0..texts).map(|k| format!("{sql} -- {k}")).collect();
-        CachedInTurn { connection, texts, next: 0 }
+        CachedInTurn { connection, texts }
     }
 }
 
 impl Source for CachedInTurn<'_> {
     #[inline(always)]
-    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
-        let sql = &self.texts[self.next & (self.texts.len() - 1)];
-        self.next += 1;
+    fn with<R>(
+        &mut self,
+        execution: u64,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let sql = &self.texts[execution as usize & (self.texts.len() - 1)];
         body(&mut *self.connection.prepare_cached(sql)?)
     }
 }
@@ -61,7 +75,11 @@ pub struct Adhoc<'c> {
 
 impl Source for Adhoc<'_> {
     #[inline(always)]
-    fn with<R>(&mut self, body: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
+    fn with<R>(
+        &mut self,
+        _execution: u64,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R>,
+    ) -> Result<R> {
         body(&mut self.connection.prepare(self.sql)?)
     }
 }
@@ -71,12 +89,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn executions_use_the_texts_in_turn() {
+    fn an_execution_uses_the_text_of_its_number() {
         let connection = Connection::open_in_memory().unwrap();
         let mut source = CachedInTurn::new(&connection, "SELECT 1", 2);
-        let mut text = || source.with(|statement| Ok(statement.expanded_sql())).unwrap();
-        assert_eq!(text().as_deref(), Some("SELECT 1 -- 0"));
-        assert_eq!(text().as_deref(), Some("SELECT 1 -- 1"));
-        assert_eq!(text().as_deref(), Some("SELECT 1 -- 0"));
+        let mut text = |n| source.with(n, |statement| Ok(statement.expanded_sql())).unwrap();
+        assert_eq!(text(2).as_deref(), Some("SELECT 1 -- 0"));
+        assert_eq!(text(7).as_deref(), Some("SELECT 1 -- 1"));
     }
 }
