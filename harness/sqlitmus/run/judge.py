@@ -95,7 +95,7 @@ def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Co
         before = sums[-1]
         sums.append((before[0] + rows, before[1] + affected, before[2] + checksum))
     known = len(answer.answers)
-    again = known == walk
+    again = known == walk > 0
 
     def until(number: int) -> Counts:
         times, rest = divmod(number, known) if again else (0, number)

@@ -76,7 +76,7 @@ def test_options_that_do_not_parse_end_with_2(
 
 def test_version(call: Call) -> None:
     assert call("version").out == f"sqlitmus {__version__}, contract 1\n"
-    assert json.loads(call("version", "--json").out) == {"sqlitmus": __version__, "contract": 1}
+    assert json.loads(call("version", "--json").out) == {"sqlitmus": __version__, "contract": 2}
 
 
 def test_listings_as_json_hold_the_whole_catalogue(call: Call) -> None:

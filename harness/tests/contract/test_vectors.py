@@ -343,7 +343,7 @@ def test_malformed_jobs_end_with_2_and_their_json_paths(name: str, tmp_path: Pat
 @each_runner
 def test_a_job_that_is_no_json_ends_with_2(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
-    file.write_text('{"contract": 1,', "utf-8")
+    file.write_text('{"contract": 2,', "utf-8")
     done = start(name, "--job", str(file))
     assert done.returncode == 2
     assert done.stderr.strip()

@@ -88,15 +88,15 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
         os.execv(sys.executable, [sys.executable, *sys.argv])
     measured = job.mode == "measure"
-    number = count(state) if state and measured and not job.measure.changing else 0
+    number = count(state) if state and measured and not probed(job) else 0
     if refuse := refusal(behaviour, job):
         return refuse(job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
-    trespasses = behaviour in TRESPASSES and not job.measure.changing
+    trespasses = behaviour in TRESPASSES and not probed(job)
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
-    if behaviour == "in-turn" and job.measure.barrier and not job.measure.changing:
+    if behaviour == "in-turn" and job.measure.barrier and not probed(job):
         at_release(argument, state)
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
@@ -111,9 +111,14 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     return 1 if behaviour == "wrong-exit-code" else code
 
 
+def probed(job: Any) -> bool:
+    """Whether the harness asks if a runner answers from the database, and does not measure it."""
+    return job.cell == "freshness"
+
+
 def refusal(behaviour: str, job: Any) -> Any:
     """What a fake does instead of the job; None where it does the job."""
-    if job.measure.changing:
+    if probed(job):
         return WHEN_ASKED.get(behaviour)
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
         return AT_BARRIER[behaviour]
@@ -258,13 +263,13 @@ def pids_folder() -> Path:
 
 def bad_json(job: Any) -> int:
     """Write something that is no JSON."""
-    Path(job.output).write_text('{"contract": 1, "cell": ', "utf-8")
+    Path(job.output).write_text('{"contract": 2, "cell": ', "utf-8")
     return 0
 
 
 def foreign_json(job: Any) -> int:
     """Write JSON of another shape."""
-    Path(job.output).write_text('{"contract": 1, "rows": "many"}', "utf-8")
+    Path(job.output).write_text('{"contract": 2, "rows": "many"}', "utf-8")
     return 0
 
 
@@ -281,7 +286,7 @@ def stderr_only(_job: object) -> int:
 
 def unsupported(job: Any) -> int:
     """Say that there is no such feature."""
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     result = {**head, "status": "unsupported", "reason": "fakes have no such thing"}
     oracle.write(result, Path(job.output))
     return 0
@@ -289,7 +294,7 @@ def unsupported(job: Any) -> int:
 
 def failed(job: Any) -> int:
     """Report a failure as the contract wants it."""
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     error = {"message": "database disk image is malformed", "sqlite_code": 11, "sql": "SELECT 1"}
     oracle.write({**head, "status": "failed", "error": error}, Path(job.output))
     return 1
@@ -299,7 +304,7 @@ def message_drives_terminal(job: Any) -> int:
     """Report a failure in a message that drives a terminal and feigns a line, without an end."""
     message = "\x1b[2J\x9b31m\x07\u202e\r\nfeigned: ok\n" + "long " * 100_000
     print(message, file=sys.stderr)
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     oracle.write({**head, "status": "failed", "error": {"message": message}}, Path(job.output))
     return 1
 
@@ -374,19 +379,19 @@ def leaves_folder(job: Any) -> int:
 def leaves_numbers(job: Any) -> int:
     """Begin a result of 10^8 numbers."""
     with Path(job.output).open("wb") as stream:
-        stream.write(b'{"contract": 1, "warmup_ns": [')
+        stream.write(b'{"contract": 2, "warmup_ns": [')
         stream.writelines(b"1," * 10**6 for _ in range(100))
     return 0
 
 
-def know_no_changing(_job: object) -> int:
+def know_contract_1(_job: object) -> int:
     """Refuse a job as a runner of an older contract does."""
-    print("$.measure.changing: unknown key", file=sys.stderr)
+    print("$.contract: 2; expected 1", file=sys.stderr)
     return 2
 
 
 # What befalls a process whose rows another one changes.
-WHEN_ASKED = {"hangs-when-asked": hang, "knows-no-changing": know_no_changing}
+WHEN_ASKED = {"hangs-when-asked": hang, "knows-contract-1": know_contract_1}
 
 # What befalls each process of several but the first.
 AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
@@ -590,14 +595,17 @@ AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-datab
 
 
 def wrong_checksum(result: Json, _job: object) -> None:
-    """Flip a bit of the checksum."""
-    result["checksum"] ^= 1
+    """Count up the checksum of the last operation, or of the last iteration."""
+    if result.get("answers"):
+        rows, affected, checksum = result["answers"][-1]
+        result["answers"][-1] = rows, affected, (checksum + 1) % 2**32
+        result["checksum"] = (result["checksum"] + 1) % 2**32
 
 
 def wrong_when_measured(result: Json, job: Any) -> None:
-    """Flip a bit only when it counts."""
+    """Be right until it counts."""
     if job.mode == "measure":
-        result["checksum"] ^= 1
+        wrong_checksum(result, job)
 
 
 def pragma_not_taken(result: Json, _job: object) -> None:

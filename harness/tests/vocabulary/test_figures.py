@@ -16,7 +16,7 @@ from sqlitmus.vocabulary.verdicts import Verdict
 PROGRAM = Versioned(name="x", version="1")
 TIMING = Timing(wall_ns=50_000, user_ns=3000, system_ns=1000, exit_code=0)
 RESULT = Result(
-    contract=1,
+    contract=2,
     cell="a/x",
     status="ok",
     identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
