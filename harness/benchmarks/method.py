@@ -55,7 +55,7 @@ missed: list[str] = []
 def target(what: str, value: float, low: float, high: float) -> None:
     """Notes a share that is not within its bounds."""
     if not low <= value <= high:
-        missed.append(f"{what}: {value:.1%} is not within {low:.0%} to {high:.0%}")
+        missed.append(f"{what}: {value:.1%} is not within {low:.1%} to {high:.1%}")
 
 
 def recorded() -> dict[str, Array]:
@@ -258,15 +258,15 @@ PAIRS = ([1, 2, 3, 2, 3, 3], [0, 0, 0, 1, 1, 2])  # of four runners
 def times_of_four(
     rng: np.random.Generator, noise: str, levels: Array, spread: Array, runs: int, blocks: int
 ) -> Array:
-    """Log times of four runners, operations x 4 x runs x blocks: in each block they share 5 % of
-    noise, and have their own besides; `levels` and `spread` are operations x 4."""
+    """Log times of four runners, operations x 4 x runs x blocks; `levels` are operations x 4. In
+    each block they share the last noise of `spread` (operations x 5), and each has its own."""
     shape = (*levels.shape, runs, blocks)
     own = rng.standard_t(3, shape) / 3**0.5 if noise == "t, 3" else rng.normal(0, 1, shape)
-    own *= spread[:, :, None, None]
+    own *= spread[:, :4, None, None]
     if noise == "interruptions":  # of two of the four
         flat = spikes(rng, (2 * len(levels) * runs, blocks), 0.15)
         own[:, :2] += flat.reshape(own[:, :2].shape)
-    shared = rng.normal(0, 0.05, (len(levels), 1, runs, blocks))
+    shared = rng.normal(0, 1, (len(levels), 1, runs, blocks)) * spread[:, 4:, None, None]
     return np.log(levels)[:, :, None, None] + shared + own
 
 
@@ -288,7 +288,7 @@ def print_sums(experiments: int = 4, runs: int = 100) -> None:
             for typical, amounts in [*SUMS.values()] * experiments:
                 size = len(amounts)
                 sets = [np.array(amounts, dtype=np.float64), *np.eye(size)]
-                spread = np.exp(rng.uniform(np.log(0.01), np.log(0.2), (size, 4)))
+                spread = np.exp(rng.uniform(np.log(0.01), np.log(0.2), (size, 5)))
                 levels = np.array(typical)[:, None] * np.exp(rng.uniform(-1, 1, (size, 4)))
                 whole = in_pairs(times_of_four(rng, noise, levels, spread, 1, 100_000))
                 seen = in_pairs(times_of_four(rng, noise, levels, spread, runs, blocks))
