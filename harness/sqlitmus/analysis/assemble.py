@@ -164,9 +164,9 @@ def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
         presets = chosen(weights, run.presets, cases=cases)
         lacking = {n: not set(preset.calls) <= cases for n, preset in presets.items()}
         # those that decide something stand in front, but for the one that is asked for
-        asked, rest = (list(presets)[:1], list(presets)[1:]) if weights else ([], list(presets))
-        order = [*asked, *sorted(rest, key=lacking.__getitem__)]
-        return {n: presets[n] for n in order} if asked or not all(lacking.values()) else {}
+        first, rest = (list(presets)[:1], list(presets)[1:]) if weights else ([], list(presets))
+        order = [*first, *sorted(rest, key=lacking.__getitem__)]
+        return {n: presets[n] for n in order} if first or not all(lacking.values()) else {}
     if weights is not None:
         what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")

@@ -87,9 +87,9 @@ class Composed:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a candidate costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns of
-    the same, bytes, ns to the first answer, operations a second that it sustains; None for what was
-    not measured. `parts` are the shares of the time by the case that a preset calls."""
+    """What a candidate costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns
+    of the same, bytes, ns to the first answer, operations a second that it sustains; None for what
+    was not measured. `parts` are the shares of the time by the case that a preset calls."""
 
     runner: str
     time: Interval | None

@@ -38,7 +38,7 @@ def sentences(advice: Recommendation) -> list[str]:
 def _decision(advice: Recommendation) -> Iterator[str]:
     mix = listed([f"{whole(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
-    yield f"For this workload ({mix}; {workers}):"
+    yield f"For this workload (calls: {mix}; {workers}):"
     if not advice.front:
         yield "nobody is recommended: no runner answers all of it within its limits."
         return
@@ -106,7 +106,7 @@ def would(change: Change, lead: str) -> str:
     if change.share is None:
         return f"For {change.query} alone, {takes}."
     return (
-        f"If {change.query} were more than about {whole(change.share)} of the queries, "
+        f"If {change.query} were more than about {whole(change.share)} of the calls, "
         f"{change.runner} would be ahead: for it alone, {takes}."
     )
 
