@@ -52,11 +52,11 @@ def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
     stated, or whole walks through the pools."""
     stated = [case.timed_operations or 0 for case in cases if stated_work(case)]
     if stated:
-        return _divisor(gcd(*stated), rounds)
+        return divisor(gcd(*stated), rounds)
     return max(round(rounds / QUARTERS), 1) * QUARTERS
 
 
-def _divisor(of: int, most: int) -> int:
+def divisor(of: int, most: int) -> int:
     """The largest divisor that is at most `most`; all numbers divide 0."""
     return max(n for n in range(1, most + 1) if of % n == 0)
 
@@ -87,7 +87,7 @@ def work(
         rounds = fitting([case], rounds)
         lap = case.timed_operations // rounds
         step = gcd(lap, case.warmup_operations, case.reset_every or 0)
-        operations = _divisor(step, max(lap // LOOKS, 1))
+        operations = divisor(step, max(lap // LOOKS, 1))
         return Work(operations, lap // operations, rounds, 0, whole=False)
     wanted = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
     quarter = _power(case.walk / QUARTERS)

@@ -10,7 +10,7 @@ from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Turning, Work, allocate, fitting, stated_work, work
+from sqlitmus.run.counts import LOOKS, Turning, Work, allocate, divisor, fitting, stated_work, work
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.preparation import Unanswered
@@ -212,7 +212,7 @@ def _trial(case: PlannedCase, window_ms: int) -> PlannedCase:
         counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
         return case.model_copy(update=counts)
     step = gcd(case.warmup_operations, case.timed_operations, case.reset_every or 0)
-    operations = max(n for n in range(1, min(step, case.operations) + 1) if step % n == 0)
+    operations = divisor(step, min(case.operations, max(case.timed_operations // LOOKS, 1)))
     counts = {
         "operations": operations,
         "warmup_ms": 0,
