@@ -148,8 +148,8 @@ def answer(**other: Any) -> None:
         "peak_rss_bytes": 1000,
         "workers": [
             {
-                "operations": count,
-                "rows": count,
+                "operations": count * (WARMUP + ITERATIONS),
+                "rows": count * (WARMUP + ITERATIONS),
                 "checksum": 1,
                 "iterations_ns": [(200 + w) * 1000] * ITERATIONS,
                 "spans_us": [

@@ -44,7 +44,7 @@ def problem(
     return contradiction(timing, result, how, machine)
 
 
-def worker(iterations: list[int], operations: int = 2, **changes: Any) -> dict[str, Any]:
+def worker(iterations: list[int], operations: int = 36, **changes: Any) -> dict[str, Any]:
     figures = {"operations": operations, "rows": 2, "checksum": 1, "iterations_ns": iterations}
     return {**figures, **changes}
 

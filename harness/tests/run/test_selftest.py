@@ -86,8 +86,9 @@ def one_by_one(
         attempt = invocations.attempt(seat.case, seat.runner, "measure", seat.answer)
         result = attempt.invocation.result
         right = attempt.outcome == "ok" and result is not None
-        steady_ns = float(np.median(result.iterations_ns)) if right and result else None
-        turned.append(Turned(attempt, steady_ns, None))
+        steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
+        rounds = seat.turns.rounds
+        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None, None))
     return turned
 
 
