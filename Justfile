@@ -114,6 +114,10 @@ bench-pacing *ARGS:
 bench-relay *ARGS:
     @python harness/benchmarks/relay.py "$@"
 
+# Do the figures say what a user pays? Whole runs against plain programs for the same work; hours, or less with --cases
+bench-truth *ARGS:
+    @python harness/benchmarks/truth.py "$@"
+
 # Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
 bench-schemes *ARGS:
     @python harness/benchmarks/schemes.py "$@"
