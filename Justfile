@@ -110,6 +110,10 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
+# Do the figures say what a user pays? Whole runs against plain programs for the same work; hours, or less with --cases
+bench-truth *ARGS:
+    @python harness/benchmarks/truth.py "$@"
+
 # Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
 bench-schemes *ARGS:
     @python harness/benchmarks/schemes.py "$@"
