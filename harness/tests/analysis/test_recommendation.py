@@ -105,7 +105,7 @@ def test_a_true_tenth_is_named() -> None:
     text = " ".join(sentences(said))
     assert text.startswith(
         "For this workload (calls: 80 % read, 15 % list and 5 % write; 4 workers): rust takes the "
-        "time. "
+        "least time. "
     )
     assert said.case == "mix@workers=4"
 

@@ -106,7 +106,7 @@ def test_a_trace_becomes_a_recommendation_without_its_values(service: Clone) -> 
     service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
     done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
     assert done.code == 0, done.err
-    mix = "(75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
+    mix = "(calls: 75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
     assert f"For this workload {mix}: " in " ".join(done.out.split())
     assert MARKER.encode() not in everything(service.latest().path)
 
