@@ -123,8 +123,9 @@ def allocate(
     piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
     if alike_work is None:
         if alike:
-            least_ms = dict.fromkeys(observed, max(map(least_ms.get, observed, repeat(0))))
-        return {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
+            least_ms = dict.fromkeys(observed, max(map(least_ms.get, observed, repeat(0)), default=0))
+        each = {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
+        return {n: _single(c, turning) for n, c in each.items()} if turning else each
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
     lead_in = alike_work.lead_in if turning else 0
     counts = Counts(
@@ -159,6 +160,18 @@ def _unpiloted(case: PlannedCase, observation: Observed | None, least_ms: int) -
         deviation=observation.between if observation else None,
         operation_ns=1e9 * seconds / max(case.operations, 1) if observation else None,
     )
+
+
+def _single(counts: Counts, turning: Turning) -> Counts:
+    """The same in turns of unknown length: of an iteration each, after one of lead-in."""
+    turns = {
+        "iterations": 2 * turning.rounds,
+        "warmup_iterations": max(counts.warmup_iterations, 1),
+        "warmup_ms": 0,
+        "rounds": turning.rounds,
+        "lead_in": 1,
+    }
+    return counts.model_copy(update=turns)
 
 
 def _warmups(

@@ -38,11 +38,11 @@ def test_all_that_the_clone_defines_compiles() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
     [
-        (INSERT, "INSERT INTO sink(aa) VALUES (?)", "50: insert.steps[0]", "no column named aa"),
-        (INSERT, "INSERT INTO sinks(a) VALUES (?)", "50: insert.steps[0]", "no such table: sinks"),
-        (INSERT, "INSERT INT sink(a) VALUES (?)", "50: insert.steps[0]", 'near "INT": syntax err'),
-        (READBACK, "SELECT id, b FROM sink", "55: insert.readback[0]", "no such column: b"),
-        ("DELETE FROM sink", "DELETE FROM drain", "46: insert.reset[0]", "no such table: drain"),
+        (INSERT, "INSERT INTO sink(aa) VALUES (?)", "53: insert.steps[0]", "no column named aa"),
+        (INSERT, "INSERT INTO sinks(a) VALUES (?)", "53: insert.steps[0]", "no such table: sinks"),
+        (INSERT, "INSERT INT sink(a) VALUES (?)", "53: insert.steps[0]", 'near "INT": syntax err'),
+        (READBACK, "SELECT id, b FROM sink", "58: insert.readback[0]", "no such column: b"),
+        ("DELETE FROM sink", "DELETE FROM drain", "48: insert.reset[0]", "no such table: drain"),
     ],
 )
 def test_a_mistake_is_told_with_file_line_and_sqlites_words(

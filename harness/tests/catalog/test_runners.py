@@ -82,7 +82,7 @@ def test_a_runner_without_its_tool_is_missing_with_the_hint(tmp_path: Path) -> N
         ),
         (
             GOOD.replace('"contract": 2', '"contract": 3'),
-            "contract: Input should be 2",
+            "contract: Input should be 1 or 2",
         ),
         (
             GOOD.replace('"version": "3.50.0"', '"version": 3'),

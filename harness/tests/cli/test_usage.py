@@ -75,7 +75,7 @@ def test_options_that_do_not_parse_end_with_2(
 
 
 def test_version(call: Call) -> None:
-    assert call("version").out == f"sqlitmus {__version__}, contract 1\n"
+    assert call("version").out == f"sqlitmus {__version__}, contract 2\n"
     assert json.loads(call("version", "--json").out) == {"sqlitmus": __version__, "contract": 2}
 
 

@@ -73,7 +73,7 @@ def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -
     for record in RunDirectory.open(ended.directory).verified():
         assert (record.outcome, record.against_oracle) == ("wrong", True)
         assert record.reason
-        assert record.reason.startswith("checksum: 6; the oracle has 5; both runners")
+        assert record.reason.startswith("operation 0: checksum 6; the oracle has 5; both")
     assert "In 1 case all runners that answered agree" in "".join(
         notices(analyse(load(ended.directory)))
     )

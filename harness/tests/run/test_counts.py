@@ -463,6 +463,13 @@ def test_two_subjects_take_the_same_turns() -> None:
     assert Turns.of(both["a"]).lap >= 1
 
 
+@pytest.mark.parametrize("mode", [MODE, UNPILOTED])
+def test_who_was_not_tried_takes_the_shortest_turns(mode: Mode) -> None:
+    counts = allocate(case(), {"a": None}, mode, {}, None, TURNING)["a"]
+    assert Turns.of(counts) == Turns(warmup=3, rounds=8, lead_in=1, lap=1)
+    assert (counts.operations, counts.warmup_ms) == (4, 0)
+
+
 @pytest.mark.parametrize(("found", "mode"), [(None, MODE), (None, UNPILOTED), (seen(), UNPILOTED)])
 def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode: Mode) -> None:
     counts = one(found, mode)
