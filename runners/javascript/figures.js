@@ -23,6 +23,12 @@ export function entry({ role, ranges, manner }, outcome) {
   };
 }
 
+/** A thread's answer once its runtime has told of all collections. */
+export async function settled({ collections, ...thread }) {
+  const count = (await collections?.()) ?? null;
+  return { ...thread, figures: { ...thread.figures, collections: count } };
+}
+
 /**
  * @param {import("./job.js").Job} job
  * @param {ReturnType<typeof import("./session.js").perform>[]} threads the writer's last
@@ -31,6 +37,11 @@ export function entry({ role, ranges, manner }, outcome) {
 export function combine(job, threads) {
   const workers = threads.filter(({ entry }) => entry.role === "worker");
   const sum = (of) => workers.reduce((total, worker) => total + of(worker), 0);
+  /** Of all threads; unknown where one does not know. */
+  const total = (key) =>
+    threads.some(({ figures }) => figures[key] === null)
+      ? null
+      : threads.reduce((sum, { figures }) => sum + figures[key], 0);
   const changed = (number) => ({ affected: sum(({ changes }) => changes[number]) });
   const differences = [
     ...threads.map((thread) => thread.difference),
@@ -41,6 +52,8 @@ export function combine(job, threads) {
   }
   return {
     ...threads[0].figures,
+    allocated_bytes: total("allocated_bytes"),
+    collections: total("collections"),
     operations: sum(({ entry }) => entry.operations),
     rows: sum(({ entry }) => entry.rows),
     affected: sum(({ affected }) => affected),

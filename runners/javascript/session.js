@@ -73,17 +73,20 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
     db.close();
   });
   const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers } = outcome;
-  const { affected, difference, changes, met_busy } = outcome;
+  const { affected, difference, changes, met_busy, heap } = outcome;
   return {
     entry: entry(part, outcome),
     affected,
     difference,
     changes,
     met_busy,
+    collections: heap?.collections ?? null,
     figures: {
       ...{ warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers },
       ...{ ...proof, digest: digest?.hex() ?? null, phases_ns },
       timer: tasks && told(outcome.timer),
+      allocated_bytes: heap?.allocated_bytes ?? null,
+      collections: null,
     },
   };
 }

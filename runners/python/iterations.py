@@ -13,14 +13,13 @@ from workers import Workers
 def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     """Counts of one iteration, times of all; raises ValueError where iterations differ."""
     with contextlib.closing(Workers(job, connection)) as workers:
-        warmup, measured, answers, before = _iterate(job, workers)
-        after = system.usage()
+        warmup, measured, answers = _iterate(job, workers)
     figures: dict[str, Any] = {
         "operations": sum(session.operations for session in workers.working),
         **_told(workers.counts()),
         "warmup_ns": warmup,
         "iterations_ns": measured,
-        **system.figures(before, after),
+        **system.figures(workers.looks[-len(measured) :]),
         "workers": _workers(job, workers, len(measured)),
         "answers": [_told(answer) for answer in answers],
     }
@@ -35,18 +34,16 @@ def _told(counts: tuple[int, int, int]) -> dict[str, int]:
 
 def _iterate(
     job: Job, workers: Workers
-) -> tuple[list[int], list[int], list[tuple[int, int, int]], system.Usage]:
+) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []
     answers: list[tuple[int, int, int]] = []
     first = None
-    before = system.usage()
     while len(measured) < plan.iterations:
         warm = len(warmup) >= plan.warmup_iterations and sum(warmup) >= plan.warmup_ns
         if warm and not measured:
             workers.forget()
-            before = system.usage()
         (measured if warm else warmup).append(workers.iteration())
         got = workers.counts()
         first = first or got
@@ -57,7 +54,7 @@ def _iterate(
         if not same and not workers.busy():
             number = len(warmup) + len(measured)
             raise ValueError(f"iteration {number} returned {got}, iteration 1 returned {first}")
-    return warmup, measured, answers, before
+    return warmup, measured, answers
 
 
 def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:

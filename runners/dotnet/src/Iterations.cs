@@ -6,6 +6,7 @@ internal sealed record Timings(
     IReadOnlyList<long> WarmupNs,
     IReadOnlyList<long> IterationsNs,
     Usage Usage,
+    long Allocated,
     WorkerResult[] Workers,
     Tally[] Answers);
 
@@ -42,7 +43,7 @@ internal static class Iterations
         for (var index = 0; index < measure.Iterations; index++)
         {
             var lap = workers.Iterate();
-            var used = Usage.Now() - workers.UsageAtStart;
+            var used = workers.UsageAtEnd - workers.UsageAtStart;
             usage = index == 0 ? used : usage + used;
             Check(lap);
             measured.Add(Elapsed(lap));
@@ -50,7 +51,9 @@ internal static class Iterations
         }
 
         Tally[] answers = measure.Changing ? [.. laps.Select(lap => Sum(workers.Parts, lap))] : [];
-        return new Timings(Sum(workers.Parts, laps[^1]), warmup, measured, usage, Entries(job, workers, laps), answers);
+        var allocated = laps.Sum(lap => lap.Sum(own => own.Allocated));
+        return new Timings(
+            Sum(workers.Parts, laps[^1]), warmup, measured, usage, allocated, Entries(job, workers, laps), answers);
 
         void Check(Lap[] lap)
         {

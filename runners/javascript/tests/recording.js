@@ -3,6 +3,7 @@
 import { barrier } from "../barrier.js";
 import { clock } from "../clock.js";
 import { tasksBeside, timerHere } from "../eventloop.js";
+import { UNKNOWN } from "../events.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
 import { iterate } from "../iterations.js";
@@ -138,8 +139,11 @@ export const recordingCases = [
         if (busy) recording.busy++;
         Object.assign(counts, { rows: to - (busy ? 1 : 0), affected: 0, checksum: 0 });
       };
-      const outcome = iterate(asked, partOf(asked, 0), {}, loop, alone(), () => null);
+      let cpu = 0;
+      const usage = { events: () => UNKNOWN, cpu: () => ++cpu };
+      const outcome = iterate(asked, partOf(asked, 0), {}, loop, alone(), usage);
       equal([outcome.rows, outcome.busy, outcome.met_busy], [2, 0, true]);
+      equal([outcome.cpu_ns, outcome.switches, outcome.heap], [1, null, null]);
     },
   },
   {
@@ -339,11 +343,11 @@ export const recordingCases = [
         },
       };
       const meeting = alone(barrier(system));
-      meeting.start();
-      equal([printed, coming.length], [["ready\n"], 5]);
-      meeting.start();
+      const shown = meeting.start(() => [...printed]);
+      equal([shown, coming.length], [["ready\n"], 5]);
+      meeting.start(() => null);
       equal([printed, coming.length], [["ready\n", "ready\n"], 1]);
-      throws(() => meeting.start(), "stdin ended");
+      throws(() => meeting.start(() => null), "stdin ended");
     },
   },
 ];

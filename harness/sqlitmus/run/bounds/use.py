@@ -23,7 +23,7 @@ def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Ite
     """CPU time of the iterations, against the whole process and the threads."""
     if result.cpu_ns is None or not result.iterations_ns:
         return
-    used, timed = result.cpu_ns.user + result.cpu_ns.system, sum(result.iterations_ns)
+    used, timed = result.cpu_ns, sum(result.iterations_ns)
     whole = timing.user_ns + timing.system_ns
     yield Held(
         "CPU time within the whole process's",

@@ -105,7 +105,13 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("COMMIT")?;
         }
-        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None, busy: 0 })?;
+        iterations.record(Iteration {
+            nanoseconds,
+            counts: counts?,
+            usage: None,
+            allocated: 0,
+            busy: 0,
+        })?;
     }
     Ok(Work {
         operations: job.measure.operations_per_iteration,
