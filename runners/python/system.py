@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 class Usage(NamedTuple):
     """CPU nanoseconds, garbage collections, context switches (voluntary, involuntary) and page
-    faults (minor, major) of all threads; None where the system does not tell the two kinds apart."""
+    faults (minor, major) of all threads; None where the system does not tell the kinds apart."""
 
     cpu: int
     collections: int
