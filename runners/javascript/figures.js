@@ -30,6 +30,12 @@ export function entry({ role, manner }, outcome) {
   };
 }
 
+/** A thread's answer once its runtime has told of all collections. */
+export async function settled({ collections, ...thread }) {
+  const count = (await collections?.()) ?? null;
+  return { ...thread, figures: { ...thread.figures, collections: count } };
+}
+
 /**
  * @param {import("./job.js").Job} job
  * @param {ReturnType<typeof import("./session.js").perform>[]} threads the writer's last
@@ -40,8 +46,15 @@ export function combine(job, threads) {
     added(workers.map((worker) => worker.answers[number])),
   );
   const [rows, affected, checksum] = added(answers);
+  /** Of all threads; unknown where one does not know. */
+  const total = (key) =>
+    threads.some(({ figures }) => figures[key] === null)
+      ? null
+      : threads.reduce((sum, { figures }) => sum + figures[key], 0);
   return {
     ...threads[0].figures,
+    allocated_bytes: total("allocated_bytes"),
+    collections: total("collections"),
     operations: workers.reduce((sum, { entry }) => sum + entry.operations, 0),
     rows,
     affected,

@@ -30,11 +30,14 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
     iterations_ns: [],
     own_ns: [],
     spans_us: [],
-    cpu_ns: { user: 0, system: 0 },
+    cpu_ns: 0,
     switches: null,
     page_faults: null,
+    heap: null,
   };
   let warm = 0;
+  let endOfHeap = null;
+  const look = () => ({ ...usage.events(), cpu_ns: usage.cpu() });
   while (outcome.iterations_ns.length < iterations) {
     const warming = outcome.warmup_ns.length < warmup_iterations || warm < warmup_ns;
     const iteration = outcome.answers.length;
@@ -46,10 +49,10 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
       meeting.meet();
     }
     const commit = begin();
-    const before = meeting.thread === 0 && measuring && !warming ? usage() : null;
+    if (!warming && measuring) endOfHeap ??= usage.heap?.();
     const counts = { checksum: 0, rows: 0, affected: 0 };
     const records = warming ? warmup : measured;
-    meeting.start();
+    const before = meeting.start(meeting.thread === 0 && !warming ? look : () => null);
     const start = meeting.now();
     if (tasks) yield tasks(loop, { from, to }, counts, records, part.manner.rate);
     else during(only, () => loop(from, to, counts, records));
@@ -59,7 +62,8 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
       warm += elapsed;
       outcome.warmup_ns.push(elapsed);
     } else {
-      if (before) spend(outcome, before, usage());
+      // In this order: a look at events takes time, too.
+      if (before) spend(outcome, before, { cpu_ns: usage.cpu(), ...usage.events() });
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
       if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
@@ -68,6 +72,7 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
     outcome.operations += to - from;
     outcome.answers.push([counts.rows, counts.affected, counts.checksum >>> 0]);
   }
+  outcome.heap = endOfHeap?.() ?? null;
   return { ...outcome, ...measured };
 }
 
@@ -98,7 +103,7 @@ function spend(outcome, before, after) {
   const add = (sum, from, to) => {
     for (const key of Object.keys(sum)) sum[key] += to[key] - from[key];
   };
-  add(outcome.cpu_ns, before.cpu_ns, after.cpu_ns);
+  outcome.cpu_ns += after.cpu_ns - before.cpu_ns;
   for (const events of ["switches", "page_faults"]) {
     if (after[events] === null) continue;
     outcome[events] ??= Object.fromEntries(Object.keys(after[events]).map((key) => [key, 0]));

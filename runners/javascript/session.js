@@ -74,14 +74,17 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
     for (const statement of statements) if (statement !== null) driver.finalize(statement);
     db.close();
   });
-  const { answers, warmup_ns, iterations_ns, cpu_ns, switches, page_faults } = outcome;
+  const { answers, warmup_ns, iterations_ns, cpu_ns, switches, page_faults, heap } = outcome;
   return {
     entry: entry(part, outcome),
     answers,
+    collections: heap?.collections ?? null,
     figures: {
       ...(job.mode === "measure" && { warmup_ns, iterations_ns, cpu_ns, switches, page_faults }),
       ...{ ...proof, digest: digest?.hex() ?? null, phases_ns },
       timer: tasks && told(outcome.timer),
+      allocated_bytes: heap?.allocated_bytes ?? null,
+      collections: null,
     },
   };
 }

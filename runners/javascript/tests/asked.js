@@ -2,6 +2,8 @@
 
 import { clock } from "../clock.js";
 import { Digest } from "../digest.js";
+import { combine, settled } from "../figures.js";
+import { usageFor } from "../invocation.js";
 import { compileLoop } from "../loops.js";
 import { alone } from "../meeting.js";
 import { partOf } from "../parts.js";
@@ -223,6 +225,41 @@ export function askedCases(name, host) {
         [6, null],
         [8, null],
       ]);
+    },
+    "CPU time is told up to the moment of the look": ({ equal }) => {
+      const { cpu } = host.system.usage;
+      const steps = [];
+      for (let seen = cpu(); steps.length < 99; ) {
+        const now = cpu();
+        if (now > seen) steps.push(now - seen);
+        seen = now;
+      }
+      // A clock that goes with the system's ticks makes steps of at least 1 ms, as Windows' does.
+      const middle = steps.toSorted((a, b) => a - b)[49];
+      equal(middle < 1e6 || process.platform === "win32", true);
+    },
+    "where a digest is asked for, the heap is told as well": async (
+      { equal },
+      { make, driver, figures },
+    ) => {
+      const measure = { operations_per_iteration: 1, iterations: 2, digest: true };
+      const asked = make({ measure }, SELECT);
+      const usage = await usageFor(asked, host.system);
+      const told = await settled(perform(asked, driver, alone(), usage, new Digest()));
+      const { allocated_bytes, collections, cpu_ns } = combine(asked, [told]);
+      equal(
+        [allocated_bytes === null, collections === null],
+        [host.runtime.name === "Bun", host.runtime.name !== "Node"],
+      );
+      equal(cpu_ns > 0, true);
+      const plain = figures(make({}, SELECT));
+      equal([plain.allocated_bytes, plain.collections], [null, null]);
+      const both = { ...measure, workers: 2, operations_per_iteration: 2 };
+      const together = await performTogether(make({ measure: both }, SELECT), name);
+      equal(
+        [together.allocated_bytes === null, together.collections === null],
+        [host.runtime.name === "Bun", host.runtime.name !== "Node"],
+      );
     },
     "the barrier is met before each iteration, and spans are told": (
       { equal },

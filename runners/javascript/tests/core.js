@@ -13,6 +13,7 @@ import { betterSqlite3 } from "../drivers/driver.js";
 import { primaryName, resultCode } from "../drivers/result-codes.js";
 import { databaseName } from "../drivers/uri.js";
 import { eventsOf, faultsOf } from "../events.js";
+import { watchHeap } from "../heap.js";
 import { checkJob } from "../job.js";
 import { alone, sharedMeeting, together } from "../meeting.js";
 import { partOf } from "../parts.js";
@@ -158,6 +159,20 @@ const REJECTED = [
 
 /** @type {Case[]} */
 export const coreCases = [
+  {
+    name: "the heap tells what V8 allocates, and in Node how often it collects",
+    async run({ equal }) {
+      const kept = [];
+      const OBJECTS = 1_000_000;
+      const end = watchHeap();
+      for (let i = 0; i < OBJECTS; i++) kept[i % 8] = { i, more: [i] };
+      const { allocated_bytes, collections } = end();
+      const [bun, deno] = [process.versions.bun, process.versions.deno].map(Boolean);
+      equal(allocated_bytes > 50 * OBJECTS && allocated_bytes < 500 * OBJECTS, !bun);
+      const count = await collections();
+      equal([count > 0, count === null], [!bun && !deno, bun || deno]);
+    },
+  },
   {
     name: "the peak of memory is in bytes, whatever unit it was told in",
     run({ equal }) {

@@ -3,6 +3,7 @@
 import { barrier } from "../barrier.js";
 import { clock } from "../clock.js";
 import { tasksBeside, timerHere } from "../eventloop.js";
+import { UNKNOWN } from "../events.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
 import { iterations } from "../iterations.js";
@@ -138,9 +139,12 @@ export const recordingCases = [
         counts.affected = from === 0 ? 1 : 2;
         counts.checksum = -to;
       };
-      const all = iterations(asked, partOf(asked, 0), {}, loop, alone(), () => null, null);
-      const { answers, busy } = all.next().value;
+      let cpu = 0;
+      const usage = { events: () => UNKNOWN, cpu: () => ++cpu };
+      const all = iterations(asked, partOf(asked, 0), {}, loop, alone(), usage, null);
+      const { answers, busy, cpu_ns, switches, heap } = all.next().value;
       equal(busy, 0);
+      equal([cpu_ns, switches, heap], [1, null, null]);
       equal(answers, [
         [0, 1, 2 ** 32 - 2],
         [0, 2, 2 ** 32 - 4],
@@ -338,11 +342,11 @@ export const recordingCases = [
         },
       };
       const meeting = alone(barrier(system));
-      meeting.start();
-      equal([printed, coming.length], [["ready\n"], 5]);
-      meeting.start();
+      const shown = meeting.start(() => [...printed]);
+      equal([shown, coming.length], [["ready\n"], 5]);
+      meeting.start(() => null);
       equal([printed, coming.length], [["ready\n", "ready\n"], 1]);
-      throws(() => meeting.start(), "stdin ended");
+      throws(() => meeting.start(() => null), "stdin ended");
     },
   },
 ];
