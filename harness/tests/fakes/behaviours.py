@@ -93,6 +93,8 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
         return refuse(job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
+    if behaviour in WHEN_MEASURED and measured and not probed(job):
+        WHEN_MEASURED[behaviour]()
     trespasses = behaviour in TRESPASSES and not probed(job)
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
@@ -499,6 +501,53 @@ SABOTAGE = {
 }
 
 
+# Other operations than those of a measured process, which a verification does not show. ----------
+
+
+def other_parts(change: Any) -> None:
+    """Let the threads do otherwise."""
+    honest = workers.parts
+    workers.parts = lambda job: [change(part) for part in honest(job)]
+
+
+def starts_again() -> None:
+    """Begin at the first row of the pool in each iteration."""
+    other_parts(lambda part: replace(part, stride=0))
+
+
+def skips_a_row() -> None:
+    """Take the next row of a pool instead of the first one that differs from it."""
+
+    def change(part: Any) -> Any:
+        steps: list[Any] = []
+        for step in part.steps:
+            rows = list(step.parameters.rows)
+            at = next(n for n, row in enumerate(rows[:-1]) if row != rows[n + 1])
+            rows[at] = rows[at + 1]
+            steps.append(replace(step, parameters=replace(step.parameters, rows=rows)))
+        return replace(part, steps=steps)
+
+    other_parts(change)
+
+
+def repeats_its_answer() -> None:
+    """Tell of each iteration what the first one returned."""
+    honest = session.Session.lap
+
+    def lap(worker: Any) -> None:
+        honest(worker)
+        worker.laps[-1] = replace(worker.laps[-1], counts=worker.laps[0].counts)
+
+    session.Session.lap = lap
+
+
+WHEN_MEASURED = {
+    "starts-again": starts_again,
+    "skips-a-row": skips_a_row,
+    "repeats-its-answer": repeats_its_answer,
+}
+
+
 # Damage to databases that are not the runner's own. ----------------------------------------------
 
 
@@ -647,6 +696,14 @@ def takes(result: Json, ns: str) -> None:
     result["iterations_ns"] = [int(ns) for _ in result["iterations_ns"]]
 
 
+def collects(result: Json, every: str) -> None:
+    """Report that each so-manieth iteration takes five times as long."""
+    count = len(result["iterations_ns"])
+    result["iterations_ns"] = [
+        ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
+    ]
+
+
 def is_of(result: Json, what: str) -> None:
     """Be the result of something else."""
     identity = result["identity"]
@@ -661,6 +718,7 @@ def is_of(result: Json, what: str) -> None:
 
 FIGURES = {
     "takes": takes,
+    "collects": collects,
     "is": is_of,
     "uses": lambda result, ns: result.update(cpu_ns=int(ns)),
     "uses-share": lambda result, of: result.update(cpu_ns=int(result["cpu_ns"] * float(of))),

@@ -143,7 +143,8 @@ class Series:
         """Whether both only read, or a process of both times as many operations, altogether or on
         each thread, or as many units of work: a table that is filled twice as far is another
         table."""
-        if not any(self.run.plan.cases[spot.case].writes for spot in (base, new)):
+        cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
+        if self.run.plan.level == "total" and not any(case.writes for case in cases):
             return True
         asked = [self._asked(spot) for spot in (base, new)]
         return any(one == other for one, other in zip(*asked, strict=True))

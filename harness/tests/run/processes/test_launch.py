@@ -16,6 +16,7 @@ import pytest
 from sqlitmus.machine import affinity, clockset
 from sqlitmus.run.finished import Invocation
 from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Database, Job, Measure, Writer
@@ -324,3 +325,30 @@ def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
 def test_a_job_that_cannot_be_shared(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         go(tmp_path, asked=job(tmp_path).model_copy(update=changes))
+
+
+WAITING = """
+import sys
+for iteration in range(4):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if iteration == 1:
+        open(sys.argv[1]).read()
+"""
+
+
+def test_iterations_that_were_released_at_once_are_waited_for_one_by_one(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with ProcessGroup(4, 60) as group:
+        command = [sys.executable, "-I", "-S", "-c", WAITING, str(gate)]
+        group.start(command, {"PATH": os.environ["PATH"]}, tmp_path / "log")
+        group.wait_until_ready()
+        group.release(3)
+        group.wait_until_owed(2)  # the first is done, and the second one waits for this test
+        assert [child.owed for child in group.children] == [2]
+        gate.write_text("")
+        group.wait_until_owed(-1)  # all of them
+        assert [child.owed for child in group.children] == [0]
+        group.release()
+        group.wait_until_ended()

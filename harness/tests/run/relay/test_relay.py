@@ -14,6 +14,7 @@ from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay import relay
+from sqlitmus.run.relay.binding import Binding
 from sqlitmus.run.relay.relay import Abandoned, Relay, Told
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Turns, order
@@ -84,6 +85,35 @@ def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
         everywhere, one = ",".join(map(str, here)), str(here[-1])
         assert places == [everywhere] * TURNS.warmup + [one] * TURNS.iterations
+
+
+@pytest.mark.parametrize(
+    ("taken", "level", "counted"),
+    [
+        (20_000, 190_000, [True] * 3),  # 400 µs are a lap of two iterations
+        ([0, 90_000, 40_000], 190_000, [True, False, True]),
+        ([0, 320_000, 300_000], 125_000, [True, False, True]),  # half of them count in any case
+    ],
+)
+def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
+    tmp_path: Path,
+    hyperfine_program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    taken: int | list[int],
+    level: int,
+    counted: list[bool],
+) -> None:
+    lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
+    waited = iter([ns for each in lost for ns in (0, each)])
+
+    def told(_binding: Binding) -> int:
+        return next(waited)
+
+    monkeypatch.setattr(Binding, "waited_ns", told)
+    (seat,) = play(tmp_path, hyperfine_program, "", processor=affinity.allowed()[-1])
+    assert seat.invocation.problem is None
+    assert (seat.lost_ns, seat.counted) == (lost, counted)
+    assert seat.steady_ns == pytest.approx(level)
 
 
 @pytest.mark.parametrize(
