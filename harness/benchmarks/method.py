@@ -301,7 +301,7 @@ def print_sums(experiments: int = 4, runs: int = 100) -> None:
                     if not place:
                         low, high = sums.interval()
                         held.append(float(np.mean((low <= truth) & (truth <= high))))
-                errs.append(wrong)
+                errs.append(wrong.astype(np.float64))
             erring = np.concatenate(errs)
             print(f"{noise:<38}  {blocks:>2}  {np.mean(held):>8.1%}  {np.mean(erring):>16.1%}")
             what = f"sums, {noise}, {blocks} blocks"

@@ -32,9 +32,7 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     return figures
 
 
-def _iterate(
-    job: Job, workers: Workers
-) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
+def _iterate(job: Job, workers: Workers) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []

@@ -57,4 +57,3 @@ def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
             "processor, which changes times by itself. Measure both runs with this version of "
             "sqlitmus, or both sides in one run with `./just compare BASE NEW`."
         )
-

@@ -6,7 +6,6 @@ saw. It chooses how many of them lie between two looks at the clock, and how lon
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from math import ceil, gcd, log2, pi, sqrt
 
 import numpy as np
@@ -123,7 +122,8 @@ def allocate(
     piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
     if alike_work is None:
         if alike:
-            least_ms = dict.fromkeys(observed, max(map(least_ms.get, observed, repeat(0)), default=0))
+            most = max((least_ms.get(name, 0) for name in observed), default=0)
+            least_ms = dict.fromkeys(observed, most)
         each = {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
         return {n: _single(c, turning) for n, c in each.items()} if turning else each
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)

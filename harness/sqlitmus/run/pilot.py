@@ -1,7 +1,7 @@
 """Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import gcd
@@ -61,49 +61,42 @@ def plan_counts(
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
-    cut: set[str] = set()  # cases whose stated work decides the number of rounds
+    stated: set[str] = set()  # cases whose stated work decides the number of rounds
     for unit in connected(by_id, alike_pairs):
-        ready = {
-            case_id: {n: c for n, c in given.get(case_id, {}).items() if n in cells[case_id]}
-            for case_id in unit
-        }
-        planned |= ready
-        seen = [observation for case_id in unit for observation in observed[case_id].values()]
         members = [by_id[case_id] for case_id in unit]
-        if any(map(stated_work, members)):
-            cut |= set(unit)
-        if how := turning.get(unit[0]):
-            # cases that are compared take their turns in one set
-            how = replace(how, rounds=fitting(members, how.rounds))
-        for case_id in unit:
-            case, seen_of = by_id[case_id], observed[case_id]
-            known = next(iter(ready[case_id].values()), None)
+        seen = [each for case in members for each in observed[case.id].values()]
+        stated |= {case.id for case in members if any(map(stated_work, members))}
+        for case in members:
+            ready = {n: c for n, c in given.get(case.id, {}).items() if n in cells[case.id]}
+            planned[case.id] = ready
+            seen_of = observed[case.id]
 
-            def allocated_of(
+            def counts_of(
                 how: Turning | None,
+                seen_of: Mapping[str, Observed | None] = seen_of,
                 case: PlannedCase = case,
-                known: Counts | None = known,
+                known: Counts | None = next(iter(ready.values()), None),
                 seen: list[Observed | None] = seen,
-                seen_of: dict[str, Observed | None] = seen_of,
             ) -> dict[str, Counts]:
                 todo = as_given(known) if known else work(case, seen, mode, how)
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
-            allocated[case_id] = allocated_of
-            if not how:
+            allocated[case.id] = counts_of
+            if case.id not in turning:
                 continue
-            turning[case_id] = how
-            counts = allocated_of(how)
-            if counts and not ready[case_id]:
-                shown[case_id] = rehearse(context, case, counts, answers, mode, margin)
-                turning[case_id] = replace(how, lead_in_ms=shown[case_id].lead_in_ms)
-                stalls = shown[case_id].stalls
-                stalling = {n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()}
-                allocated[case_id] = partial(allocated_of, seen_of=stalling)
-    turning = divided(turning, {c: r for c, r in shown.items() if c not in cut}, allocated, pairs)
-    for case_id, how in turning.items():
-        if case_id not in cut:
-            turning[case_id] = replace(how, rounds=fitting([by_id[case_id]], how.rounds))
+            # cases that are compared take their turns in one set
+            rounds = fitting(members, turning[case.id].rounds)
+            how = turning[case.id] = replace(turning[case.id], rounds=rounds)
+            if (counts := counts_of(how)) and not ready:
+                seen_in_turns = rehearse(context, case, counts, answers, mode, margin)
+                shown[case.id] = seen_in_turns
+                turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)
+                allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
+    free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
+    turning = divided(turning, free, allocated, pairs)
+    for case_id in turning.keys() - stated:
+        rounds = fitting([by_id[case_id]], turning[case_id].rounds)
+        turning[case_id] = replace(turning[case_id], rounds=rounds)
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))
         if case_id in shown:
@@ -117,6 +110,11 @@ def plan_counts(
     if turning and context.relay:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
+
+
+def _stalling(seen: Mapping[str, Observed | None], shown: Rehearsed) -> dict[str, Observed | None]:
+    """What was `seen` of the cells, and of their stalls in a set of turns."""
+    return {n: o and o.also_stalling(shown.stalls.get(n, 1)) for n, o in seen.items()}
 
 
 def as_given(counts: Counts) -> Work:

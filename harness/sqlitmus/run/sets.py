@@ -79,9 +79,7 @@ def play(
         attempt = invocations.judged(run, seat.invocation, seating.answer, names)
         right = attempt.outcome == "ok"
         level = seat.steady_ns if right else None
-        turned.append(
-            Turned(attempt, level, seat.lost_ns, seat.counted, seat.drift, seat.idle)
-        )
+        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.drift, seat.idle))
     return turned
 
 

@@ -92,7 +92,7 @@ class Figure:
 
 
 def read(root: object, path: str) -> float | None:
-    """The number at `path` below `root`, such as `switches.voluntary`; None where a part is None."""
+    """The number at `path` below `root`, such as `switches.voluntary`; None where part of it is."""
     for name in path.split("."):
         if root is None:
             return None

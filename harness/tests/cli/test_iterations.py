@@ -26,9 +26,7 @@ FIRST = "; that is the answer to the first iteration"
     ],
 )
 @pytest.mark.parametrize("scheme", ["process", "relay"])
-def test_other_operations_are_wrong(
-    clone: Clone, behaviour: str, reason: str, scheme: str
-) -> None:
+def test_other_operations_are_wrong(clone: Clone, behaviour: str, reason: str, scheme: str) -> None:
     if scheme == "relay" and unsupported():
         pytest.skip("no processes together")
     clone.runner("honest")

@@ -75,7 +75,11 @@ def add_up(result: dict[str, Any], job: dict[str, Any]) -> None:
     lie = result["checksum"] - CHECKSUM
     answers = [[count, 0, CHECKSUM * count + lie * (not at)] for at, count in enumerate(counts)]
     total = sum(counts)
-    result |= {"operations": total, "rows": total, "checksum": CHECKSUM * total + lie * bool(counts)}
+    result |= {
+        "operations": total,
+        "rows": total,
+        "checksum": CHECKSUM * total + lie * bool(counts),
+    }
     result["answers"] = answers
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.stats.allocation import components, rounds
 
+
 @pytest.mark.parametrize(("processes", "count"), [(5, 40), (10, 12), (60, 100)])
 def test_components_of_simulated_noise_are_those_put_in(processes: int, count: int) -> None:
     rng = np.random.default_rng(1)
