@@ -14,9 +14,9 @@ from sqlitmus.analysis.headline import canary_summary, leads
 from sqlitmus.analysis.noise import group_guards, noise
 from sqlitmus.analysis.pairs import CANARY, TWIN, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.standings import common_set, standings
-from sqlitmus.analysis.weighing import decide as by_weights
-from sqlitmus.analysis.weighing import grouped
+from sqlitmus.analysis.standings import standings
+from sqlitmus.analysis.weighing import decide as by_calls
+from sqlitmus.analysis.weighing import operations
 from sqlitmus.render.document import order
 from sqlitmus.results.headline import Leads
 from sqlitmus.results.report import Runner
@@ -35,17 +35,17 @@ FROM_ONE = (
     ClaimWord.LARGER,
     ClaimWord.REVERSED,
 )
-PLACES = ("headline", "summary", "canary", "any", "weights", "claims", "table", "plain")
-# Shares of the groups, as presets have them.
-PRESETS = ((0.6, 0.25, 0.15), (0.8, 0.2), (0.1, 0.2, 0.7))
+PLACES = ("headline", "summary", "canary", "any", "calls", "claims", "table", "plain")
+# Calls of the first cases of the groups, as presets have them.
+PRESETS = ((600, 250, 150), (800, 200), (10, 1000, 200))
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """What one report of equal runners says: its sentences on groups, and where it errs: in the
-    places of `PLACES`; `any` is any of the three before it, `weights` any comparison by presets
-    or by a group alone, of which recommendations are made, `plain` what would be said of groups by
-    plain intervals against the runner of the least mean."""
+    places of `PLACES`; `any` is any of the three before it, `calls` any comparison by presets or
+    by an operation alone, of which recommendations are made, `plain` what would be said of groups
+    by plain intervals against the runner of the least mean."""
 
     orders: list[str]
     errs: dict[str, bool]
@@ -77,12 +77,11 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
         "table": bool(pairs.verdicts.are(*(v for v in Verdict if v.different)).any()),
         "claims": any_claim(pairs.logs, len(times), correction, grades.guard),
     }
-    commons = {group: common_set(ok, np.array(groups) == group) for group in places}
-    weighing = grouped(pairs, commons, names, times[:, :-1], question, twin)
-    shares = [np.pad(preset, (0, len(places)))[: len(places)] for preset in PRESETS]
-    usable = [one / one.sum() for one in shares]
-    tables = by_weights(weighing, [*usable, *np.eye(len(places))]).tables
-    errs["weights"] = any(s.verdict.different for table in tables for s in table.values())
+    cases = [(group, list(groups).index(group)) for group in places]
+    called = operations(cases, pairs, ok, names, times[:, :-1], [1] * len(times), question, twin)
+    sets = [np.pad(preset, (0, len(places)))[: len(places)] for preset in PRESETS]
+    tables = by_calls(called, [*(one.astype(np.float64) for one in sets), *np.eye(len(places))])
+    errs["calls"] = any(s.verdict.different for table in tables.tables for s in table.values())
     errs["plain"] = any(plain(times[np.array(groups) == group, :-1]) for group in places)
     errs["any"] = errs["headline"] or errs["summary"] or errs["canary"]
     return Spoken([order.leads(line) for line in said], errs)

@@ -141,7 +141,7 @@ def test_processes_that_share_a_job_give_its_sum() -> None:
         program = {"name": "x", "version": "1"}
         return Result.model_validate(
             {
-                "contract": 1,
+                "contract": 2,
                 "cell": "a/x",
                 "status": "ok",
                 "identity": {

@@ -1,23 +1,23 @@
-// The first screen's decision: a preset or weights of the reader's own, who is ahead by them, and one picture of it.
+// The first screen's decision: a preset or calls of the reader's own, who is ahead by them, and one picture of it.
 import { copyText } from "./clipboard.js";
 import { ratio, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
-import { bounded, decide, listed, sentences, sharesOf, whole } from "./weights.js";
+import { bounded, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
 const OVERALL = [150, 12, 34];
 const LANE = 8;
 
-/** The weights in the address: a preset's name, or `reads:60~lists:40`; null for what is neither. */
-export function weightsOf(of, text) {
+/** The calls in the address: a preset's name, or `get-pk:600~all:250`; null for what is neither. */
+export function callsIn(of, text) {
   if (!of) return null;
   const preset = of.presets.find(({ name }) => name === text);
-  if (preset || !text) return (preset ?? of.presets[0]).weights;
+  if (preset || !text) return (preset ?? of.presets[0]).calls;
   const parts = text.split("~").map((part) => part.split(":"));
-  const fits = ([group, weight, ...rest]) =>
-    !rest.length && of.groups.some(([name]) => name === group) && /^\d{1,3}$/.test(weight);
+  const fits = ([name, number, ...rest]) =>
+    !rest.length && of.operations.some(([one]) => one === name) && /^\d{1,6}$/.test(number);
   if (!parts.every(fits)) return null;
-  const weights = Object.fromEntries(parts.map(([group, weight]) => [group, Number(weight)]));
-  return sharesOf(of, weights) ? weights : null;
+  const calls = Object.fromEntries(parts.map(([name, number]) => [name, Number(number)]));
+  return callsOf(of, calls) ? calls : null;
 }
 
 /** Wires chooser and sliders; `change` takes what belongs into the address. */
@@ -35,7 +35,7 @@ export function wireDecision(data, change) {
   for (const slider of sliders) {
     slider.addEventListener("input", () => {
       const parts = sliders.filter(({ value }) => value !== "0");
-      // nothing weighs anything: what was moved last keeps a little
+      // nothing is called: what was moved last keeps one call
       if (!parts.length) slider.value = 1;
       const kept = parts.length ? parts : [slider];
       change({ weights: kept.map(({ name, value }) => `${name}:${value}`).join("~") }, true);
@@ -52,20 +52,22 @@ export function paintDecision(data, text, keyOf) {
   const box = document.getElementById("decision");
   if (!of || !box) return;
   const preset = of.presets.find(({ name }) => name === (text || of.presets[0].name));
-  const weights = weightsOf(of, text) ?? of.presets[0].weights;
-  const shares = sharesOf(of, weights);
-  const ranked = shares && (preset?.ranked ?? true);
-  const made = ranked ? decide(of, shares, data, preset?.out) : null;
+  const calls = callsIn(of, text) ?? of.presets[0].calls;
+  const numbers = callsOf(of, calls);
+  const ranked = numbers && (preset?.ranked ?? true);
+  const made = ranked ? decide(of, numbers, data, preset?.out) : null;
   const [answer, ...rest] = preset ? preset.text : sentences(of, made, data);
   box.querySelector(".answer").textContent = answer;
   box.querySelector(".rest").replaceChildren(...rest.map((line) => el("p", {}, line)));
   box.querySelector("select").value = preset?.name ?? "";
-  box.querySelector(".use").textContent = preset?.summary ?? "weights of your own";
+  box.querySelector(".use").textContent = preset?.summary ?? "calls of your own";
   for (const slider of box.querySelectorAll("input[type=range]")) {
-    const share = shares?.[of.groups.findIndex(([name]) => name === slider.name)] ?? 0;
-    // a slider that is being moved keeps its place
-    slider.value = preset ? Math.round(100 * share) : (weights[slider.name] ?? 0);
-    slider.previousElementSibling.textContent = whole(share);
+    const number = calls[slider.name] ?? 0;
+    const [, name] = of.operations.find(([one]) => one === slider.name);
+    slider.value = number;
+    const caption = many(name, number);
+    slider.setAttribute("aria-valuetext", caption);
+    slider.previousElementSibling.textContent = caption;
   }
   paintOverall(box.querySelector("figure"), of, made, data, keyOf);
 }
@@ -82,14 +84,16 @@ function paintOverall(figure, of, made, data, keyOf) {
   const lanes = brackets(shown, made, data);
   figure.querySelector("tbody").replaceChildren(
     ...rows.map(({ r, row }, line) => {
-      const [text, bounds] = row ? ratio(triples[line]) : ["1×", "the first"];
+      const [times, bounds] = row ? ratio(triples[line]) : ["1×", ""];
+      const { time: ns, parts } = made.spent[r];
       const code = row && data.verdicts[row.verdict][2];
       const cost = costs(of, made, r);
       return el(
         "tr",
         { class: code === "f" || code === "s" ? code : row ? "un" : "base" },
         el("th", { scope: "row" }, keyOf(of.runners[r]), made.names[r]),
-        el("td", { class: "n" }, el("b", {}, text), " ", el("small", {}, bounds)),
+        el("td", { class: "n" }, el("b", {}, time([ns, null, null])[0]), partsOf(of, parts)),
+        el("td", { class: "n" }, times, " ", el("small", {}, bounds)),
         el(
           "td",
           { class: "tie", width: LANE * lanes.length + 4 },
@@ -109,6 +113,15 @@ function paintOverall(figure, of, made, data, keyOf) {
       );
     }),
   );
+}
+
+/** The parts of a runner's time as a bar, with their shares for who points at it. */
+function partsOf(of, parts) {
+  const order = [...parts].sort(([a], [b]) => a - b);
+  const said = order.map(([o, share]) => `${whole(share)} % ${of.operations[o][1]}`).join(", ");
+  const words = said.replaceAll("(s)", "s");
+  const pieces = order.map(([o, share]) => el("i", { class: `p${o % 6}`, style: `flex:${share}` }));
+  return el("span", { class: "parts", title: words }, ...pieces, el("span", { class: "v" }, words));
 }
 
 /** Runs of rows of which none is told from another, as `[first, last]`, each in a lane. */
@@ -155,17 +168,17 @@ function ties(lanes, line, shown, made) {
   return el("span", { class: "v" }, names.length ? `not told apart from ${listed(names)}` : "");
 }
 
-/** CPU a million operations, most memory, start to first answer. */
+/** CPU time of 1,000 requests, most memory, start to first answer. */
 function costs(of, made, r) {
-  const used = made.shares.flatMap((share, g) => (share > 0 ? [g] : []));
-  const logs = used.map((g) => of.groups[g][4][r]);
-  const cpu = logs.every((log) => log != null)
-    ? Math.exp(used.reduce((sum, g, k) => sum + made.shares[g] * logs[k], 0))
+  const used = made.calls.flatMap((number, o) => (number > 0 ? [o] : []));
+  const each = used.map((o) => of.operations[o][5][r]);
+  const cpu = each.every((ns) => ns != null)
+    ? used.reduce((sum, o, k) => sum + made.calls[o] * each[k], 0)
     : null;
-  const memory = Math.max(...used.map((g) => of.groups[g][5][r] ?? 0));
+  const memory = Math.max(...used.map((o) => of.operations[o][6][r] ?? 0));
   const text = (ns) => (ns == null ? "\u2013" : time([ns, null, null])[0]);
   const mib = (memory / 2 ** 20).toPrecision(3);
-  return [text(cpu && cpu * 1e6), memory ? `${Number(mib)}\u202fMiB` : "\u2013", text(of.start[r])];
+  return [text(cpu), memory ? `${Number(mib)}\u202fMiB` : "\u2013", text(of.start[r])];
 }
 
 function copyDecision(box, button) {

@@ -7,7 +7,7 @@ import { addCardTools } from "./cardcopy.js";
 import { light, paintCase } from "./cases.js";
 import { wireCells } from "./cellcard.js";
 import { copyText } from "./clipboard.js";
-import { paintDecision, weightsOf, wireDecision } from "./decide.js";
+import { callsIn, paintDecision, wireDecision } from "./decide.js";
 import { save } from "./export.js";
 import { figureLead } from "./figures.js";
 import { paint, sort } from "./matrix.js";
@@ -28,7 +28,7 @@ const choices = {
   ref: [...($("ref")?.options ?? [])].map((one) => one.value),
   case: data.cases.map((item) => item.id),
   figure: [...($("figure")?.options ?? [])].map((one) => one.value),
-  weights: (text) => weightsOf(data.weighing, text) != null,
+  weights: (text) => callsIn(data.weighing, text) != null,
   sort: ["case", ...names],
   group: values("chips-group"),
   profile: values("chips-profile"),

@@ -1,6 +1,6 @@
-// Who is ahead by given weights of the groups, and how it is said: the rules of analysis/choices.py and the words of
-// render/document/weighed.py, which a test holds together with these.
-import { ratio } from "./format.js";
+// Who spends the least time by given calls of the operations, and how it is said: the rules of analysis/choices.py and
+// stats/weights.py and the words of render/document/weighed.py, which a test holds together with these.
+import { ratio, time } from "./format.js";
 import { combined, studentT } from "./student.js";
 
 const GUARD_LEVEL = 0.99;
@@ -8,42 +8,53 @@ const GUARD_Z = 2.5758293035489004;
 const POWER_Z = 0.8416212335729143;
 const BOTH_Z = 1.2815515655446004;
 const MOST_BLOCKS = 1000;
+const MOST_CALLS = 1e6;
 const CATCHING = 2;
+const PER = "per 1,000 requests";
 
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(names) {
   return [names.slice(0, -1).join(", "), ...names.slice(-1)].filter((text) => text).join(" and ");
 }
 
-/** A share in whole percent. */
+/** A share in percent. */
 export function whole(share) {
-  return `${Math.floor(100 * share + 0.5)} %`;
+  return Math.floor(100 * share + 0.5);
 }
 
-/** Weights by group as shares of 1, in the order of the groups; null where all are 0. */
-export function sharesOf(of, weights) {
-  const values = of.groups.map(([name]) => Number(weights[name]) || 0);
-  const sum = values.reduce((a, b) => a + b, 0);
-  return sum > 0 ? values.map((value) => value / sum) : null;
+/** Calls by case as numbers, in the order of the operations; null where all are 0. */
+export function callsOf(of, calls) {
+  const values = of.operations.map(([name]) => Number(calls[name]) || 0);
+  return values.some((value) => value > 0) ? values : null;
 }
 
-/** What all is made of: `rows` of pairs by weights, and the decision. `of` is the page's `weighing`. */
-export function decide(of, shares, data, out = []) {
-  const table = compared(of, shares, data);
+/** `1 point read`, `2,000 point reads`. */
+export function many(name, number) {
+  const text = number.toLocaleString("en-US", { maximumSignificantDigits: 10 });
+  return `${text} ${name.replaceAll("(s)", number === 1 ? "" : "s")}`;
+}
+
+function plural(name) {
+  return name.replaceAll("(s)", "s");
+}
+
+/** What all is made of: `table` of pairs by calls, and the decision. `of` is the page's `weighing`. */
+export function decide(of, calls, data, out = []) {
+  const table = compared(of, calls, data);
   const names = of.runners.map((place) => data.runners[place][0]);
-  const used = shares.flatMap((share, place) => (share > 0 ? [place] : []));
+  const used = placesOf(calls);
   const absent = names.flatMap((name, r) => {
-    const groups = used.filter((g) => of.groups[g][3][r] == null).map((g) => of.groups[g][0]);
-    return groups.length ? [[r, name, groups]] : [];
+    const missing = used.filter((o) => of.operations[o][4][r] == null);
+    return missing.length ? [[r, name, missing.map((o) => plural(of.operations[o][1]))]] : [];
   });
   const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
   const fit = names.map((_, r) => r).filter((r) => !gone.has(r));
-  const value = (r) => used.reduce((sum, g) => sum + shares[g] * of.groups[g][3][r], 0);
+  const spent = names.map((_, r) => spentBy(of, calls, used, r));
   const slower = (r, other) => sideOf(data, table(r, other)) === "s";
   const enough = of.blocks >= of.least;
   const many = fit.length > 1 && enough;
   const front = (many ? fit.filter((r) => !fit.some((other) => slower(r, other))) : []).sort(
-    (a, b) => value(a) - value(b),
+    (a, b) => spent[a].time - spent[b].time,
   );
   if (enough && fit.length === 1) front.push(fit[0]);
   const others = (many ? fit : [])
@@ -51,14 +62,27 @@ export function decide(of, shares, data, out = []) {
     .sort((a, b) => table(a, front[0]).mean - table(b, front[0]).mean);
   const tied = front.flatMap((a) => front.filter((b) => a !== b).map((b) => table(a, b)));
   const alike = tied.length > 0 && tied.every((row) => row?.verdict === "e");
-  const changes = many ? told(of, shares, data, table, front, fit) : [];
-  const pair = many ? stillOpen(of, shares, data, table, front) : null;
-  return { names, table, front, others, alike, absent, fit, changes, shares, pair };
+  const changes = many ? told(of, calls, data, front, fit) : [];
+  const pair = many ? stillOpen(of, calls, data, table, front) : null;
+  return { names, table, front, others, alike, absent, fit, changes, calls, spent, pair };
+}
+
+function placesOf(calls) {
+  return calls.flatMap((number, o) => (number > 0 ? [o] : []));
+}
+
+/** ns of 1,000 requests with a runner, and by operation its share of them; null where one is not known. */
+function spentBy(of, calls, used, r) {
+  if (used.some((o) => of.operations[o][4][r] == null)) return null;
+  const times = used.map((o) => calls[o] * Math.exp(of.operations[o][4][r]));
+  const sum = times.reduce((a, b) => a + b, 0);
+  return { time: sum, parts: new Map(used.map((o, k) => [o, times[k] / sum])) };
 }
 
 /** `[runner, reference, blocks]` of a pair in front that is not settled, or null: analysis.ahead.still_open. */
-function stillOpen(of, shares, data, table, front) {
-  if (of.pairs.some(([, , means]) => means.length > 1) || guarded(of, shares) > 0) return null;
+function stillOpen(of, calls, data, table, front) {
+  const guards = of.pairs.some(([i, j]) => guarded(of, calls, i, j) > 0);
+  if (guards || of.pairs.some(([, , sessions]) => sessions.length > 1)) return null;
   const other = front
     .slice(1)
     .find((r) => table(r, front[0]) && table(r, front[0]).verdict !== "e");
@@ -85,22 +109,18 @@ function settledBy(of, names, [r, base, blocks]) {
 }
 
 /** `(runner, reference) -> {mean, low, high, verdict}` or null, in places among the runners. */
-function compared(of, shares, data) {
-  const used = shares.flatMap((share, place) => (share > 0 ? [place] : []));
-  const worth = used.reduce((sum, g) => sum + shares[g] ** 2 / of.groups[g][1], 0);
-  const guard = guarded(of, shares);
+function compared(of, calls, data) {
+  const used = placesOf(calls);
   const rows = new Map();
-  for (const [i, j, means, squares, left, count, single] of of.pairs) {
-    const sessions = means.map((mean, s) => ({
-      ...weighed(used, shares, mean, squares[s]),
-      freedom: left[s] > 1 ? Math.max((1.4 - 0.55 * worth) * (left[s] - 1), 1) : 0,
+  for (const [i, j, differences, middles, squares, left, count, single] of of.pairs) {
+    const sessions = differences.map((difference, s) => ({
+      ...summed(used, calls, difference, middles[s], squares[s], left[s]),
       count: count[s],
     }));
     const row = sessions.length > 1 ? combined(sessions) : sessions[0];
     if (!Number.isFinite(row.mean) || (sessions.length === 1 && row.count < 2)) continue;
-    const one = verdictOf(row, guard, of, data);
-    if (used.length === 1 && of.groups[used[0]][1] === 1)
-      one.verdict = both(data, one.verdict, single[used[0]]);
+    const one = verdictOf(row, guarded(of, calls, i, j), of, data);
+    if (used.length === 1) one.verdict = both(data, one.verdict, single[used[0]]);
     rows.set(`${i},${j}`, one);
   }
   return (runner, reference) => {
@@ -113,25 +133,43 @@ function compared(of, shares, data) {
   };
 }
 
-function weighed(used, shares, mean, square) {
+/** A pair's log ratio of sums with its error: stats.weights.summed. */
+function summed(used, calls, difference, middle, square, left) {
   const number = (x) => x ?? Number.NaN;
-  let middle = 0;
+  const size = difference.length;
+  const sums = [1, -1].map((sign) =>
+    used.map((o) => calls[o] * Math.exp(number(middle[o]) + (sign * number(difference[o])) / 2)),
+  );
+  const [upper, lower] = sums.map((terms) => terms.reduce((a, b) => a + b, 0));
+  const p = sums[0].map((term) => term / upper);
+  const q = sums[1].map((term) => term / lower);
+  const slope = [...p.map((x, k) => (x + q[k]) / 2), ...p.map((x, k) => x - q[k])];
+  const at = [...used, ...used.map((o) => o + size)];
   let spread = 0;
-  for (const g of used) {
-    middle += shares[g] * number(mean[g]);
-    for (const h of used) {
+  const own = [];
+  for (const [k, g] of at.entries()) {
+    for (const [l, h] of at.entries()) {
       const [low, high] = g < h ? [g, h] : [h, g];
-      spread += shares[g] * shares[h] * number(square[(high * (high + 1)) / 2 + low]);
+      const term = slope[k] * slope[l] * number(square[(high * (high + 1)) / 2 + low]);
+      spread += term;
+      if (k === l) own.push(term);
     }
   }
-  return { mean: middle, error: Math.sqrt(Math.max(spread, 0)) };
+  const total = own.reduce((a, b) => a + b, 0);
+  const worth = total > 0 ? total ** 2 / own.reduce((sum, x) => sum + x ** 2, 0) : 1;
+  const freedom = left > 1 ? Math.max((1.4 - 0.55 / worth) * (left - 1), 1) : 0;
+  return { mean: Math.log(upper / lower), error: Math.sqrt(Math.max(spread, 0)), freedom };
 }
 
-/** How far from 0 a mean must lie, by what the canary shows: stats.weights.weighed_guard. */
-function guarded(of, shares) {
-  const rows = of.groups.flatMap(([, , canary], g) =>
-    canary && shares[g] > 0 ? [[shares[g], ...canary]] : [],
-  );
+/** How far from 0 the log ratio of a pair must lie, by what the canary shows: stats.weights.summed_guard. */
+function guarded(of, calls, i, j) {
+  const used = placesOf(calls);
+  const [first, second] = [i, j].map((r) => spentBy(of, calls, used, r)?.parts);
+  if (!first || !second) return 0;
+  const rows = used.flatMap((o) => {
+    const canary = of.operations[o][3];
+    return canary ? [[(first.get(o) + second.get(o)) / 2, ...canary]] : [];
+  });
   if (!rows.length) return 0;
   const mean = rows.reduce((sum, [w, m]) => sum + w * m, 0);
   const error = Math.sqrt(rows.reduce((sum, [w, , e]) => sum + (w * e) ** 2, 0));
@@ -155,7 +193,7 @@ function verdictOf({ mean, error, freedom, count }, guard, of, data) {
   return { mean, low, high, verdict };
 }
 
-/** No more than the verdict on the only case says: stats.groups.capped. */
+/** No more than the verdict on the only case that is called says: stats.groups.capped. */
 function both(data, group, single) {
   if (data.verdicts[group][2] !== data.verdicts[single][2]) return group === "t" ? "t" : "n";
   return group === "F" || group === "S" ? single : group;
@@ -165,37 +203,36 @@ function sideOf(data, row) {
   return row && data.verdicts[row.verdict][2];
 }
 
-/** What would change the decision: `[group, runner, row or null, share or null]`. */
-function told(of, shares, data, table, front, fit) {
-  return of.groups.flatMap(([group], g) => {
+/** What would change the decision: `[operation, runner, row or null, calls or null]`. */
+function told(of, calls, data, front, fit) {
+  return of.operations.flatMap(([, , , , levels], o) => {
     const alone = compared(
       of,
-      shares.map((_, h) => (h === g ? 1 : 0)),
+      calls.map((_, h) => (h === o ? 1 : 0)),
       data,
     );
     const faster = (a, b) => sideOf(data, alone(a, b)) === "f";
     if (front.length > 1) {
       const ahead = front.filter((a) => front.every((b) => a === b || faster(a, b)));
-      return ahead.map((a) => [group, a, null, null]);
+      return ahead.map((a) => [o, a, null, null]);
     }
     const all = fit
-      .filter((r) => r !== front[0] && faster(r, front[0]) && table(r, front[0]))
-      .map((r) => {
-        const row = alone(r, front[0]);
-        return [group, r, row, crossing(table(r, front[0]).mean, row.mean, shares[g])];
-      })
-      .filter(([, , , share]) => share != null);
+      .filter((r) => r !== front[0] && faster(r, front[0]))
+      .map((r) => [o, r, alone(r, front[0]), crossing(of, calls, o, front[0], r, levels)])
+      .filter(([, , , at]) => at != null);
     all.sort((a, b) => a[3] - b[3]);
     return all.slice(0, 1);
   });
 }
 
-/** The share of a group at which two come out equal, or null: analysis.choices.crossing. */
-function crossing(total, part, share) {
-  if (share >= 1) return null;
-  const rest = (total - share * part) / (1 - share);
-  const at = rest > part ? rest / (rest - part) : Number.NaN;
-  return share < at && at < 1 ? at : null;
+/** The calls of an operation at which two come out equal, or null: analysis.crossings.crossing. */
+function crossing(of, calls, place, lead, other, levels) {
+  const cost = (o, r) => Math.exp(of.operations[o][4][r] ?? Number.NaN);
+  const rest = placesOf(calls).filter((o) => o !== place);
+  const behind = rest.reduce((sum, o) => sum + calls[o] * (cost(o, other) - cost(o, lead)), 0);
+  const gained = Math.exp(levels[lead]) - Math.exp(levels[other]);
+  const at = gained > 0 ? behind / gained : Number.NaN;
+  return calls[place] < at && at <= MOST_CALLS ? at : null;
 }
 
 /** A row as a ratio with its bounds. */
@@ -208,65 +245,98 @@ function said(row) {
   return `${text} ${bounds || "(no interval)"}`;
 }
 
-/** The decision in sentences, for weights of the reader's own. */
+/** The decision in sentences, for calls of the reader's own. */
 export function sentences(of, found, data) {
-  const { names, table, front, others, absent, changes, shares, pair } = found;
+  const { names, table, front, others, absent, changes, calls, spent, pair } = found;
   const base = names[front[0]];
+  const told = (o) => plural(of.operations[o][1]);
   const apart = others.filter((r) => /[fs]/.test(sideOf(data, table(r, front[0]))));
-  const rest = others.filter((r) => !apart.includes(r)).map((r) => names[r]);
-  const weights = shares
-    .flatMap((w, g) => (w > 0 ? [[w, of.groups[g][0]]] : []))
-    .sort(([v, a], [w, b]) => w - v || (a < b ? -1 : 1))
-    .map(([w, group]) => `${whole(w)} ${group}`);
-  const lines = [
-    `For your weights (a geometric mean of ${listed(weights)}): ${verdict(of, found)}`,
-  ];
+  const rest = others.filter((r) => !apart.includes(r));
+  const byMost = (numbers) => (a, b) =>
+    numbers(b) - numbers(a) || (of.operations[a][1] < of.operations[b][1] ? -1 : 1);
+  const called = placesOf(calls).sort(byMost((o) => calls[o]));
+  const asked = listed(called.map((o) => many(of.operations[o][1], calls[o])));
+  const starts = called.some((o) => of.operations[o][2]);
+  const lines = [`For your calls (${asked} ${PER}): ${verdict(of, found, starts)}`];
   if (apart.length) {
-    const taken = apart.map((r) => `${names[r]} ${said(table(r, front[0]))}`);
-    taken[0] = taken[0].replace(`${names[apart[0]]} `, `${names[apart[0]]} takes `);
-    lines.push(`${listed(taken)} as long as ${base}.`);
+    const taken = apart.map((r, k) => {
+      const whose = k ? "" : ` of ${base}'s`;
+      return `${names[r]}${k ? "" : " spends"} ${ns(spent[r])} (${said(table(r, front[0]))}${whose})`;
+    });
+    lines.push(`${listed(taken)}.`);
   }
-  if (rest.length)
-    lines.push(
-      `${listed(rest)} ${rest.length === 1 ? "is" : "are"} slower than one of these, by how much is not resolved.`,
-    );
-  for (const [, name, groups] of absent)
-    lines.push(`${name} is left out: it has no time to compare in cases of ${listed(groups)}.`);
+  if (rest.length) {
+    const each = listed(rest.map((r) => `${names[r]} (${ns(spent[r])})`));
+    const verb = rest.length === 1 ? "is" : "are";
+    lines.push(`${each} ${verb} slower than one of these, by how much is not resolved.`);
+  }
+  lines.push(...spentOn([...front, ...others], called, spent, told, names, byMost));
+  for (const [, name, missing] of absent)
+    lines.push(`${name} is left out: it has no time to compare for ${listed(missing)}.`);
   if (pair) lines.push(settledBy(of, names, pair));
   const telling = new Map();
-  for (const [group, r, row, share] of changes) {
-    if (!row) telling.set(r, [...(telling.get(r) ?? []), group]);
+  for (const [o, r, row, at] of changes) {
+    if (!row) telling.set(r, [...(telling.get(r) ?? []), told(o)]);
     else
       lines.push(
-        `If ${group} had more than about ${whole(share)} of the weight, ${names[r]} would take less time than ${base}: by ${group} alone, it takes ${said(row)} as long.`,
+        `With more than about ${about(at)} ${told(o)} ${PER}, ${names[r]} would spend less than ${base}: for ${told(o)} alone, it takes ${said(row)} as long.`,
       );
   }
-  for (const [r, groups] of telling) {
+  for (const [r, alone] of telling) {
     const tied = front.filter((other) => other !== r).map((other) => names[other]);
-    const each = groups.length > 1 ? "each of " : "";
+    const each = alone.length > 1 ? "each of " : "";
     lines.push(
-      `By ${each}${listed(groups)} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
+      `For ${each}${listed(alone)} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
     );
   }
   const catching = of.catching.filter(
-    ([r, base, g]) =>
-      front.length === 1 && base === front[0] && others.includes(r) && shares[g] > 0,
+    ([r, base, o]) => front.length === 1 && base === front[0] && others.includes(r) && calls[o] > 0,
   );
   lines.push(...catching.slice(0, CATCHING).map(([, , , text]) => text));
-  const [asked, amounts] = of.sustained;
+  const [rates, amounts] = of.sustained;
   const known = front.map((r) => amounts[names[r]]).filter(Boolean);
-  if (known.length) lines.push(`${asked} ${known.join("; ")}.`);
+  if (known.length) lines.push(`${rates} ${known.join("; ")}.`);
   const shown = new Set([...front, ...others].map((r) => names[r]));
   return [...lines, ...of.old.filter(([name]) => shown.has(name)).map(([, text]) => text)];
 }
 
-function verdict(of, { names, front, others, alike }) {
+/** What most of the time is, or what the time of the first consists of. */
+function spentOn(shown, called, spent, told, names, byMost) {
+  if (shown.length < 2 || called.length < 2) return [];
+  const first = spent[shown[0]].parts;
+  const order = [...called].sort(byMost((o) => first.get(o)));
+  const shares = shown.map((r) => spent[r].parts.get(order[0]));
+  if (Math.min(...shares) > 0.5) {
+    const [low, high] = [Math.min(...shares), Math.max(...shares)].map(whole);
+    const between = low === high ? `${high} %` : `${low} to ${high} %`;
+    return [`Most of this time goes to ${told(order[0])}: ${between}.`];
+  }
+  const each = order.map((o) => `${whole(first.get(o))} % to ${told(o)}`);
+  return [`${names[shown[0]]}'s time goes ${listed(each)}.`];
+}
+
+/** A number of two significant digits. */
+function about(number) {
+  const step = 10 ** (Math.floor(Math.log10(number)) - 1);
+  const rounded = Math.floor(number / step + 0.5) * step;
+  return rounded.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+}
+
+function ns(of) {
+  return time([of.time, null, null])[0];
+}
+
+function verdict(of, { names, front, others, alike, spent }, starts) {
   if (of.blocks < of.least)
     return `nobody is ranked; the run has ${of.blocks} whole block${of.blocks === 1 ? "" : "s"}, and fewer than ${of.least} tell nothing.`;
-  const all = listed(front.map((r) => names[r]));
-  if (!front.length) return "nobody is recommended; no runner completed these groups.";
-  if (front.length > 1)
-    return `${all} are ${alike ? "equivalent" : "not told apart"}, and nobody is shown to be faster.`;
-  if (!others.length) return `${all} alone is left, and there is nobody to compare it with.`;
-  return `${all} takes the least time.`;
+  if (!front.length) return "nobody is recommended; no runner completed all of these.";
+  const what = starts ? "start-up and database time" : "database time";
+  if (front.length > 1) {
+    const are = alike ? "equivalent" : "not told apart";
+    const each = front.map((r, k) => `${names[r]}${k ? "" : " spends"} ${ns(spent[r])}`);
+    return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)} of ${what} ${PER}.`;
+  }
+  if (!others.length)
+    return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;
+  return `${names[front[0]]} spends the least ${what}, ${ns(spent[front[0]])} ${PER}.`;
 }

@@ -425,13 +425,13 @@ const merged = [
 
 const decision = [
   steps(
-    "presets and weights decide in words that the picture bears out",
+    "presets and calls decide in words that the picture bears out",
     `const box = $("decision"), of = data.weighing;
 		if (!box) return of ? "no decision is shown" : "";
 		const answer = () => box.querySelector(".answer").textContent;
 		const all = () => [answer(), ...[...box.querySelectorAll(".rest p")].map((p) => p.textContent)].join(" ");
 		const tied = () => box.querySelector("figure tbody tr .tie .v")?.textContent;
-		const borne = () => box.querySelector("figure").hidden || answer().includes("takes the least time") === !tied();
+		const borne = () => box.querySelector("figure").hidden || answer().includes(" spends the least ") === !tied();
 		const choose = (name) => { const list = box.querySelector("select"); list.value = name; list.dispatchEvent(new Event("change", { bubbles: true })); };
 		for (const { name, text } of of.presets) {
 			choose(name);
@@ -441,8 +441,8 @@ const decision = [
 		for (const slider of box.querySelectorAll("input[type=range]")) {
 			slider.value = 90;
 			slider.dispatchEvent(new Event("input", { bubbles: true }));
-			if (!answer().startsWith("For your weights (")) return slider.name + ": " + answer();
-			if (!answer().includes(" % " + slider.name)) return slider.name + " is not in " + answer();
+			if (!answer().startsWith("For your calls (")) return slider.name + ": " + answer();
+			if (!answer().includes(slider.previousElementSibling.textContent)) return slider.name + " is not in " + answer();
 			if (!borne()) return slider.name + ": the picture says otherwise than " + answer();
 			if (!location.hash.includes("weights=")) return "address: " + location.hash;
 		}

@@ -1,9 +1,8 @@
 """The decision by each preset: who keeps to its limits, who is ahead, and what would change it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import exp
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,35 +12,39 @@ from sqlitmus.analysis.crossings import changes_in, telling
 from sqlitmus.analysis.engines import old_engines
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.reweighing import beside, packed
-from sqlitmus.analysis.standings import common_set
+from sqlitmus.analysis.reweighing import packed, parts_of
 from sqlitmus.analysis.variants import caught_up, rows
-from sqlitmus.analysis.weighing import Groups, decide, grouped
+from sqlitmus.analysis.weighing import Operations, decide, operations
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.recommendation import Beside, Beyond
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.results.sustained import Sustaining
-from sqlitmus.results.weighed import CatchUp, Choice, Weighed, Weighing
+from sqlitmus.results.weighed import CatchUp, Choice, OperationParts, Weighed, Weighing
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.terms import CONTROLS
 
 CATCHING = 2  # sentences on variants
 
 
-class Aside(NamedTuple):
-    """What a runner costs whatever the weights: ns to its first answer, operations a second that it
-    sustains; None for what is not known."""
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all decisions share: the operations with what one call of each costs, what they tell
+    alone, and of each runner its longest start in ns and the rate that it sustains, None for what
+    is not known."""
 
-    start: float | None
-    rate: float | None
+    of: Operations
+    parts: Sequence[OperationParts]
+    alone: Sequence[Table]
+    starts: Mapping[str, float | None]
+    rates: Mapping[str, float]
 
 
 def choices(
     presets: Mapping[str, Preset],
     runners: Sequence[Runner],
     cases: Sequence[Case],
+    units: Sequence[int],
     pairs: Pairs,
     ok: NDArray[np.bool_],
     times: Array,
@@ -50,132 +53,123 @@ def choices(
     guard: Array | None = None,
     sustaining: Sustaining | None = None,
 ) -> tuple[Weighed | None, Weighing | None]:
-    """The decisions by `presets`, and what other weights' are made of; None for both where no two
+    """The decisions by `presets`, and what other calls' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
-    `sustaining` is what the runners sustain, None where that is not known.
-    `ok` is cases x runners, `times` is cases x runners x blocks, `guard` has a log ratio per case.
+    `sustaining` is what the runners sustain, None where that is not known. `units` are those of a
+    call of each case. `ok` is cases x runners, `times` is cases x runners x blocks, `guard` has a
+    log ratio per case.
     """
-    of = np.array([case.group for case in cases])
-    commons = {g: common_set(ok, of == g) for g in dict.fromkeys(of.tolist()) if g != CONTROLS}
-    measured = {group: common for group, common in commons.items() if common.taken.any()}
     names = [r.name for r in runners if r.role == "runner" and r.missing is None]
-    if len(names) < 2 or not measured or not presets:
+    by_file = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
+    named = {case: presets[name].name(case) for name in by_file for case in presets[name].calls}
+    columns = [pairs.names.index(name) for name in names]
+    places = {case.id: n for n, case in enumerate(cases) if ok[n, columns].any()}
+    order = [(case, places[case]) for case in named if case in places]
+    if len(names) < 2 or not order:
         return None, None
-    groups = grouped(pairs, measured, names, times, question, canary)
-    usable = {n: p for n, p in presets.items() if set(p.weights) <= set(measured)}
-    unit = np.eye(len(groups.order))
-    weights = [groups.shares(p.shares) for n, p in usable.items() if n != OWN]
-    # what would change a decision is read off the groups, so they are of the family
-    decided = decide(groups, [*weights, *unit], besides=rows(cases, len(groups.pairs)))
-    catching = caught_up(pairs, cases, names, question, guard, decided.level)
+    of = operations(order, pairs, ok, names, times, units, question, canary)
+    ranked = [n for n, p in presets.items() if n != OWN and set(p.calls) <= set(of.order)]
+    sets = [of.calls(presets[name].calls) for name in ranked]
+    # what would change a decision is read off single operations, so they are of the family
+    decided = decide(of, [*sets, *np.eye(len(order))], besides=rows(cases, of.order, len(of.pairs)))
+    catching = caught_up(pairs, cases, of.order, names, question, guard, decided.level)
+    parts = [
+        parts_of(of, at, named[case], cases[place], units[place])
+        for at, (case, place) in enumerate(order)
+    ]
     rates = {r.runner: r.rate.value for r in (sustaining.runners if sustaining else ()) if r.rate}
-    aside = [Aside(_start(cases, name), rates.get(name)) for name in names]
-    named = [n for n in usable if n != OWN]
-    tables = dict(zip(named, decided.tables, strict=False))
-    means = dict(zip(named, decided.means, strict=False))
-    guards = dict(zip(named, decided.guards, strict=False))
-    parts = packed(groups, decided, cases, [a.start for a in aside], catching)
-    if OWN in usable:
-        mine = decide(groups, [groups.shares(usable[OWN].shares)], decided.level)
-        tables[OWN], means[OWN], guards[OWN] = mine.tables[0], mine.means[0], mine.guards[0]
-    alone = decided.tables[len(weights) :], decided.means[len(weights) :]
+    starts = {name: _start(cases, name) for name in names}
+    shared = Shared(of, parts, decided.tables[len(sets) :], starts, rates)
+    made_by = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
+    if OWN in presets and set(presets[OWN].calls) <= set(of.order):
+        mine = decide(of, [of.calls(presets[OWN].calls)], decided.level)
+        made_by[OWN] = mine.tables[0], mine.guarded[0]
     made: list[Choice] = []
     for name, preset in presets.items():
-        lacking = [group for group in preset.weights if group not in measured]
-        choice = Choice(name, preset.title, preset.summary, preset.shares, lacking,
+        lacking = [case for case in preset.calls if case not in of.order]
+        starting = any(part.start and part.case in preset.calls for part in parts)
+        choice = Choice(name, preset.title, preset.summary, preset.calls, lacking, starting,
                         blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
         if not lacking:
-            choice = _decided(
-                choice, preset, groups, tables[name], means[name], alone, cases, aside
-            )
-            if question.sessions == 1 and guards[name] == 0:
+            table, guarded = made_by[name]
+            choice = _decided(choice, preset, shared, table)
+            if question.sessions == 1 and not guarded:
                 front = still_open(
-                    tables[name], choice.front, choice.blocks, decided.level, question.margin
+                    table, choice.front, choice.blocks, decided.level, question.margin
                 )
                 choice = replace(choice, open=front)
             choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
     old = list(old_engines([r for r in runners if r.name in names]))
-    return Weighed(made, old, sustaining=sustaining), parts
+    weighed = Weighed(made, named, old, sustaining=sustaining)
+    return weighed, packed(of, decided, parts, list(starts.values()), catching)
 
 
 def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
-    """The two that were furthest behind the only one in front, in groups that have a weight."""
+    """The two that were furthest behind the only one in front, in cases that are called."""
     behind = {other.runner for other in choice.others}
     return [
         each
         for each in catching
         if len(choice.front) == 1
-        and each.group in choice.shares
+        and each.case in choice.calls
         and each.reference == choice.front[0]
         and each.runner in behind
     ][:CATCHING]
 
 
-def _decided(
-    choice: Choice,
-    preset: Preset,
-    groups: Groups,
-    table: Table,
-    mean: Array,
-    alone: tuple[Sequence[Table], Array],
-    cases: Sequence[Case],
-    aside: Sequence[Aside],
-) -> Choice:
-    used = [place for place, group in enumerate(groups.order) if group in preset.weights]
+def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Choice:
+    of = shared.of
+    used = [place for place, case in enumerate(of.order) if case in preset.calls]
     absent = {
-        name: [groups.order[place] for place in used if not groups.members[place, number]]
-        for number, name in enumerate(groups.names)
-        if not groups.members[used, number].all()
+        name: [of.order[place] for place in used if shared.parts[place].level[number] is None]
+        for number, name in enumerate(of.names)
     }
-    answered = [name for name in groups.names if name not in absent]
-    parts = [(preset.shares[groups.order[p]], [cases[n] for n in groups.taken[p]]) for p in used]
-    costs = [_beside(name, parts, aside[groups.names.index(name)]) for name in answered]
+    absent = {name: missing for name, missing in absent.items() if missing}
+    answered = [name for name in of.names if name not in absent]
+    costs = [_beside(name, preset, shared) for name in answered]
     beyond = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
     unrated = [cost.runner for cost in costs if preset.least_rate and cost.rate is None]
-    choice = replace(choice, unrated=unrated)
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
-    values = {c.runner: c.time.value if c.time else float("inf") for c in costs}
+    values = {cost.runner: cost.time.value if cost.time else float("inf") for cost in costs}
+    choice = replace(choice, unrated=unrated, beyond=beyond, absent=absent, beside=costs)
+    if choice.blocks < MIN_BLOCKS or len(fit) < 2:
+        return replace(choice, front=fit if len(fit) < 2 else [])
     front = front_of(table, fit, values.__getitem__)
     others = [table[n, front[0]] for n in fit if n not in front and (n, front[0]) in table]
-    if choice.blocks < MIN_BLOCKS or len(fit) < 2:
-        return replace(choice, front=front if len(fit) < 2 else [], beyond=beyond, absent=absent,
-                       beside=costs)  # fmt: skip
     if len(front) == 1:
-        changes = list(changes_in(groups, preset, mean, alone, front[0], fit))
+        calls = of.calls(preset.calls)
+        changes = list(changes_in(of, calls, shared.alone, front[0], fit))
     else:
-        changes = list(telling(groups, alone[0], front))
+        changes = list(telling(of, shared.alone, front))
     return replace(
         choice,
         front=front,
         alike=alike(table, front),
         others=sorted(others, key=lambda other: other.ratio.value),
-        beyond=beyond,
-        absent=absent,
         changes=changes,
-        beside=costs,
     )
 
 
-def _beside(name: str, parts: Sequence[tuple[float, Sequence[Case]]], aside: Aside) -> Beside:
-    """What a runner costs by the shares of groups: weighted geometric means, the most memory."""
-    each = [(share, *beside(cases, name)) for share, cases in parts]
-    time, cpu = (
-        exp(sum(share * value for share, value in logs if value is not None))
-        if all(value is not None for _, value in logs)
-        else None
-        for logs in ([(s, t) for s, t, _, _ in each], [(s, c) for s, _, c, _ in each])
-    )
-    memory = [value for *_, value in each if value is not None]
+def _beside(name: str, preset: Preset, shared: Shared) -> Beside:
+    """What 1,000 requests cost with a runner: the time by part, CPU time, and the most memory."""
+    number = shared.of.names.index(name)
+    used = [part for part in shared.parts if part.case in preset.calls]
+    times = {p.case: preset.calls[p.case] * exp(p.level[number] or 0.0) for p in used}
+    cpu = [(preset.calls[p.case], p.cpu[number]) for p in used]
+    whole = sum(times.values())
     return Beside(
         name,
-        None if time is None else Interval(time, None, None),
-        cpu,
-        max(memory, default=None),
-        aside.start,
-        aside.rate,
+        Interval(whole, None, None),
+        sum(calls * each for calls, each in cpu if each is not None)
+        if all(each is not None for _, each in cpu)
+        else None,
+        max((p.memory[number] or 0.0 for p in used), default=0.0) or None,
+        shared.starts[name],
+        shared.rates.get(name),
+        {case: time / whole for case, time in times.items()},
     )
 
 

@@ -1,6 +1,6 @@
-"""Who catches up with whom in a variant of a case: what changes a decision besides the weights."""
+"""Who catches up with whom in a variant of a case: what changes a decision besides the calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -14,15 +14,16 @@ from sqlitmus.stats.groups import at_level
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
-def siblings(cases: Sequence[Case]) -> list[tuple[int, int]]:
-    """Places of (case, variant): the variant has one more value that is not an axis's default."""
+def siblings(cases: Sequence[Case], called: Collection[str]) -> list[tuple[int, int]]:
+    """Places of (case, variant) of cases that may be `called`: the variant has one more value that
+    is not an axis's default."""
     options = [(case.scenario, frozenset(filter(None, _options(case)))) for case in cases]
     places = {each: place for place, each in enumerate(options)}
     return [
         (places[scenario, less], place)
         for place, (scenario, values) in enumerate(options)
         for less in (values - {value} for value in values)
-        if (scenario, less) in places
+        if (scenario, less) in places and cases[places[scenario, less]].id in called
     ]
 
 
@@ -30,31 +31,34 @@ def _options(case: Case) -> list[str]:
     return case.id.partition("@")[2].split(",")
 
 
-def rows(cases: Sequence[Case], width: int) -> int:
+def rows(cases: Sequence[Case], called: Collection[str], width: int) -> int:
     """How many comparisons `caught_up` looks at, of `width` pairs each."""
-    return len({place for pair in siblings(cases) for place in pair}) * width
+    return len({place for pair in siblings(cases, called) for place in pair}) * width
 
 
 def caught_up(
     pairs: Pairs,
     cases: Sequence[Case],
+    called: Collection[str],
     names: Sequence[str],
     question: Question,
     guard: Array | None,
     level: float,
 ) -> list[CatchUp]:
-    """Each of `names` that is slower than another one in a case and not in a variant of it, where
-    it is equivalent or faster; those that were furthest behind first.
+    """Each of `names` that is slower than another one in a case that may be `called` and not in a
+    variant of it, where it is equivalent or faster; those that were furthest behind first.
 
     Intervals have the coverage `level`, which is that of a family with these comparisons.
     """
     tables = {
         place: _table(pairs, place, names, question, guard, level)
-        for pair in siblings(cases)
+        for pair in siblings(cases, called)
         for place in pair
     }
     made = [
-        each for base, variant in siblings(cases) for each in _between(cases, tables, base, variant)
+        each
+        for base, variant in siblings(cases, called)
+        for each in _between(cases, tables, base, variant)
     ]
     return sorted(made, key=lambda each: -each.before.value)
 
@@ -69,7 +73,6 @@ def _between(
             yield CatchUp(
                 runner=runner,
                 reference=reference,
-                group=cases[base].group,
                 case=cases[base].id,
                 variant=cases[variant].id,
                 before=before.ratio,

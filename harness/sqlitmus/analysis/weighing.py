@@ -1,6 +1,6 @@
-"""What weighted means over groups of cases are made of, for the presets and for any weights."""
+"""What sums of calls × time are made of, for the presets and for any calls."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,154 +8,142 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.ahead import Table, tabled
 from sqlitmus.analysis.logratios import RESOLUTION, log_times, over_sessions
-from sqlitmus.analysis.pairs import Pairs, independent
+from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.standings import CommonSet
-from sqlitmus.stats.estimate import Array, TrimmedMeans
+from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
 from sqlitmus.stats.groups import at_level, capped
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts
-from sqlitmus.stats.weights import Parts, parts, weighed, weighed_guard
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.stats.weights import Parts, parts, shares, summed, summed_guard
 
-_NONE = Verdict.NOT_TESTABLE.code
 Codes = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
-    """The groups that may have a weight, over all pairs of the runners to choose from.
+class Operations:
+    """The cases that may be called, over all pairs of the runners to choose from.
 
-    `names` are these runners and `pairs` are (runner, reference); `of` has a row per pair and
-    session; `single` is pairs x groups, the code of the verdict on the case of a group of one; the
-    rows of `canary` are groups. `share` is that of the error which may be spent.
+    `places` are those of `order` among all cases. `names` are these runners and `pairs` are
+    (runner, reference), with their places among `names` in `ends`. `levels` is operations x
+    runners, the ln ns of a call, NaN for who did not complete the case. `of` has a row per pair and
+    session; `single` is pairs x operations, the code of the verdict on the case; the rows of
+    `canary` are operations. `spent` is the share of the error which may be spent.
     """
 
     order: list[str]
+    places: list[int]
     names: list[str]
     pairs: list[tuple[str, str]]
+    ends: tuple[list[int], list[int]]
+    levels: Array
     of: Parts
     single: Codes
     canary: TrimmedMeans | None
-    members: NDArray[np.bool_]
-    taken: list[list[int]]
-    share: float
+    spent: float
     question: Question
 
-    def shares(self, weights: Mapping[str, float]) -> Array:
-        """The share of each group in `order`."""
-        return np.array([weights.get(group, 0.0) for group in self.order])
+    def calls(self, calls: Mapping[str, float]) -> Array:
+        """The calls of each case in `order`."""
+        return np.array([calls.get(case, 0.0) for case in self.order])
+
+    def guard(self, calls: Array) -> Array:
+        """How far the log ratio of each pair must lie from 0 by what the canary shows."""
+        if self.canary is None:
+            return np.zeros(len(self.pairs))
+        used = calls > 0
+        mine = np.zeros(self.levels.shape)
+        mine[used] = shares(self.levels[used].T, calls[used]).T
+        first, second = (mine[:, list(ends)].T for ends in self.ends)
+        return summed_guard(self.canary, (first + second) / 2)
 
 
-def grouped(
+def operations(
+    order: Sequence[tuple[str, int]],
     pairs: Pairs,
-    commons: Mapping[str, CommonSet],
+    ok: NDArray[np.bool_],
     names: Sequence[str],
     times: Array,
+    units: Sequence[int],
     question: Question,
     canary: Pairs | None,
-) -> Groups:
-    """The groups `commons` for the runners `names`; `times` is cases x runners x blocks."""
+) -> Operations:
+    """The cases `order`, each with its place, for the runners `names`.
+
+    `times` is cases x runners x blocks in ns of a unit, of which a call of each case has as many as
+    `units` say; `ok` is cases x runners.
+    """
+    places = [place for _, place in order]
+    columns = [pairs.names.index(name) for name in names]
     chosen = [
-        (k, i, j)
+        (k, columns.index(i), columns.index(j))
         for k, (i, j) in enumerate(pairs.indices)
-        if pairs.names[i] in names and pairs.names[j] in names
+        if i in columns and j in columns
     ]
-    logs = log_times(times)
-    per_group: list[Array] = []
-    single = np.full((len(chosen), len(commons)), _NONE, dtype=np.int8)
+    logs = log_times(times[places][:, columns])
+    logs += np.log([units[place] for place in places])[:, None, None]
+    logs[~ok[places][:, columns]] = np.nan
+    levels = trimmed_means(logs.reshape(-1, logs.shape[2])).mean.reshape(logs.shape[:2])
+    first, second = [i for _, i, _ in chosen], [j for _, _, j in chosen]
+    by_session = (len(places), len(chosen) * question.sessions, -1)
     codes = pairs.verdicts.code.reshape(pairs.cases, -1)
-    for place, common in enumerate(commons.values()):
-        rows = np.full((int(common.taken.sum()), len(chosen), times.shape[2]), np.nan)
-        mine = logs[common.taken]
-        for row, (k, i, j) in enumerate(chosen):
-            if common.members[i] and common.members[j]:
-                rows[:, row] = mine[:, i] - mine[:, j]
-            if len(rows) == 1:
-                single[row, place] = codes[common.taken][0, k]
-        per_group.append(rows.reshape(len(rows), len(chosen) * question.sessions, -1))
-    places = [pairs.names.index(name) for name in names]
-    taken = [np.flatnonzero(common.taken).tolist() for common in commons.values()]
     early = question.shares
-    least = [float(early[rows].min()) for rows in taken if early is not None and rows]
-    return Groups(
-        list(commons),
+    return Operations(
+        [case for case, _ in order],
+        places,
         list(names),
-        [(pairs.names[i], pairs.names[j]) for _, i, j in chosen],
-        parts(per_group, resolution=RESOLUTION),
-        single,
-        None if canary is None else _of_canary(canary, commons.values()),
-        np.array([common.members[places] for common in commons.values()], dtype=np.bool_),
-        taken,
-        min(least, default=1.0),
+        [(names[i], names[j]) for i, j in zip(first, second, strict=True)],
+        (first, second),
+        levels,
+        parts(
+            logs[:, first].reshape(by_session), logs[:, second].reshape(by_session),
+            resolution=RESOLUTION,
+        ),
+        codes[places][:, [k for k, _, _ in chosen]].T,
+        None if canary is None else TrimmedMeans(
+            *(getattr(canary.logs, column)[places]
+              for column in ("mean", "error", "freedom", "count"))
+        ),
+        1.0 if early is None else float(early[places].min()),
         question,
-    )
-
-
-def _of_canary(canary: Pairs, commons: Iterable[CommonSet]) -> TrimmedMeans:
-    """A row per group, its cases taken as independent."""
-    tested = ~np.isnan(canary.logs.error)
-    return _stacked([independent(canary, common.taken & tested) for common in commons])
-
-
-def _stacked(each: Sequence[TrimmedMeans]) -> TrimmedMeans:
-    """All their rows, in order."""
-    return TrimmedMeans(
-        *(np.concatenate([getattr(means, column) for means in each])
-          for column in ("mean", "error", "freedom", "count"))
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """All comparisons by several weights, whose intervals hold together with one further weights'
-    each at the coverage `level`: a table and a guard for each, how far each mean lies (rows x
-    pairs, log ratios), and the most blocks of a pair."""
+    """All comparisons by several sets of calls, whose intervals hold together with one further
+    set's each at the coverage `level`: a table for each, whether the canary widens any of it, and
+    the most blocks of a pair."""
 
     tables: list[Table]
-    means: Array
+    guarded: list[bool]
     level: float
     blocks: int
-    guards: list[float]
 
 
 def decide(
-    groups: Groups, weights: Sequence[Array], level: float | None = None, besides: int = 0
+    of: Operations, sets: Sequence[Array], level: float | None = None, besides: int = 0
 ) -> Decided:
-    """What all pairs are to each other by each of `weights`, shares of the groups.
+    """What all pairs are to each other by each of `sets`, calls of the operations.
 
-    One family, in which a place for every pair is kept for weights of the reader's own: those are
+    One family, in which a place for every pair is kept for calls of the reader's own: those are
     asked at the `level` of the family. It has room for so many comparisons `besides`.
     """
-    width, question = len(groups.pairs), groups.question
-    logs = _stacked([_weighed(groups, shares) for shares in weights])
-    guards = [0.0 if groups.canary is None else weighed_guard(groups.canary, shares)
-              for shares in weights]  # fmt: skip
-    guard = np.repeat(guards, width)
-    testable = int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum())
+    width, question = len(of.pairs), of.question
+    means = [over_sessions(summed(of.of, calls), question.sessions)[0] for calls in sets]
+    guards = [of.guard(calls) for calls in sets]
     if level is None:
-        level = 1 - question.alpha * groups.share / (testable + width + besides)
-    family = at_level(logs, question.margin, guard, level)
+        testable = sum(
+            int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum()) for logs in means
+        )
+        level = 1 - question.alpha * of.spent / (testable + width + besides)
     tables: list[Table] = []
-    for place, shares in enumerate(weights):
-        rows = slice(place * width, (place + 1) * width)
-        verdicts = Verdicts(family.verdicts.code[rows])
-        (used,) = np.nonzero(shares > 0)
-        if len(used) == 1 and groups.of.cases[used[0]] == 1:
-            verdicts = capped(verdicts, Verdicts(groups.single[:, used[0]]))
+    for calls, logs, guard in zip(sets, means, guards, strict=True):
+        family = at_level(logs, question.margin, guard, level)
+        (used,) = np.nonzero(calls > 0)
+        verdicts = family.verdicts
+        if len(used) == 1:
+            verdicts = capped(verdicts, Verdicts(of.single[:, used[0]]))
         tables.append(
-            tabled(groups.pairs, logs.mean[rows], family.low[rows], family.high[rows],
-                   verdicts.names().tolist())
-        )  # fmt: skip
-    return Decided(
-        tables,
-        logs.mean.reshape(len(weights), width),
-        level,
-        int(logs.count.max(initial=0)),
-        list(map(float, guards)),
-    )
-
-
-def _weighed(groups: Groups, shares: Array) -> TrimmedMeans:
-    """A row per pair, of its sessions together."""
-    means, _ = over_sessions(weighed(groups.of, shares), groups.question.sessions)
-    return means
+            tabled(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
+        )
+    blocks = max(int(logs.count.max(initial=0)) for logs in means)
+    return Decided(tables, [bool((guard > 0).any()) for guard in guards], level, blocks)

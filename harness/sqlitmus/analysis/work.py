@@ -1,8 +1,7 @@
 """How far the runners of a case did the same work, by the counts of the plan. Pure.
 
-Warm-up by time is no fixed work: in it a faster process does more iterations, and in a longer
-warm-up every process does. A process that takes turns waits for the others, so its whole time is
-not its own.
+Runners warm up for as long as each needs, and time the same operations after it. A process that
+takes turns waits for the others, so its whole time is not its own.
 """
 
 from sqlitmus.catalog.plan import Plan
@@ -16,13 +15,10 @@ def alike(plan: Plan, case: PlannedCase) -> Alike:
     Runners without counts in the plan have those of the case.
     """
     planned = plan.counts.get(case.id, {}).values()
-    counts = {
-        (of.operations, of.iterations, of.warmup_iterations, of.warmup_ms, of.lead_in)
-        for of in planned
-    }
-    if len(counts) > 1:
+    if len({(of.operations, of.iterations, of.lead_in) for of in planned}) > 1:
         return "neither"
-    if any(of.rounds for of in planned):
+    warmups = {(of.warmup_iterations, of.warmup_ms) for of in planned}
+    if any(of.rounds for of in planned) or len(warmups) > 1:
         return "iterations"
     by_time = any(of.warmup_ms for of in planned) if planned else case.warmup_ms
     return "iterations" if by_time else "processes"

@@ -2,14 +2,18 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from math import gcd
+from typing import TYPE_CHECKING
 
 from sqlitmus.catalog.declared import Mode, Suite
-from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.scenario import Override, Scenario, Variant
 from sqlitmus.catalog.steps import ScenarioStep
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
+
+if TYPE_CHECKING:
+    from sqlitmus.catalog.definitions import Catalog
 
 
 def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
@@ -18,7 +22,7 @@ def case_id(scenario: str, axes: dict[str, str], spec: Scenario) -> str:
     return f"{scenario}@{','.join(other)}" if other else scenario
 
 
-def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
+def parse_case(text: str, catalog: "Catalog") -> tuple[str, dict[str, str]]:
     """The scenario and the axes of a case id; raises UsageError with the nearest names."""
     name, _, rest = text.partition("@")
     spec = catalog.scenarios.get(name)
@@ -35,10 +39,12 @@ def parse_case(text: str, catalog: Catalog) -> tuple[str, dict[str, str]]:
     return name, axes
 
 
-def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> PlannedCase:
+def make_case(name: str, axes: dict[str, str], catalog: "Catalog", mode: Mode) -> PlannedCase:
     """The case of scenario `name` at `axes`, with the least counts that `mode` allows."""
     spec = catalog.scenarios[name]
-    operations = override_of(spec, axes).operations
+    counts = override_of(spec, axes)
+    operations = counts.operations
+    steps = steps_of(spec, axes)
     profile = catalog.profiles[axes["profile"]] if "profile" in axes else None
     variant = _variant(spec, axes)
     set_by_profile = profile.pragmas if profile else []
@@ -60,7 +66,12 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         unit=spec.unit,
         per_operation=spec.per_operation,
         operations=operations,
-        most_operations=spec.most_operations,
+        walk=walk_of(steps, int(axes.get("texts", "1"))),
+        executions=max(sum(step.repeat for step in steps), 1),
+        writes=spec.writes,
+        warmup_operations=counts.warmup_operations,
+        timed_operations=counts.timed_operations,
+        reset_every=spec.reset_every or (operations if spec.reset else None),
         iterations=1 if cold else spec.iterations or mode.iterations[0],
         warmup_iterations=0 if cold else warmup_iterations,
         warmup_ms=0 if unwarmed else mode.warmup_ms[0],
@@ -68,7 +79,7 @@ def make_case(name: str, axes: dict[str, str], catalog: Catalog, mode: Mode) -> 
         fixture=variant.fixture or spec.fixture,
         workers=int(axes.get("workers", "1")),
         processes=int(axes["processes"]) if "processes" in axes else None,
-        sql=[step.text(axes) for step in steps_of(spec, axes)],
+        sql=[step.text(axes) for step in steps],
         pragmas=[(n, v) for n, v in set_by_profile if n not in set_by_variant] + variant.pragmas,
         variant=variant,
         notes=spec.notes,
@@ -84,10 +95,19 @@ def override_of(spec: Scenario, axes: dict[str, str]) -> Override:
     return Override(
         when=override.when,
         operations=override.operations,
+        warmup_operations=override.warmup_operations or spec.warmup_operations,
+        timed_operations=override.timed_operations or spec.timed_operations,
         rate=override.rate or spec.rate,
         writer_operations=override.writer_operations or (writer and writer.operations),
         writer_rate=override.writer_rate or (writer and writer.rate),
     )
+
+
+def walk_of(steps: Iterable[ScenarioStep], texts: int = 1) -> int:
+    """Operations after which all pools and texts of `steps` begin again; lengths are powers of two,
+    so the longest is a multiple of all."""
+    lengths = ((length, step.repeat) for step in steps for length in (step.rows, texts))
+    return max((length // gcd(length, repeat) for length, repeat in lengths), default=1)
 
 
 def _variant(spec: Scenario, axes: dict[str, str]) -> Variant:
@@ -129,7 +149,7 @@ def applying(steps: Iterable[ScenarioStep], axes: dict[str, str]) -> list[Scenar
     ]
 
 
-def cases_of(suite: Suite, catalog: Catalog, mode: Mode) -> list[PlannedCase]:
+def cases_of(suite: Suite, catalog: "Catalog", mode: Mode) -> list[PlannedCase]:
     """The suite's cases, each once, in the catalogue's order of scenarios."""
     cases: dict[str, PlannedCase] = {}
     for selection in suite.cases:

@@ -10,7 +10,6 @@ from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.terms import CONTROLS
 
 
 class Catalog(Model):
@@ -48,7 +47,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     profiles = tomlfile.tables(Profile, paths.or_clones(scenarios / "profiles.toml"))
     modes = tomlfile.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
     suites = _suites(scenarios / "suites.toml", by_name)
-    sets = {f.stem: tomlfile.whole(Fixture, f) for f in sorted(fixtures.glob("*.toml"))}
+    sets = {file.stem: _fixture(file) for file in sorted(fixtures.glob("*.toml"))}
     starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
@@ -58,9 +57,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
             starters[runner.name] = runner
             folders[runner.name] = file.parent
     _cross_check(by_name, profiles, suites, modes, sets, scenarios)
-    if (weights := scenarios / "presets.toml").exists():
-        presets.read(weights, groups(by_name.values()))
-    return Catalog(
+    catalog = Catalog(
         scenarios=by_name,
         profiles=profiles,
         suites=suites,
@@ -69,11 +66,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
         runners=starters,
         folders=folders,
     )
-
-
-def groups(scenarios: Iterable[Scenario]) -> list[str]:
-    """The groups of `scenarios` that may have a weight in a decision."""
-    return [each for each in dict.fromkeys(s.group for s in scenarios) if each != CONTROLS]
+    if (calls := scenarios / "presets.toml").exists():
+        presets.read(calls, catalog)
+    return catalog
 
 
 def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
@@ -88,6 +83,16 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
         )
         for name, suite in suites.items()
     }
+
+
+def _fixture(file: Path) -> Fixture:
+    fixture = tomlfile.whole(Fixture, file)
+    if fixture.content is not None:
+        raise UsageError(
+            f"{file}: content: it is of a user's database, and a fixture has tables; for a "
+            "database of your own, write a workload"
+        )
+    return fixture
 
 
 def _fixtures(scenario: Scenario) -> set[str]:

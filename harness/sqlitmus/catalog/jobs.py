@@ -33,12 +33,13 @@ def make_job(
     output: Path,
     warmup_ms: int = 0,
     engine: dict[str, str | int] | None = None,
-    digest: bool = False,
+    digest: int = 0,
 ) -> Job:
     """The job of `case`; `size` is the fixture's number of rows.
 
     `warmup_ms` (the least warm-up) and `engine` (options of SQLite itself) are the runner's own;
-    `digest` asks for an iteration with a digest after the measured ones.
+    `digest` asks for so many operations with a digest after the measured iterations. In verify mode
+    a writer beside does what it does in all iterations.
     """
     spec = catalog.scenarios[case.scenario]
     variant = case.variant
@@ -57,23 +58,23 @@ def make_job(
         ),
         steps=_steps(steps_of(spec, case.axes), case, size, case.scenario, database),
         transaction=variant.transaction or transaction,
-        writer=_writer(spec, case, size),
+        writer=_writer(spec, case, size, mode),
         reset=[sql.format(size=size) for sql in spec.reset],
+        reset_every=case.reset_every if spec.reset else None,
         readback=[Readback(sql=q.sql, columns=_columns(q.columns)) for q in spec.readback],
         # A cold process shows its start, not the inspection after it.
         inspect=mode == "verify" or not cold,
         measure=Measure(
             operations_per_iteration=case.operations,
-            warmup_iterations=case.warmup_iterations,
+            warmup_iterations=case.warmup_iterations if mode == "measure" else 0,
             warmup_ns=0
             if cold
             else max(case.warmup_ms, warmup_ms if case.warmup_ms else 0) * 10**6,
-            iterations=case.iterations,
+            iterations=case.iterations if mode == "measure" else 1,
             workers=case.workers * (case.processes or 1),
             latencies=spec.latencies,
             rate=override_of(spec, case.axes).rate,
             tolerate_busy=spec.tolerate_busy,
-            mixed=spec.mixed and case.workers > 1,
             digest=digest,
             event_loop=_event_loop(spec, case),
         ),
@@ -97,14 +98,17 @@ def _event_loop(spec: Scenario, case: PlannedCase) -> EventLoop | None:
     return EventLoop.model_validate({"timer_ms": spec.timer_ms, "thread": thread})
 
 
-def _writer(spec: Scenario, case: PlannedCase, size: int) -> Writer | None:
+def _writer(spec: Scenario, case: PlannedCase, size: int, mode: str) -> Writer | None:
     if spec.writer is None:
         return None
     pace = override_of(spec, case.axes)
+    operations = pace.writer_operations or spec.writer.operations
+    if mode == "verify":
+        operations *= case.warmup_iterations + case.iterations
     return Writer(
         steps=_steps(applying(spec.writer.steps, case.axes), case, size, f"{case.scenario}/writer"),
         transaction=spec.writer.transaction,
-        operations=pace.writer_operations or spec.writer.operations,
+        operations=operations,
         rate=pace.writer_rate,
     )
 
@@ -151,7 +155,7 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     if step.operation not in FILES or pool is None or database is None:
         return pool
     folder = beside.folder_of(database)
-    rows: list[list[Value]] = [[str(folder / str(name))] for (name,) in pool.rows]
+    rows: list[list[Value]] = [[str(beside.named(folder, str(name)))] for (name,) in pool.rows]
     return Parameters(types=["text"], rows=rows)
 
 

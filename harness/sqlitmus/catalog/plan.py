@@ -23,6 +23,7 @@ from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
 
 SCHEMA: Literal[2] = 2
+Level = Literal["median", "total"]
 
 
 def canaries(cells: Cells, canary: str | None, others: Mapping[str, str]) -> dict[str, str]:
@@ -53,7 +54,8 @@ class Plan(Model):
     `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
     cell that has several. `sets` are cases that take part in so many of the first blocks only.
     `ended` are these and those that were settled at a planned look, with the blocks that they have;
-    it is empty in the file, and known when a run is read.
+    it is empty in the file, and known when a run is read. A time is the `level` of a process: all
+    of its time over all of its operations, or in runs of earlier versions the median iteration.
     """
 
     schema_version: Literal[2] = SCHEMA
@@ -98,6 +100,7 @@ class Plan(Model):
     processor: int | None = None
     forced: bool = False
     ended: dict[str, int] = {}
+    level: Level = "median"
 
     @property
     def names(self) -> list[str]:

@@ -11,6 +11,7 @@ from sqlitmus.vocabulary.terms import CaseMetric, Role, Steadiness
 
 Cells = dict[str, list[str]]  # case id → names of runners
 Durability = Literal["full", "normal"]
+VERIFIED = 4096  # executions of statements in a verification
 MINIMUM_BLOCKS = 10  # fewer never yield a verdict
 
 
@@ -18,7 +19,9 @@ class PlannedCase(Model):
     """A scenario with every axis fixed, and how often it is done.
 
     `processes` is None when the runner is started alone, otherwise the number that the launcher
-    starts; `workers` counts the threads of each process.
+    starts; `workers` counts the threads of each process. After `walk` operations all pools of
+    parameters begin again; an operation is so many `executions`. What `writes` does the operations
+    that its scenario states, `warmup_operations` and then `timed_operations`.
     """
 
     id: str
@@ -32,7 +35,12 @@ class PlannedCase(Model):
     unit: str
     per_operation: int = Field(ge=1)
     operations: int = Field(ge=0)
-    most_operations: int | None = None
+    walk: int = Field(default=1, ge=1)
+    executions: int = Field(default=1, ge=1)
+    writes: bool = False
+    warmup_operations: int | None = None
+    timed_operations: int | None = None
+    reset_every: int | None = None
     iterations: int
     warmup_iterations: int
     warmup_ms: int
@@ -51,6 +59,28 @@ class PlannedCase(Model):
         if self.metric != "cold" and self.operations < 1:
             raise ValueError("a steady case needs at least 1 operation per iteration")
         return self
+
+    @property
+    def total(self) -> int:
+        """Operations of a process with these counts, if it does not warm up by time."""
+        return self.operations * (self.warmup_iterations + self.iterations)
+
+    def verified(self) -> "PlannedCase":
+        """The case as verification asks it: once, the pools' rows as far as time allows."""
+        most = max(VERIFIED // self.executions, 1)
+        least = self.total if self.writes else self.walk
+        counts = {"operations": min(least, most), "iterations": 1, "warmup_iterations": 0}
+        return self.model_copy(update=counts) if self.operations else self
+
+    def answered(self) -> "PlannedCase":
+        """The case as the oracle is asked it for a process with these counts: all operations, or
+        those of one walk through the pools."""
+        if self.writes:
+            return self.model_copy(update={"operations": self.total})
+        known = self.verified()
+        if self.warmup_ms or known.operations >= min(self.walk, self.total):
+            return known
+        return known.model_copy(update={"operations": min(self.walk, self.total)})
 
     @property
     def journal_mode(self) -> str:

@@ -1,11 +1,12 @@
-"""Presets of weights: what a service spends its database time on, by groups of scenarios."""
+"""Presets: how often a service calls what, per 1,000 of its requests."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, ValidationError
 
+from sqlitmus.catalog.cases import case_id, parse_case
 from sqlitmus.catalog.tomlfile import parse, place
 from sqlitmus.catalog.tomllines import Lines
 from sqlitmus.vocabulary import paths
@@ -13,56 +14,82 @@ from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.suggest import unknown
 
-OWN = "own weights"
+if TYPE_CHECKING:
+    from sqlitmus.catalog.definitions import Catalog
+
+OWN = "own calls"
+OPERATIONS = "operations"  # the table of a file that names them
+EXAMPLE = "get-pk=600,all=250,insert-autocommit=150"
+MOST = 1e6
 _POSITIVE = Field(gt=0, allow_inf_nan=False)
+_CALLS = Field(gt=0, le=MOST, allow_inf_nan=False)
 
 
 class Preset(Model):
-    """Weights of groups, of which only the proportions count, and limits that a runner keeps to.
+    """Calls of cases per 1,000 requests, and limits that a runner keeps to.
 
-    `title` follows "for" in a sentence. `memory_mib` is the most memory of a process in any case of
-    the groups, `start_ms` the longest start, `least_rate` the operations a second that a runner has
-    to sustain; None for no limit.
+    A call is one operation of the case's scenario: a statement, a transaction with all of its rows,
+    or a start. `names` say in words what is called, with `(s)` where a plural has an s. `title`
+    follows "for" in a sentence. `memory_mib` is the most memory of a process in any of the cases,
+    `start_ms` the longest start, `least_rate` the operations a second that a runner has to sustain;
+    None for no limit.
     """
 
     title: str
     summary: str
-    weights: Annotated[dict[str, Annotated[float, _POSITIVE]], Field(min_length=1)]
+    calls: Annotated[dict[str, Annotated[float, _CALLS]], Field(min_length=1)]
     memory_mib: Annotated[float, _POSITIVE] | None = None
     start_ms: Annotated[float, _POSITIVE] | None = None
     least_rate: Annotated[float, _POSITIVE] | None = None
+    names: Annotated[dict[str, str], Field(exclude=True)] = {}
 
-    @property
-    def shares(self) -> dict[str, float]:
-        """The weights as shares of 1."""
-        whole = sum(self.weights.values())
-        return {group: weight / whole for group, weight in self.weights.items()}
+    def name(self, case: str) -> str:
+        """What a call of `case` is, in words."""
+        return self.names.get(case, f"call(s) of {case}")
 
 
-def read(file: Path, groups: Collection[str] | None = None) -> dict[str, Preset]:
-    """The presets in a file; `groups` are those that may have a weight, None for any.
+def read(file: Path, catalog: "Catalog | None" = None) -> dict[str, Preset]:
+    """The presets in a file; `catalog` has the cases that may be called, None for any.
 
     Raises UsageError with the file and the line of each fault.
     """
     tables, text = parse(file)
     lines, faults = Lines(text), list[str]()
+
+    def fault(at: tuple[int | str, ...], words: str) -> None:
+        faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {words}")
+
+    names = tables.pop(OPERATIONS, {})
     presets: dict[str, Preset] = {}
     for name, table in tables.items():
         try:
-            presets[name] = Preset.model_validate(table)
+            presets[name] = Preset.model_validate({**table, "names": names})
         except ValidationError as error:
-            for fault in error.errors():
-                at = (name, *fault["loc"])
-                faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {fault['msg']}")
-            continue
-        for group in presets[name].weights:
-            if groups is not None and group not in groups:
-                at = (name, "weights", group)
-                words = unknown("group", group, groups)
-                faults.append(f"{file}:{lines.of(at)}: {place('', at)}: {words}")
+            for each in error.errors():
+                inside = each["loc"]
+                named = inside[0] == "names"
+                fault((OPERATIONS, *inside[1:]) if named else (name, *inside), each["msg"])
+    places = [(OPERATIONS, case) for case in names]
+    places += [(name, "calls", case) for name, preset in presets.items() for case in preset.calls]
+    for at in places:
+        try:
+            if catalog:
+                called(at[-1], catalog)
+        except UsageError as error:
+            fault(at, str(error))
     if faults:
-        raise UsageError("\n".join(faults))
+        raise UsageError("\n".join(dict.fromkeys(faults)))
     return presets
+
+
+def called(text: str, catalog: "Catalog") -> None:
+    """Raises UsageError for what is not the id of a case that has a time of one call."""
+    name, axes = parse_case(text, catalog)
+    spec = catalog.scenarios[name]
+    if spec.metric not in ("steady", "cold") or axes.get("workers", "1") != "1":
+        raise UsageError(f"{text} has no time of one call; name a case of one thread")
+    if text != (short := case_id(name, axes, spec)):
+        raise UsageError(f"{text} is the case {short}; write that")
 
 
 def load(scenarios: Path | None = None) -> dict[str, Preset]:
@@ -71,36 +98,51 @@ def load(scenarios: Path | None = None) -> dict[str, Preset]:
 
 
 def chosen(
-    text: str | None, presets: Mapping[str, Preset], groups: Collection[str] | None = None
+    text: str | None,
+    presets: Mapping[str, Preset],
+    catalog: "Catalog | None" = None,
+    cases: Collection[str] | None = None,
 ) -> dict[str, Preset]:
-    """`presets` with the one of that name first, or with weights such as `reads=3,writes=1` before
-    them; as they are for None. Raises UsageError for anything else, and for none of `groups`."""
+    """`presets` with the one of that name first, or with calls such as `EXAMPLE` before them; as
+    they are for None. Raises UsageError for anything else, and for calls of what is no such case of
+    the `catalog`, or none of the `cases` of a run."""
     if text is None:
         return dict(presets)
     if "=" not in text:
         if text not in presets:
             raise UsageError(
-                f"--weights: {unknown('preset', text, presets)}; weights of your own read "
-                "reads=3,writes=1"
+                f"--weights: {unknown('preset', text, presets)}; calls of your own per 1,000 "
+                f"requests read {EXAMPLE}"
             )
         return {text: presets[text], **presets}
-    weights: dict[str, str] = {}
+    yours = _own(text, presets)
+    for case in yours.calls:
+        if cases is not None and case not in cases:
+            raise UsageError(f"--weights {text!r}: {unknown('case', case, cases)}")
+        try:
+            if catalog:
+                called(case, catalog)
+        except UsageError as error:
+            raise UsageError(f"--weights {text!r}: {error}") from error
+    return {OWN: yours, **presets}
+
+
+def _own(text: str, presets: Mapping[str, Preset]) -> Preset:
+    """Calls such as `EXAMPLE`, by the names that the presets have."""
+    calls: dict[str, str] = {}
     for part in text.split(","):
-        group, _, weight = part.partition("=")
-        if group.strip() in weights:
-            raise UsageError(f"--weights {text!r}: {group.strip()} has two weights; keep one")
-        weights[group.strip()] = weight.strip()
+        case, _, number = (word.strip() for word in part.rpartition("="))
+        if case in calls:
+            raise UsageError(f"--weights {text!r}: {case} has two numbers; keep one")
+        calls[case] = number
+    names = {case: words for preset in presets.values() for case, words in preset.names.items()}
     try:
-        yours = Preset.model_validate(
-            {"title": "your weights", "summary": "weights of your own", "weights": weights}
+        return Preset.model_validate(
+            {"title": "your calls", "summary": "calls of your own", "calls": calls, "names": names}
         )
     except ValidationError as error:
-        group = str(error.errors()[0]["loc"][-1])
+        case = str(error.errors()[0]["loc"][-1])
         raise UsageError(
-            f"--weights {text!r}: the weight of {group} is {weights.get(group)!r}; each weight "
-            "must be a number above 0, as in reads=3,writes=1"
+            f"--weights {text!r}: {case or 'a case'} has {calls.get(case, '')!r}; each case needs "
+            f"its calls per 1,000 requests, a number above 0 and up to {MOST:,.0f}, as in {EXAMPLE}"
         ) from error
-    for group in yours.weights:
-        if groups is not None and group not in groups:
-            raise UsageError(f"--weights {text!r}: {unknown('group', group, groups)}")
-    return {OWN: yours, **presets}

@@ -19,6 +19,7 @@ from sqlitmus.catalog.planned import PlannedRunner
 from sqlitmus.machine import affinity, process_tree
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.vocabulary.contract.model import VERSION
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import ending
 
@@ -147,8 +148,8 @@ def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Descr
     cached = _remembered(fingerprint)
     if cached.exists():
         try:
-            return Description.model_validate_json(cached.read_bytes())
-        except ValidationError:
+            return _current(Description.model_validate_json(cached.read_bytes()))
+        except ValueError:
             cached.unlink(missing_ok=True)
     code, out, err = _answer([*command, "describe"], env)
     if code:
@@ -165,10 +166,21 @@ def describe(command: list[str], env: dict[str, str], fingerprint: str) -> Descr
         raise ValueError(
             f"its answer does not fit the contract: {where}: {first['msg']}"
         ) from error
+    _current(description)
     partial = cached.with_suffix(f".{os.getpid()}.part")
     with suppress(OSError):  # a full disk here costs nothing but the memory
         partial.write_bytes(description.model_dump_json().encode())
         partial.replace(cached)
+    return description
+
+
+def _current(description: Description) -> Description:
+    """The description of a runner that speaks the contract as it is; ValueError for any other."""
+    if description.contract != VERSION:
+        raise ValueError(
+            f"it speaks version {description.contract} of the contract, and this is {VERSION}; "
+            "see runners/contract/CONTRACT.md"
+        )
     return description
 
 

@@ -45,6 +45,8 @@ class Planned(Protocol):
     @property
     def definitions(self) -> dict[str, str]: ...
     @property
+    def level(self) -> str: ...
+    @property
     def cases(self) -> Sequence[PlannedWork]: ...
 
 
@@ -65,6 +67,7 @@ def facts(plan: Planned, ids: Collection[str] | None = None) -> dict[str, str]:
     named |= {f"profile {case.axes['profile']}" for case in cases if "profile" in case.axes}
     return {
         "fixture size": plan.size,
+        "level of a process": plan.level,
         **{name: value for name, value in plan.definitions.items() if name in named},
         **{f"{aspect} of {c.id}": str(getattr(c, aspect)) for c in cases for aspect in ASPECTS},
     }

@@ -21,11 +21,13 @@ AxisValue = Annotated[str, BeforeValidator(_written)]  # a text, or a whole numb
 
 
 class Override(Model):
-    """Another operation count for cases with these axis values, and another pace of workers and
+    """Other operation counts for cases with these axis values, and another pace of workers and
     writer where these are given."""
 
     when: dict[str, str]
     operations: int
+    warmup_operations: int | None = Field(default=None, ge=1)
+    timed_operations: int | None = Field(default=None, ge=1)
     rate: float | None = None
     writer_operations: int | None = Field(default=None, ge=1)
     writer_rate: float | None = None
@@ -84,8 +86,11 @@ class Scenario(Model):
     `memory` gives each connection its own database, filled by `setup`. Without `ascii_ends`, texts
     begin or end with other characters, which languages fold into the checksum by their own code
     units: it is not compared with the oracle's then, the digest is. Workers of a `mixed` one read
-    what others write: neither rows nor checksum are compared, but what was written. `fixed` keeps
-    the counts whatever a pilot measures; `rate` is in operations a second; with
+    what others write: neither rows nor checksum are compared, but what was written. `operations`
+    are those between two looks at the clock, where no pilot finds them. What writes says how many a
+    process does in all, `warmup_operations` and `timed_operations`: so its tables grow from one
+    size to another, whoever measures them. `reset` comes before every `reset_every` of them.
+    `fixed` keeps the counts whatever a pilot measures; `rate` is in operations a second; with
     `watch_wal` the harness looks at the size of the write-ahead log meanwhile, with
     `memory_limit_mib` at the memory of the process, which is ended if it takes more;
     with `timer_ms` operations are tasks of an event loop, on the thread that the axis `thread`
@@ -107,7 +112,9 @@ class Scenario(Model):
     writes: bool = False
     transaction: Literal["none", "deferred", "immediate"] = "none"
     operations: int
-    most_operations: int | None = None
+    warmup_operations: int | None = Field(default=None, ge=1)
+    timed_operations: int | None = Field(default=None, ge=1)
+    reset_every: int | None = Field(default=None, ge=1)
     iterations: int | None = None
     warmup_iterations: int | None = None
     fixed: bool = False
@@ -150,6 +157,13 @@ class Scenario(Model):
                 "what writes (a step with operation run or execute, a writer, reset) needs "
                 "writes = true"
             )
+        stated = self.warmup_operations and self.timed_operations
+        if self.writes and self.metric == "steady" and not self.fixed and not stated:
+            raise ValueError(
+                "what writes needs warmup_operations and timed_operations, the work of a process"
+            )
+        if self.reset and not self.fixed and not self.reset_every:
+            raise ValueError("reset needs reset_every: after how many operations it comes")
         if self.writes and not self.readback:
             raise ValueError("a scenario that writes needs a readback, which proves its writes")
         first = {axis: values[0] for axis, values in self.axes.items()}

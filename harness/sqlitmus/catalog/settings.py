@@ -58,7 +58,8 @@ class Group(Model):
     axes: dict[str, AxisValue] = {}
     transaction: Literal["none", "deferred"] | None = None
     operations: int = Field(ge=1)
-    most_operations: int | None = None
+    warmup_operations: int | None = None
+    timed_operations: int | None = None
     warmup_iterations: int | None = None
     setup: list[str] = []
     repeat: int = Field(default=1, ge=1)

@@ -73,6 +73,13 @@ class ScenarioStep(Model):
     fails: int | None = None
     only: dict[str, str | list[str]] = {}
 
+    @property
+    def rows(self) -> int:
+        """Rows of its pool."""
+        if self.parameters:
+            return self.pool
+        return len(self.given.rows) if self.given else 1
+
     def text(self, axes: Mapping[str, str]) -> str:
         """The SQL with its braces filled."""
         placeholders = f"({', '.join('?' * len(self.parameters))})"

@@ -80,12 +80,8 @@ def _page(machine: str | None) -> str:
 
 def _analysed(directory: Path, reference: str | None, weights: str | None = None) -> "Report":
     from sqlitmus.analysis import analyse, load
-    from sqlitmus.catalog import presets
 
-    run = load(directory)
-    if weights is not None:
-        presets.chosen(weights, run.presets, {case.group for case in run.plan.cases})
-    return analyse(run, reference, weights)
+    return analyse(load(directory), reference, weights)
 
 
 def _merged(directory: Path, machine: str | None, format_: str, reference: str | None) -> str:

@@ -123,7 +123,7 @@ def run(
     check_label(label)
     check_label(machine, "--machine")
     catalog, tools = definitions.load(), paths.tools()
-    presets.chosen(weights, presets.load(), definitions.groups(catalog.scenarios.values()))
+    presets.chosen(weights, presets.load(), catalog)
     planned = RunDirectory.open(resume).plan() if resume else None
     if weights and planned and (planned.kind != "suite" or planned.workload):
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them")

@@ -58,17 +58,3 @@ def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
             "sqlitmus, or both sides in one run with `./just compare BASE NEW`."
         )
 
-
-def grows(base: RunData, new: RunData, case_id: str, subject: str) -> bool:
-    """Whether a case writes, and so fills its tables further in one of the runs.
-
-    Statements other than SELECT are taken for ones that write.
-    """
-    asked: set[int] = set()
-    for run in (base, new):
-        case = next(case for case in run.plan.cases if case.id == case_id)
-        if all(sql.lstrip().upper().startswith("SELECT") for sql in case.sql):
-            return False
-        counts = run.plan.counts.get(case_id, {}).get(subject)
-        asked.add(counts.operations if counts else case.operations)
-    return len(asked) > 1

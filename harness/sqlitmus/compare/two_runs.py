@@ -17,17 +17,16 @@ from sqlitmus.analysis.pairs import comparisons, concluded
 from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
-from sqlitmus.compare.comparable import grows, same_machine, same_scheme, same_work
+from sqlitmus.compare.comparable import same_machine, same_scheme, same_work
 from sqlitmus.compare.sides import series_of, side_of
 from sqlitmus.results.comparisons import Comparisons
 from sqlitmus.results.conditions import Fact
 from sqlitmus.results.headline import Unpaired
-from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Cell, Measure, Report, Runner
 from sqlitmus.stats.estimate import Medians
 from sqlitmus.stats.unpaired import difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.nouns import listed, some
+from sqlitmus.vocabulary.nouns import listed
 
 
 def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
@@ -45,13 +44,6 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         raise UsageError("the two runs have no case in common; compare runs of the same suite")
     same_work(base, new, ids)
     same_scheme(base, new, ids)
-    longer = [case for case in ids if grows(base, new, case, subject)]
-    ids = [case for case in ids if case not in longer]
-    if not ids:
-        raise UsageError(
-            f"in all cases of both runs an iteration writes another number of times: "
-            f"{some(longer)}. Measure both sides in one run with `./just compare BASE NEW`."
-        )
     names = [f"{subject} in {run.plan.run}" for run in (base, new)]
     sides = [side_of(run, ids) for run in (base, new)]
     steady = np.logical_and(*(side.ok[:, side.at(controls)] for side in sides))
@@ -97,7 +89,6 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         floor=None,
         headline=[Unpaired(controls)],
         notices=[
-            *([Notice("other counts", names=longer)] if longer else []),
             *(replace(n, run=one.run) for one in (old, fresh) for n in one.notices),
         ],
         canary=None,

@@ -108,19 +108,39 @@ class Machine(Model):
     facts: dict[str, str]
 
 
+class Cost(Model):
+    """What 1,000 requests take with a runner, or 1,000 calls of a workload: the time, the share of
+    it that each case has, its ratio to that of the first of `front`, and CPU time.
+
+    `parts` are empty for a workload, whose queries are measured together. The intervals of all
+    ratios hold together with 95 %. The first of `front` has no ratio.
+    """
+
+    runner: str
+    time_ms: Number
+    parts: dict[str, float]
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    verdict: Verdict | None
+    cpu_ms: Number
+
+
 class Recommendation(Model):
     """The decision on a run of a suite by a preset, or on a workload, whose `preset` is None.
 
-    `weights` are the groups' shares, or the queries'. Of those who keep to the limits, nobody is
-    shown to be faster than `front`: it holds who takes the least time, or who are not told apart;
-    nobody where nobody is ranked. `text` is what the report says.
+    `calls` are those of each case per 1,000 requests, or of each query per 1,000 calls, and `costs`
+    what these take. Of those who keep to the limits, nobody is shown to be faster than `front`: it
+    holds who takes the least time, or who are not told apart; nobody where nobody is ranked. `text`
+    is what the report says.
     """
 
     machine: str
     run: str
     preset: str | None
-    weights: dict[str, float]
+    calls: dict[str, float]
     front: list[str]
+    costs: list[Cost]
     text: Text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlitmus import __version__
 from sqlitmus.export import claimed, tried
 from sqlitmus.export.model import (
+    Cost,
     Export,
     Machine,
     Recommendation,
@@ -16,7 +17,7 @@ from sqlitmus.render.document import recommendation, weighed
 from sqlitmus.results.comparisons import Comparison
 from sqlitmus.results.recommendation import Recommendation as Decided
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Report, Runner
-from sqlitmus.results.weighed import Weighed
+from sqlitmus.results.weighed import Choice, Weighed
 from sqlitmus.vocabulary import figures
 
 VERSION = 1
@@ -67,8 +68,9 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                     machine=machine,
                     run=report.run,
                     preset=choice.preset,
-                    weights=choice.shares,
+                    calls=choice.calls,
                     front=choice.front,
+                    costs=list(_costs(choice, 1.0)),
                     text=" ".join(weighed.sentences(choice, statement)),
                 )
         elif isinstance(statement, Decided):
@@ -76,10 +78,28 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                 machine=machine,
                 run=report.run,
                 preset=None,
-                weights=statement.shares,
+                calls={query: 1000 * share for query, share in statement.shares.items()},
                 front=statement.front,
+                costs=list(_costs(statement, 1000.0)),
                 text=" ".join(recommendation.sentences(statement)),
             )
+
+
+def _costs(of: Choice | Decided, times: float) -> Iterator[Cost]:
+    """What 1,000 requests or calls take with each runner; `times` makes them of what is known."""
+    others = {other.runner: other for other in of.others}
+    for each in of.beside:
+        other = others.get(each.runner)
+        yield Cost.model_validate(
+            {
+                "runner": each.runner,
+                "time_ms": each.time and each.time.value * times / 1e6,
+                "parts": each.parts,
+                **bounded("ratio", other and other.ratio),
+                "verdict": other and other.verdict,
+                "cpu_ms": None if each.cpu is None else each.cpu * times / 1e6,
+            }
+        )
 
 
 def rows(machine: str, report: Report) -> Iterator[Row]:

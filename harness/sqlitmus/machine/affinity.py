@@ -87,3 +87,18 @@ def pinned(processor: int | None) -> Generator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def away_from(processor: int | None) -> Generator[None]:
+    """Keep the calling thread off `processor`, if there is another that it may use."""
+    before = allowed() if processor is not None else []
+    others = {number for number in before if number != processor}
+    if not others:
+        yield
+        return
+    os.sched_setaffinity(0, others)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -6,15 +6,15 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Limit = Literal["memory", "start-up", "p99", "durability", "stalls", "rate"]
+Limit = Literal["memory", "start-up", "p99", "durability", "warm-up", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
     """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns; None where it was
     not measured, or is the word that `shown` has. `case` is where, if there are several. A `rate`
-    that is sustained is fewer operations a second than the `most` that it has to be. Of one that
-    `stalls`, the value is how many times its median iteration the mean one takes.
+    that is sustained is fewer operations a second than the `most` that it has to be. Of one in
+    its `warm-up`, the value is the time of its second half over that of its first.
     """
 
     runner: str
@@ -67,13 +67,14 @@ class Standby:
 @dataclass(frozen=True, slots=True)
 class Change:
     """What would put `runner` ahead: its time over the first one's for `query` alone, or from the
-    start of a process to the first answer. `share` of the queries is about where both take as long;
-    None where the parts do not tell."""
+    start of a process to the first answer. `share` of the calls is about where both take as long,
+    or so many `calls` of the case `query` per 1,000 requests; None where the parts do not tell."""
 
     query: str
     runner: str
     ratio: Interval
     share: float | None = None
+    calls: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ class Composed:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What else a candidate costs: ns a query of the mix, CPU ns a query, bytes, ns to the first
-    answer, operations a second that it sustains; None for what was not measured."""
+    """What a candidate costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns
+    of the same, bytes, ns to the first answer, operations a second that it sustains; None for what
+    was not measured. `parts` are the shares of the time by the case that a preset calls."""
 
     runner: str
     time: Interval | None
@@ -95,6 +97,7 @@ class Beside:
     memory: float | None
     start: float | None
     rate: float | None = None
+    parts: dict[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Database:
 class Recommendation:
     """The decision on a workload; all that is told apart in it is told with 95 % at once.
 
-    `shares` are the queries' shares of the mix, `case` is where it was decided. Of those who keep
+    `shares` are the queries' shares of the calls, `case` is where it was decided. Of those who keep
     to the limits, nobody is shown to be faster than `front`; `alike` where all of these are
     equivalent. `others` are the rest over the first of them, the fastest first; `absent` have no
     answer to the mix. Limits are `unchecked` whose cases were not measured.

@@ -1,5 +1,5 @@
-"""Which runner suits which use, by weights of the groups of cases; and what other weights come to
-is made of."""
+"""Which runner suits which use, by calls per 1,000 requests; and what other calls come to is made
+of."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,12 +12,11 @@ from sqlitmus.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """`runner` takes `before` times as long as `reference` in a `case` of the group, and is slower;
-    in the `variant` of that case it takes `ratio` times as long, and is not."""
+    """`runner` takes `before` times as long as `reference` in a `case`, and is slower; in the
+    `variant` of that case it takes `ratio` times as long, and is not."""
 
     runner: str
     reference: str
-    group: str
     case: str
     variant: str
     before: Interval
@@ -27,20 +26,22 @@ class CatchUp:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The decision by a preset's `shares` of the groups.
+    """The decision by a preset's `calls` of cases per 1,000 requests; `starts` where one of them is
+    a process start.
 
-    `lacking` are groups that the run has no cases of: nobody is ranked then. Of those who keep to
-    the limits, nobody is shown to be faster than `front`; `alike` where all of these are
-    equivalent. `others` are the rest over the first of them, the fastest first. `absent` did not
-    complete the cases of these groups. `blocks` hold all cases of the most complete pair; fewer
+    `lacking` are cases that the run does not have: nobody is ranked then. Of those who keep to the
+    limits, nobody is shown to be faster than `front`; `alike` where all of these are equivalent.
+    `others` are the rest over the first of them, the fastest first. `absent` did not complete these
+    cases. `beside` has what each spends. `blocks` hold all cases of the most complete pair; fewer
     than `least` rank nobody. A rate has to be sustained that nobody measured of `unrated`.
     """
 
     preset: str
     title: str
     summary: str
-    shares: dict[str, float]
+    calls: dict[str, float]
     lacking: list[str]
+    starts: bool = False
     front: list[str] = field(default_factory=list[str])
     alike: bool = False
     others: list[Standby] = field(default_factory=list[Standby])
@@ -69,10 +70,12 @@ class Weighed:
     """The decisions by all presets, the one in front first; all that is told apart in them is told
     with 95 % at once.
 
-    `sustaining` is what the same builds sustained when this machine last measured it.
+    `names` say what a call of a case is, with `(s)` where a plural has an s. `sustaining` is what
+    the same builds sustained when this machine last measured it.
     """
 
     choices: list[Choice]
+    names: dict[str, str]
     old: list[OldEngine]
     again: Again = field(default_factory=Again)
     sustaining: Sustaining | None = None
@@ -80,40 +83,42 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupParts:
-    """What weighted figures take from a group; the lists have an entry per runner, None where it
-    did not complete the group.
+class OperationParts:
+    """What sums take from a case that may be called; the lists have an entry per runner, None where
+    it did not complete the case, or where the figure is not known.
 
-    `canary` is the mean of the canary's log ratios with its error, degrees of freedom and blocks.
-    `time` and `cpu` are mean logarithms of ns, `memory` is the most bytes of a process; each None
-    where that is not known.
+    `start` where a call is a process start. `canary` is the mean of the canary's log ratios with
+    its error, degrees of freedom and blocks. `level` is the mean ln ns of a call, `cpu` the CPU ns
+    of one, `memory` the most bytes of a process.
     """
 
+    case: str
     name: str
-    cases: int
+    start: bool
     canary: tuple[float, float, float, int] | None
-    time: list[float | None]
+    level: list[float | None]
     cpu: list[float | None]
     memory: list[float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class PairParts:
-    """What weighted figures take from a pair: `stats.weights.Parts` by session, each `square` as
-    its lower triangle, row by row; `single` is the verdict on the case of a group of one."""
+    """What sums take from a pair: `stats.weights.Parts` by session, each `square` as its lower
+    triangle, row by row; `single` is the verdict on each case."""
 
     runner: str
     reference: str
-    mean: list[list[float | None]]
+    difference: list[list[float | None]]
+    middle: list[list[float | None]]
     square: list[list[float | None]]
     left: list[int]
     count: list[int]
-    single: list[Verdict | None]
+    single: list[Verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """From this the page recomputes the decision for other weights.
+    """From this the page recomputes the decision for other calls.
 
     An interval has the coverage `level`, and `z` is that of a normal one; `start` is the longest
     start of each runner in ns.
@@ -123,7 +128,7 @@ class Weighing:
     z: float
     least: int
     runners: list[str]
-    groups: list[GroupParts]
+    operations: list[OperationParts]
     pairs: list[PairParts]
     start: list[float | None]
     catching: list[CatchUp]

@@ -21,6 +21,10 @@ class Answers:
     expected: dict[tuple[str, int], OracleAnswer | None]
     silences: dict[tuple[str, int], Unanswered]
 
+    def of(self, case: PlannedCase) -> OracleAnswer | None:
+        """The oracle's answer for a process with the counts of `case`, which it was asked."""
+        return self.expected[case.id, case.answered().operations]
+
     def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""
         for name in names:

@@ -1,29 +1,27 @@
-"""Computes the counts of each cell from the pilot's observations. Pure."""
+"""Computes the counts of each cell from the pilot's observations. Pure.
+
+The work belongs to the scenario: all runners of a case time the same operations, whatever the pilot
+saw. It chooses how many of them lie between two looks at the clock, and how long each warms up.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, pi, sqrt
-from typing import NamedTuple
+from itertools import repeat
+from math import ceil, gcd, log2, pi, sqrt
+
+import numpy as np
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.run.observed import Observed
-from sqlitmus.stats import allocation
 
-LAP_OF_FASTEST = 8  # iterations: the median of fewer does not withstand an interruption
+LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrupted
+GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
+QUARTERS = 4  # laps in which a process walks through its pools once
+PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
+LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 HARNESS_S = 0.3  # an invocation that was never tried
-
-
-class _Extent(NamedTuple):
-    """How often a process iterates: measured iterations, and the warm-up before them; how many
-    turns these are, if any, and how many of each do not count."""
-
-    iterations: int
-    warmup_iterations: int
-    warmup_ms: int
-    rounds: int = 0
-    lead_in: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +32,77 @@ class Turning:
     lead_in_ms: float
     lap_ms: float
 
-    @property
-    def iteration_ns(self) -> float:
-        """The time of an iteration of the fastest: several fit into a lap, for those of the
-        others are longer."""
-        return self.lap_ms * 1e6 / LAP_OF_FASTEST
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What all processes of a case do alike after their warm-up: `rounds` laps of `lap` iterations,
+    with `lead_in` before each where they take turns; of `operations` each.
+
+    `whole` says that a process walks its pools as a whole, in its warm-up and in its laps.
+    """
+
+    operations: int
+    lap: int
+    rounds: int
+    lead_in: int
+    whole: bool
 
 
-def shared_operations(
-    cases: Sequence[PlannedCase],
+def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
+    """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
+    stated, or whole walks through the pools."""
+    stated = [case.timed_operations or 0 for case in cases if stated_work(case)]
+    if stated:
+        return divisor(gcd(*stated), rounds)
+    return max(round(rounds / QUARTERS), 1) * QUARTERS
+
+
+def divisor(of: int, most: int) -> int:
+    """The largest divisor that is at most `most`; all numbers divide 0."""
+    return max(n for n in range(1, most + 1) if of % n == 0)
+
+
+def stated_work(case: PlannedCase) -> bool:
+    """Whether its scenario states how many operations a process does."""
+    return bool(case.warmup_operations and case.timed_operations)
+
+
+def work(
+    case: PlannedCase,
     observed: Iterable[Observed | None],
     mode: Mode,
     turning: Turning | None = None,
-) -> int | None:
-    """Operations in an iteration that all cells of `cases` do; None without a pilot of any."""
+) -> Work | None:
+    """The work of all cells of `case`; None without a pilot of any.
+
+    `observed` are those of all cases that are compared with it. An operation takes about
+    their geometric mean: none of the runners decides the length of a lap alone.
+    """
     timed = [o for o in observed if o and o.operation_ns is not None]
     if not mode.pilot or not timed:
         return None
-    needed = allocation.operations(
-        [o.operation_ns or 0.0 for o in timed],
-        [float(o.grain_ns) for o in timed],
-        turning.iteration_ns if turning else allocation.TARGET_NS,
-    )
-    return min([needed, *(case.most_operations or needed for case in cases)])
+    each = np.array([o.operation_ns for o in timed], dtype=np.float64)
+    usual = float(np.exp(np.log(each).mean()))
+    rounds = turning.rounds if turning else fitting([case], mode.rounds)
+    if case.warmup_operations and case.timed_operations:
+        rounds = fitting([case], rounds)
+        lap = case.timed_operations // rounds
+        step = gcd(lap, case.warmup_operations, case.reset_every or 0)
+        operations = divisor(step, max(lap // LOOKS, 1))
+        return Work(operations, lap // operations, rounds, 0, whole=False)
+    wanted = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
+    quarter = _power(case.walk / QUARTERS)
+    whole = quarter * usual <= PATIENCE * mode.lap_ms * 1e6
+    lap = max(wanted, quarter) if whole else wanted
+    grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
+    operations = min(max(lap // LOOKS, _power(grain)), lap)
+    lead_in = ceil(turning.lead_in_ms * 1e6 / (usual * operations)) if turning else 0
+    return Work(operations, lap // operations, rounds, lead_in, whole=whole)
+
+
+def _power(count: float) -> int:
+    """The least power of two that is no less."""
+    return 1 << max(ceil(count) - 1, 0).bit_length()
 
 
 def allocate(
@@ -64,116 +110,117 @@ def allocate(
     observed: Mapping[str, Observed | None],
     mode: Mode,
     least_ms: Mapping[str, int],
-    operations: int | None,
+    alike_work: Work | None,
     turning: Turning | None = None,
     *,
     alike: bool = False,
 ) -> dict[str, Counts]:
     """Counts of each runner of `case`; `least_ms` is the least warm-up that a runner demands.
 
-    All do the same `operations` in an iteration, the scenario's number for None. `alike` gives all
-    of them the largest of their warm-ups and numbers of iterations, too.
+    All do `alike_work`; the scenario's own numbers for None. `alike` gives all of them the longest
+    of their warm-ups, too.
     """
     piloted = {n: o for n, o in observed.items() if mode.pilot and o and o.operation_ns is not None}
-    operations = operations or case.operations
-    extents = {
-        name: _piloted(case, piloted[name], mode, least_ms.get(name, 0), operations)
-        if name in piloted
-        else _unpiloted(case, least_ms.get(name, 0))
-        for name in observed
-    }
-    if turning:
-        extents = {
-            name: _in_turns(extent, turning, piloted.get(name), operations)
-            for name, extent in extents.items()
-        }
-    if alike and extents:
-        largest = _Extent(*map(max, zip(*extents.values(), strict=True)))
-        extents = dict.fromkeys(extents, largest)
+    if alike_work is None:
+        if alike:
+            least_ms = dict.fromkeys(observed, max(map(least_ms.get, observed, repeat(0)), default=0))
+        each = {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
+        return {n: _single(c, turning) for n, c in each.items()} if turning else each
+    warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
+    lead_in = alike_work.lead_in if turning else 0
+    counts = Counts(
+        operations=alike_work.operations,
+        iterations=alike_work.rounds * (alike_work.lap + lead_in),
+        warmup_iterations=max(warmups.values(), default=1),
+        warmup_ms=0,
+        rounds=alike_work.rounds if turning else 0,
+        lead_in=lead_in,
+        seconds=HARNESS_S,
+    )
     return {
-        name: _counts(observed[name], operations, extent, predicted=name in piloted)
-        for name, extent in extents.items()
+        name: _predicted(
+            counts.model_copy(
+                update={"warmup_iterations": warmups.get(name, counts.warmup_iterations)}
+            ),
+            observation,
+        )
+        for name, observation in observed.items()
     }
 
 
-def _unpiloted(case: PlannedCase, least_ms: int) -> _Extent:
+def _unpiloted(case: PlannedCase, observation: Observed | None, least_ms: int) -> Counts:
     """The scenario's own numbers; a case that is not warmed up by time has none of it."""
-    warmup_ms = max(case.warmup_ms, least_ms) if case.warmup_ms else 0
-    return _Extent(case.iterations, case.warmup_iterations, warmup_ms)
+    seconds = observation.seconds if observation else HARNESS_S
+    return Counts(
+        operations=case.operations,
+        iterations=case.iterations,
+        warmup_iterations=case.warmup_iterations,
+        warmup_ms=max(case.warmup_ms, least_ms) if case.warmup_ms and not case.writes else 0,
+        seconds=seconds,
+        deviation=observation.between if observation else None,
+        operation_ns=1e9 * seconds / max(case.operations, 1) if observation else None,
+    )
 
 
-def _piloted(
-    case: PlannedCase, observation: Observed, mode: Mode, least_ms: int, operations: int
-) -> _Extent:
-    """The warm-up until the last level, and the iterations that make best use of the time.
+def _single(counts: Counts, turning: Turning) -> Counts:
+    """The same in turns of unknown length: of an iteration each, after one of lead-in."""
+    turns = {
+        "iterations": 2 * turning.rounds,
+        "warmup_iterations": max(counts.warmup_iterations, 1),
+        "warmup_ms": 0,
+        "rounds": turning.rounds,
+        "lead_in": 1,
+    }
+    return counts.model_copy(update=turns)
+
+
+def _warmups(
+    case: PlannedCase,
+    piloted: Mapping[str, Observed],
+    mode: Mode,
+    least_ms: Mapping[str, int],
+    alike_work: Work,
+    *,
+    alike: bool,
+) -> dict[str, int]:
+    """Warm-up iterations of each runner: as stated; else until its last level, in whole walks, so
+    that all time the same rows; or equally many where a walk takes too long for that.
 
     Without a steady state, until a process is as fast as it becomes: what goes up and down later is
     the machine, or the runtime at work, and no warm-up ends it.
     """
-    reached = observation.steady_from_ms
-    if reached is None:
-        reached = observation.fastest_from_ms
-    needed = mode.warmup_ms[1] if reached is None else SLACK * reached
-    warmup_ms = max(ceil(min(max(needed, mode.warmup_ms[0]), mode.warmup_ms[1])), least_ms)
-    iterations = min(case.iterations, mode.iterations[1])
-    if observation.between is not None:
-        iterations = allocation.iterations(
-            observation.seconds * 1e9,
-            warmup_ms * 1e6,
-            observation.mean_ns * operations,
-            observation.within,
-            observation.between,
-            iterations,
-            mode.iterations[1],
-        )
-    return _Extent(iterations, mode.warmup_iterations, warmup_ms)
+    each = alike_work.operations
+    if case.warmup_operations:
+        return dict.fromkeys(piloted, case.warmup_operations // each)
+    needed: dict[str, float] = {}
+    for name, seen in piloted.items():
+        reached = seen.steady_from_ms
+        if reached is None:
+            reached = seen.fastest_from_ms
+        ms = mode.warmup_ms[1] if reached is None else SLACK * reached
+        ms = max(min(max(ms, mode.warmup_ms[0]), mode.warmup_ms[1]), least_ms.get(name, 0))
+        needed[name] = max(seen.operations_within(ms), mode.warmup_iterations * each, 1)
+    if alike_work.whole:
+        walks = {name: ceil(count / case.walk) for name, count in needed.items()}
+        if alike:
+            walks = dict.fromkeys(walks, max(walks.values(), default=1))
+        return {name: ceil(case.walk * many / each) for name, many in walks.items()}
+    slowest = max((seen.mean_ns for seen in piloted.values()), default=1.0)
+    bearable = LONGEST * mode.warmup_ms[1] * 1e6 / slowest
+    count = min(max(needed.values(), default=1), max(bearable, each))
+    return dict.fromkeys(piloted, ceil(count / each))
 
 
-def _in_turns(
-    extent: _Extent, turning: Turning, observation: Observed | None, operations: int
-) -> _Extent:
-    """The same for a process that takes turns: in whole iterations, its warm-up as well, since the
-    harness lets it do each. One of unknown time does one iteration of each part of a turn.
-    """
-
-    def count(ms: float) -> int:
-        if observation is None:
-            return 1
-        return max(ceil(ms * 1e6 / (observation.mean_ns * operations)), 1)
-
-    warming = observation.operations_within(extent.warmup_ms) / operations if observation else 1
-    lead_in = count(turning.lead_in_ms)
-    return _Extent(
-        iterations=turning.rounds * (lead_in + count(turning.lap_ms)),
-        warmup_iterations=max(extent.warmup_iterations, ceil(warming), 1),
-        warmup_ms=0,
-        rounds=turning.rounds,
-        lead_in=lead_in,
-    )
-
-
-def _counts(
-    observation: Observed | None, operations: int, extent: _Extent, *, predicted: bool
-) -> Counts:
-    """The counts with the invocation's duration, `predicted` from a pilot or as it was tried."""
-    counts = Counts(
-        operations=operations,
-        **extent._asdict(),
-        seconds=observation.seconds if observation else HARNESS_S,
-        deviation=observation.between if observation else None,
-        operation_ns=1e9 * observation.seconds / max(operations, 1) if observation else None,
-    )
-    if observation is None or not predicted:
+def _predicted(counts: Counts, observation: Observed | None) -> Counts:
+    """The counts with the invocation's duration as the pilot foretells it."""
+    if observation is None or observation.operation_ns is None:
         return counts
-    iteration_ns = observation.mean_ns * operations
-    warming_ns = 1e6 * max(
-        extent.warmup_ms, observation.ms_of(extent.warmup_iterations * operations)
-    )
+    iteration_ns = observation.mean_ns * counts.operations
+    warming_ns = 1e6 * observation.ms_of(counts.warmup_iterations * counts.operations)
     deviation = observation.between
     if deviation is not None:
-        deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / extent.iterations)
-    # the last warm-up iteration overshoots by half of itself
-    timed_ns = (extent.iterations + 0.5) * iteration_ns
+        deviation = sqrt(deviation**2 + pi / 2 * observation.within**2 / counts.iterations)
+    timed_ns = counts.iterations * iteration_ns
     return counts.model_copy(
         update={
             "seconds": observation.seconds + (warming_ns + timed_ns) / 1e9,

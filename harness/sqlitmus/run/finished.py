@@ -17,7 +17,9 @@ class Timing:
     """A finished process: wall, user and system nanoseconds.
 
     After a signal, `exit_code` is 128 + its number, as in a shell, or None. `peak_bytes` is its
-    largest resident memory, None where the system does not say.
+    largest resident memory, None where the system does not say. `lost_ns` is what others took at
+    most of the time that it had work to do, from its warm-up to its last iteration; None where that
+    was not looked at, or is not known.
     """
 
     wall_ns: int
@@ -25,6 +27,7 @@ class Timing:
     system_ns: int
     exit_code: int | None
     peak_bytes: int | None = None
+    lost_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,11 @@ class Invocation:
         return fmean(times) / median(times) if len(times) > 1 and median(times) else None
 
     @property
+    def drift(self) -> float | None:
+        """The mean of the second half of its iterations over that of the first."""
+        return self.result and drift(self.result.iterations_ns)
+
+    @property
     def tails(self) -> Tails | None:
         """What the operations of the result took at most."""
         return self.result and tails(self.result)
@@ -52,6 +60,13 @@ class Invocation:
     def growth(self) -> float | None:
         """Bytes by which its memory grew per million operations."""
         return self.result and growth(self.resident, self.result)
+
+
+def drift(times: Sequence[float]) -> float | None:
+    """The mean of the second half of `times`, in order, over that of the first; None for fewer than
+    two. Below 1 a process still becomes faster."""
+    half = len(times) // 2
+    return fmean(times[-half:]) / fmean(times[:half]) if half else None
 
 
 _NO_MEMORY = ("SIGTRAP", "SIGABRT")  # how V8 and others end

@@ -100,6 +100,7 @@ def freeze(
         workload=options.workload,
         advice=options.advice,
         pins=options.pins,
+        level="total",
         processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
     )
 

@@ -69,8 +69,7 @@ class Question:
                 operations_per_iteration=1,
                 iterations=len(self.manners) + 1,
                 barrier=True,
-                changing=True,
-                digest=True,
+                digest=1,
             ),
             output=output,
         )

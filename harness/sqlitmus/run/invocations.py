@@ -89,7 +89,7 @@ class Invocations:
     ) -> Attempt:
         """Run the cell of `case` and `runner` once, counted by `counter`, and judge it.
 
-        With `digest`, one more iteration after the measured ones has every value in its digest.
+        With `digest`, the first operations come once more, and every value is in their digest.
         """
         return self._perform(case, runner, mode, answer, counter=counter, digest=digest)
 

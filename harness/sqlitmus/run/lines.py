@@ -9,7 +9,7 @@ from sqlitmus.vocabulary.terms import Outcome
 
 
 class Sample(Model):
-    """One invocation. `steady_ns` is the median of its timed iterations; `figures` are those of
+    """One invocation. `steady_ns` is the mean of its timed iterations; `figures` are those of
     `vocabulary.figures` by name, of an iteration or of the process."""
 
     block: int
@@ -68,9 +68,15 @@ class Block(Model):
 
 
 class Iterations(Model):
-    """The iterations of one invocation, warm-up first; kept for whoever doubts its median."""
+    """The iterations of one invocation, warm-up first; kept for whoever doubts its mean.
+
+    Of one that took turns, `lost_ns` is what others took from each lap, and `counted` says which
+    rounds count.
+    """
 
     position: int
     take: int = 0
     warmup_ns: list[int]
     iterations_ns: list[int]
+    lost_ns: list[int] = []
+    counted: list[bool] = []

@@ -25,7 +25,7 @@ from sqlitmus.vocabulary.syncs import Syncs
 
 # Raise it when answers are judged by other rules: what was verified by earlier ones is then checked
 # again, whatever the runner.
-JUDGED_BY = 2
+JUDGED_BY = 3
 
 _TIMING = {"iterations", "warmup_iterations", "warmup_ms", "database_bytes"}
 M = TypeVar("M", bound=Model)

@@ -20,12 +20,13 @@ HEAVY = 3  # times the median: a mean beyond it is that of stalls, such as waiti
 
 @dataclass(frozen=True, slots=True)
 class PilotProcess:
-    """One pilot process: seconds with the harness's share, its iterations in ns, in order, and the
-    largest size of its memory, None where that is unknown.
+    """One pilot process: seconds with the harness's share, its iterations in ns, in order, of so
+    many `operations`, and the largest size of its memory, None where that is unknown.
     """
 
     seconds: float
     iterations_ns: list[int]
+    operations: int
     peak_bytes: int | None = None
 
 
@@ -97,6 +98,7 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         seconds = float(np.median(whole))
         return Observed(seconds=seconds, processes=count, window_ms=0, between=between)
     series = [p.iterations_ns for p in processes]
+    operations = processes[0].operations
     last = np.array([times[-TIMED:] for times in series], dtype=np.float64)
     within, between = allocation.components(last)
     steady = warmup.classify(series).overall
@@ -106,8 +108,8 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         seconds=float(np.median(overheads)),
         processes=count,
         window_ms=window_ms,
-        operation_ns=median / case.operations,
-        stalled_ns=mean / case.operations if mean > HEAVY * median else None,
+        operation_ns=median / operations,
+        stalled_ns=mean / operations if mean > HEAVY * median else None,
         grain_ns=gcd(*chain.from_iterable(series)),
         steadiness=steady.kind,
         steady_from_ms=None if steady.elapsed_ns is None else steady.elapsed_ns / 1e6,
@@ -115,7 +117,7 @@ def observe(processes: Sequence[PilotProcess], case: PlannedCase, window_ms: int
         within=within,
         between=between if count > 2 else None,
         peak_bytes=max((p.peak_bytes for p in processes if p.peak_bytes), default=None),
-        course=_course(series[0], case.operations),
+        course=_course(series[0], operations),
     )
 
 

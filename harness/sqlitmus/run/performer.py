@@ -68,7 +68,7 @@ class Performer:
             self._context.installed[slot.runner],
             slot.label,
             Turns.of(self._agenda.counts(slot)),
-            self._answers.expected[case.id, case.operations],
+            self._answers.of(case),
             witnesses(slot, take, case),
         )
 
@@ -80,7 +80,7 @@ class Performer:
             case,
             self._context.installed[slot.runner],
             "measure",
-            self._answers.expected[case.id, case.operations],
+            self._answers.of(case),
             digest=digest,
         )
         if self._context.stop.requested > 1:

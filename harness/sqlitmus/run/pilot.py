@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from math import gcd
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
-from sqlitmus.run.answers import Answers
+from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Turning, allocate, shared_operations
+from sqlitmus.run.counts import LOOKS, Turning, Work, allocate, divisor, fitting, stated_work, work
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
+from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.rehearsal import Rehearsed, rehearse
 from sqlitmus.run.relay.turns import lone
 from sqlitmus.run.schedule import Cell, connected
@@ -59,6 +61,7 @@ def plan_counts(
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
+    cut: set[str] = set()  # cases whose stated work decides the number of rounds
     for unit in connected(by_id, alike_pairs):
         ready = {
             case_id: {n: c for n, c in given.get(case_id, {}).items() if n in cells[case_id]}
@@ -66,24 +69,41 @@ def plan_counts(
         }
         planned |= ready
         seen = [observation for case_id in unit for observation in observed[case_id].values()]
-        operations = max((c.operations for of in ready.values() for c in of.values()), default=None)
-        if operations is None:
-            members = [by_id[case_id] for case_id in unit]
-            operations = shared_operations(members, seen, mode, turning.get(unit[0]))
-            if operations is None and len(members) > 1:
-                operations = min(member.operations for member in members)
+        members = [by_id[case_id] for case_id in unit]
+        if any(map(stated_work, members)):
+            cut |= set(unit)
+        if how := turning.get(unit[0]):
+            # cases that are compared take their turns in one set
+            how = replace(how, rounds=fitting(members, how.rounds))
         for case_id in unit:
-            arguments = (mode, least_ms, operations)
             case, seen_of = by_id[case_id], observed[case_id]
-            how = turning.get(case_id)
-            counts = allocate(case, seen_of, *arguments, how, alike=alike)
-            if how and counts and not ready[case_id]:
+            known = next(iter(ready[case_id].values()), None)
+
+            def allocated_of(
+                how: Turning | None,
+                case: PlannedCase = case,
+                known: Counts | None = known,
+                seen: list[Observed | None] = seen,
+                seen_of: dict[str, Observed | None] = seen_of,
+            ) -> dict[str, Counts]:
+                todo = as_given(known) if known else work(case, seen, mode, how)
+                return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
+
+            allocated[case_id] = allocated_of
+            if not how:
+                continue
+            turning[case_id] = how
+            counts = allocated_of(how)
+            if counts and not ready[case_id]:
                 shown[case_id] = rehearse(context, case, counts, answers, mode, margin)
                 turning[case_id] = replace(how, lead_in_ms=shown[case_id].lead_in_ms)
                 stalls = shown[case_id].stalls
-                seen_of = {n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()}
-            allocated[case_id] = partial(allocate, case, seen_of, *arguments, alike=alike)
-    turning = divided(turning, shown, allocated, pairs)
+                stalling = {n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()}
+                allocated[case_id] = partial(allocated_of, seen_of=stalling)
+    turning = divided(turning, {c: r for c, r in shown.items() if c not in cut}, allocated, pairs)
+    for case_id, how in turning.items():
+        if case_id not in cut:
+            turning[case_id] = replace(how, rounds=fitting([by_id[case_id]], how.rounds))
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))
         if case_id in shown:
@@ -97,6 +117,13 @@ def plan_counts(
     if turning and context.relay:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
+
+
+def as_given(counts: Counts) -> Work:
+    """The work of `counts`, for further runners of their case."""
+    rounds = counts.rounds or 1
+    lap = counts.iterations // rounds - counts.lead_in
+    return Work(counts.operations, lap, rounds, counts.lead_in, whole=True)
 
 
 def _all_observed(
@@ -179,16 +206,35 @@ def _needed(observation: Observed, longest_ms: int) -> int:
     return min(int(2 * observation.steady_from_ms), longest_ms)
 
 
+def _trial(case: PlannedCase, window_ms: int) -> PlannedCase:
+    """The case as a pilot's process does it: warmed up by time, or the work that is stated."""
+    if not (case.warmup_operations and case.timed_operations):
+        counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
+        return case.model_copy(update=counts)
+    step = gcd(case.warmup_operations, case.timed_operations, case.reset_every or 0)
+    operations = divisor(step, min(case.operations, max(case.timed_operations // LOOKS, 1)))
+    counts = {
+        "operations": operations,
+        "warmup_ms": 0,
+        "warmup_iterations": case.warmup_operations // operations,
+        "iterations": case.timed_operations // operations,
+    }
+    return case.model_copy(update=counts)
+
+
 def _try(
     context: Context, case: PlannedCase, name: str, answers: Answers, window_ms: int
 ) -> PilotProcess | None:
     """One process of the cell, warmed up for `window_ms`; records a failure and returns None."""
     trial = case
     if case.metric == "steady" and not case.fixed:
-        counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
-        trial = case.model_copy(update=counts)
+        trial = _trial(case, window_ms)
     begin = time.monotonic()
-    expected = answers.expected[case.id, case.operations]
+    try:
+        expected = oracle_answer(context, trial.answered(), answers)
+    except Unanswered as silence:
+        answers.give_up(case, [name], silence)
+        return None
     attempt = context.invocations.attempt(trial, context.installed[name], "measure", expected)
     seconds = time.monotonic() - begin
     result = attempt.invocation.result
@@ -197,4 +243,4 @@ def _try(
         context.progress.say(f"{case.id}/{name}: {attempt.outcome} in the pilot: {attempt.reason}")
         return None
     iterations = [*result.warmup_ns, *result.iterations_ns]
-    return PilotProcess(seconds, iterations, result.peak_rss_bytes or None)
+    return PilotProcess(seconds, iterations, trial.operations, result.peak_rss_bytes or None)

@@ -118,9 +118,8 @@ def ask(
                 return
             planned = counts.get(case.id, {}).get(name)
             if planned:
-                as_planned = case.model_copy(update={"operations": planned.operations})
                 try:
-                    oracle_answer(context, as_planned, answers)
+                    oracle_answer(context, planned.of(case).answered(), answers)
                 except Unanswered as silence:
                     answers.give_up(case, [name], silence)
 

@@ -95,7 +95,7 @@ class Preparation:
                 output=output,
                 warmup_ms=runner.spec.warmup_ms,
                 engine=runner.spec.engine,
-                digest=digest,
+                digest=case.answered().operations if digest else 0,
             )
         except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
             reason = f"its job cannot be made: {error}"
@@ -112,12 +112,14 @@ class Preparation:
             raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
         requirements = Requirements(
             job.mode,
+            job.measure.operations_per_iteration,
             job.measure.iterations,
             job.inspect,
             jobs.read_back(job),
             job.connection.engine,
             job.measure.tolerate_busy,
             digest,
+            0 if spec.writes else case.walk,
             _left_open(spec, job),
         )
         self._ready[key] = PreparedJob(file, output, requirements, source, copy, job.readback)

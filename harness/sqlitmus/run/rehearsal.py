@@ -84,10 +84,11 @@ def _rehearsed(
     # a process alone would have the caches to itself, so the only runner of a case sits there twice
     for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
         per_turn = planned.iterations // planned.rounds
-        fewer = planned.model_copy(update={"rounds": ROUNDS, "iterations": ROUNDS * per_turn})
+        rounds = planned.rounds if case.writes else ROUNDS  # what is stated is done as a whole
+        fewer = planned.model_copy(update={"rounds": rounds, "iterations": rounds * per_turn})
         counted = fewer.of(case)
         try:
-            answer = oracle_answer(context, counted, answers)
+            answer = oracle_answer(context, counted.answered(), answers)
         except Unanswered:  # told when the plan is asked for
             return {}
         runner = context.installed[name]

@@ -13,7 +13,7 @@ from sqlitmus.vocabulary import figures
 def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
     """Whether an invocation also gives a digest: the first of each cell that iterates."""
     first = slot.block == 0 and take == 0 and slot.label == slot.runner
-    return first and case.metric != "cold" and not case.processes
+    return first and case.metric != "cold" and not case.processes and not case.writes
 
 
 def to_sample(
@@ -40,21 +40,24 @@ def to_sample(
     if attempt.outcome != "ok" or result is None or timing is None:
         return sample, None
     iterations = result.iterations_ns
-    measured: dict[str, object] = {
-        "figures": {
-            figure.name: figure.measured(attempt.invocation, len(iterations))
-            for figure in figures.FIGURES
-            if not (digest and figure.per == "process")
-            if not (turned and figure.primary)
-        }
+    figured = {
+        figure.name: figure.measured(attempt.invocation, len(iterations))
+        for figure in figures.FIGURES
+        if not (digest and figure.per == "process")
+        if not (turned and figure.primary)
     }
+    measured: dict[str, object] = {"figures": figured}
+    if turned:  # its lead-ins are no part of what was timed
+        measured["figures"] = {**figured, "drift": turned.drift}
     if not iterations:
         return sample.model_copy(update=measured), None
-    measured["steady_ns"] = turned.steady_ns if turned else statistics.median(iterations)
+    measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)
     series = Iterations(
         position=slot.position,
         take=take,
         warmup_ns=result.warmup_ns,
         iterations_ns=iterations,
+        lost_ns=turned.lost_ns if turned else [],
+        counted=turned.counted if turned else [],
     )
     return sample.model_copy(update=measured), series

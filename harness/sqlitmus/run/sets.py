@@ -31,10 +31,13 @@ class Seating:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """What became of a cell in a set; for `steady_ns` and `idle` see `relay.Told`."""
+    """What became of a cell in a set; for the others see `relay.Told`."""
 
     attempt: Attempt
     steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
+    drift: float | None
     idle: float | None
 
 
@@ -61,6 +64,7 @@ def play(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
             single=seating.case.workers == 1,
             patient=_patient(seating.case),
+            never_waits=invocations.judging.how(seating.case).never_waits,
         )
         for run, seating in zip(begun, seatings, strict=True)
     ]
@@ -74,7 +78,10 @@ def play(
         names = [name for pid, name in left.items() if pid in seat.left or pid in of_nobody]
         attempt = invocations.judged(run, seat.invocation, seating.answer, names)
         right = attempt.outcome == "ok"
-        turned.append(Turned(attempt, seat.steady_ns if right else None, seat.idle))
+        level = seat.steady_ns if right else None
+        turned.append(
+            Turned(attempt, level, seat.lost_ns, seat.counted, seat.drift, seat.idle)
+        )
     return turned
 
 

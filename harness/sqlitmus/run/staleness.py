@@ -26,7 +26,7 @@ def _verdict(question: Question, result: Result) -> tuple[Outcome, str | None]:
     if len(answers) != len(manners) + 1:
         return "failed", f"its result has {len(answers)} answers to {len(manners) + 1} iterations"
     for changed, answer in enumerate(answers):
-        if error := _error(question, changed, (answer.rows, answer.checksum)):
+        if error := _error(question, changed, (answer[0], answer[2])):
             return "wrong", error
     if result.digest is None:
         return "failed", "its result has no digest, which was asked for"

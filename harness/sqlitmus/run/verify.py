@@ -33,7 +33,7 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
             done = len(answers.records)
             context.progress.step(f"verify {done}/{total}  {case.id}  {name}")
             try:
-                answer = oracle_answer(context, case, answers)
+                answer = oracle_answer(context, case.verified(), answers)
             except Unanswered as silence:
                 answers.give_up(case, cells[case.id], silence)
                 break
@@ -66,7 +66,11 @@ def verify_at_once(
             if name == context.oracle.spec.name:
                 continue
             context.progress.step(f"verify {case.id}  {name}  with {case.workers} workers")
-            answer = answers.expected[case.id, case.operations]
+            try:
+                answer = oracle_answer(context, case.answered(), answers)
+            except Unanswered as silence:
+                answers.give_up(case, cells[case.id], silence)
+                break
             attempt = context.invocations.attempt(case, context.installed[name], "measure", answer)
             if attempt.outcome != "ok":
                 answers.went_wrong(case, name, attempt, f"with {case.workers} workers")
@@ -74,7 +78,7 @@ def verify_at_once(
 
 def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers: Answers) -> None:
     """Say so in the records of `case` if runners agree with each other against the oracle."""
-    answer = answers.expected.get((case.id, case.operations))
+    answer = answers.expected.get((case.id, case.verified().operations))
     records = [answers.records[case.id, name] for name in names]
     specs = [context.catalog.runners[name] for name in names]
     runtimes = {spec.name: spec.runtime for spec in specs if spec.role != "oracle"}
@@ -93,10 +97,11 @@ def _verify(
 ) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    attempt = context.invocations.attempt(case, context.installed[name], "verify", answer)
+    asked = case.verified()
+    attempt = context.invocations.attempt(asked, context.installed[name], "verify", answer)
     reason = attempt.reason
     if attempt.outcome == "wrong" and _of_a_user(context, case):
-        types = context.invocations.types(case, context.installed[name], context.oracle)
+        types = context.invocations.types(asked, context.installed[name], context.oracle)
         reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
         case=case.id,
@@ -110,6 +115,7 @@ def _verify(
     if result is None:
         return record
     fields = {
+        "operations": result.operations,
         "rows": result.rows,
         "affected": result.affected,
         "checksum": result.checksum,
@@ -149,7 +155,7 @@ def _count(context: Context, case: PlannedCase, name: str, answers: Answers) -> 
     counts: list[Counts] = []
     for each in counted_cases(case):
         try:
-            answer = oracle_answer(context, each, answers)
+            answer = oracle_answer(context, each.answered(), answers)
         except NotFit as error:
             return str(error)
         runner = context.installed[name]

@@ -111,7 +111,7 @@ def yuen_error(winsorised: Array, left: int) -> Array:
     return np.sqrt(squares / (left * (left - 1)))
 
 
-def freedom_of(left: Counts | int, rows: float = 1) -> Array:
+def freedom_of(left: Counts | int, rows: Array | float = 1) -> Array:
     """Degrees of freedom where `left` values stay after trimming: 0.85 (h - 1), at least 1.
 
     Ours: with Yuen's h - 1 normal noise exceeds t too often, and in the far tail, where a verdict

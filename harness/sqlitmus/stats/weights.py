@@ -1,104 +1,127 @@
-"""Weighted mean log ratios over groups of cases, for any weights from a few numbers per pair.
+"""Log ratios of two runners' sums of calls × time, for any calls from a few numbers per pair.
 
-With weights w of groups, the mean is w'm and Yuen's squared error w'Sw: the page's script, which
-gets m and S, comes to what this module comes to.
+The sum of a runner is Σ c_i exp(m_i) over operations i, with m_i the level of ln t_i. Of a pair
+with log times x and y, the mean of x - y over blocks is taken and not the difference of means, so
+that what both have in common in a block cancels. With that difference d and the mean a of
+(x + y) / 2, the levels of the two are a + d / 2 and a - d / 2.
+
+The error is that of the linear part: with p and q the operations' shares of both sums, a deviation
+of d_i moves the log ratio by (p_i + q_i) / 2 of it, and one of a_i by p_i - q_i. The page's script,
+which gets d, a and their common squares, comes to what this module comes to.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 
 from sqlitmus.stats.estimate import TRIM, Array, Counts, TrimmedMeans, freedom_of
-from sqlitmus.stats.grade import grade
+from sqlitmus.stats.grade import ALPHA
+from sqlitmus.stats.verdict import MIN_BLOCKS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Per row (a pair, or a session of it) what its weighted means are made of.
+    """Per row (a pair, or a session of it) what its log ratio of sums is made of.
 
-    `mean` is rows x groups, `square` rows x groups x groups: Yuen's squared error of the groups'
-    means on the diagonal, and beside it what they have in common. Both NaN for a group that the row
-    has no cases of; `square` also where the kept values of some case are all equal. `count` blocks
-    have a value in every case of every group, `left` stay after trimming; `cases` is the number of
-    cases of each group.
+    `difference` and `middle` are rows x operations, NaN where one of the two lacks the operation.
+    `square` is rows x 2 operations x 2 operations, the differences first: Yuen's squared errors on
+    the diagonal, and beside it what they have in common. Those of a difference are NaN where its
+    kept values are all equal. `count` blocks have a value of both in every operation that both
+    have, `left` stay after trimming.
     """
 
-    mean: Array
+    difference: Array
+    middle: Array
     square: Array
     left: Counts
     count: Counts
-    cases: Counts
 
 
-def parts(groups: Sequence[Array], trim: float = TRIM, resolution: float = 0.0) -> Parts:
-    """The parts of `groups`, each the log ratios of its cases: cases x rows x blocks.
+def parts(logs: Array, others: Array, trim: float = TRIM, resolution: float = 0.0) -> Parts:
+    """The parts of `logs` against `others`, the log times of operations x rows x blocks.
 
-    A row has no cases of a group where all of its values there are NaN. Each case is trimmed and
-    winsorised on its own, as in `groups.group_means`; with all weight on one group, and all blocks
-    in all groups, `weighed` is that.
+    Each operation is trimmed and winsorised on its own, so that a disturbed one does not spoil the
+    block for the others.
     """
-    rows = groups[0].shape[1] if groups else 0
-    mean = np.full((rows, len(groups)), np.nan)
-    square = np.full((rows, len(groups), len(groups)), np.nan)
+    size, rows, _ = logs.shape
+    difference, middle = np.full((2, rows, size), np.nan)
+    square = np.full((rows, 2 * size, 2 * size), np.nan)
     left, count = np.zeros((2, rows), dtype=np.int64)
     for row in range(rows):
-        logs = [group[:, row] for group in groups]
-        has = [bool(len(group)) and not np.isnan(group).all() for group in logs]
-        if not any(has):
-            continue
-        absent = [np.isnan(group).any(axis=0) for group in compress(logs, has)]  # fmt: skip
-        whole = ~np.any(absent, axis=0)
-        n = int(whole.sum())
+        both = np.stack([logs[:, row] - others[:, row], (logs[:, row] + others[:, row]) / 2])
+        has = np.flatnonzero(~np.isnan(both[0]).all(axis=1))
+        whole = ~np.isnan(both[0, has]).any(axis=0)
+        n = int(whole.sum()) if len(has) else 0
         cut = int(trim * n)
         count[row], left[row] = n, n - 2 * cut
         if not n:
             continue
-        blocks = np.full((len(groups), n), np.nan)
-        for place in np.flatnonzero(has).tolist():
-            values = logs[place][:, whole]
-            ordered = np.sort(values, axis=1)
-            mean[row, place] = ordered[:, cut : n - cut].mean()
-            bottom, top = ordered[:, cut], ordered[:, n - cut - 1]
-            if (top - bottom > resolution).all():
-                clipped = np.clip(values, bottom[:, None], top[:, None]).mean(axis=0)
-                blocks[place] = clipped - clipped.mean()
-        if left[row] > 1:
-            square[row] = blocks @ blocks.T / (left[row] * (left[row] - 1))
-    return Parts(mean, square, left, count, np.array([len(g) for g in groups], dtype=np.int64))
+        values = both[:, has][:, :, whole]
+        ordered = np.sort(values, axis=2)[:, :, cut : n - cut]
+        difference[row, has], middle[row, has] = ordered.mean(axis=2)
+        if left[row] < 2:
+            continue
+        bottom, top = ordered[:, :, :1], ordered[:, :, -1:]
+        clipped = np.clip(values, bottom, top)
+        clipped[0][(top - bottom)[0, :, 0] <= resolution] = np.nan
+        clipped -= clipped.mean(axis=2, keepdims=True)
+        flat = clipped.reshape(2 * len(has), n)
+        at = np.concatenate([has, has + size])
+        square[row][np.ix_(at, at)] = flat @ flat.T / (left[row] * (left[row] - 1))
+    return Parts(difference, middle, square, left, count)
 
 
-def weighed(of: Parts, shares: Array) -> TrimmedMeans:
-    """Each row's mean with the groups' `shares` (their sum 1); NaN where a group that has one lacks
-    in the row.
+def shares(levels: Array, calls: Array) -> Array:
+    """Each operation's share of the sum of calls × exp(level); operations are the last axis."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(calls) + levels
+    terms = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return terms / terms.sum(axis=-1, keepdims=True)
 
-    A case has its part of its group's share. The degrees of freedom are those of a mean over as
-    many cases as these parts are worth, 1 / the sum of their squares (`estimate.freedom_of`).
+
+def summed(of: Parts, calls: Array) -> TrimmedMeans:
+    """Each row's log ratio of sums; NaN where an operation that is called lacks in the row.
+
+    The degrees of freedom are those of a mean over as many rows as the error's parts are worth:
+    1 / the sum of the squares of their shares of the squared error (`estimate.freedom_of`).
     """
-    taken = shares > 0
-    w = shares[taken]
-    mean = of.mean[:, taken] @ w
-    square = np.einsum("i,rij,j->r", w, of.square[:, taken][:, :, taken], w)
+    used = calls > 0
+    size = len(calls)
+    some = calls[used]
+    upper = of.middle[:, used] + of.difference[:, used] / 2
+    lower = upper - of.difference[:, used]
+    p, q = shares(upper, some), shares(lower, some)
+    # ln Σ c exp(x) - ln Σ c exp(y), by the share of the sum that the first operation has
+    mean = upper[:, 0] - lower[:, 0] - np.log(p[:, 0]) + np.log(q[:, 0])
+    slope = np.concatenate([(p + q) / 2, p - q], axis=1)
+    at = np.concatenate([np.flatnonzero(used), np.flatnonzero(used) + size])
+    square = of.square[:, at][:, :, at]
+    whole = np.einsum("ri,rij,rj->r", slope, square, slope)
+    single = np.square(slope) * np.einsum("rii->ri", square)
+    total = single.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        worth = np.where(total > 0, total**2 / np.square(single).sum(axis=1), 1.0)
     # rounding may leave a hair below 0
-    error = np.sqrt(np.where(np.isnan(square), np.nan, np.fmax(square, 0.0)))
-    worth = 1 / float(np.square(w) @ (1 / of.cases[taken]))
+    error = np.sqrt(np.where(np.isnan(whole), np.nan, np.fmax(whole, 0.0)))
     return TrimmedMeans(mean, error, freedom_of(of.left, worth), of.count)
 
 
-def weighed_guard(canary: TrimmedMeans, shares: Array) -> float:
-    """How far from 0 a weighted mean must lie where the canary shows that intervals are too narrow,
-    else 0: the rule of `grade.grade`. `canary` has a row per group; one without an error is left
-    out."""
-    taken = (shares > 0) & ~np.isnan(canary.error)
-    if not taken.any():
-        return 0.0
-    w = shares[taken]
-    mean, error = w @ canary.mean[taken], np.sqrt(np.square(w) @ np.square(canary.error[taken]))
-    row = TrimmedMeans(
-        np.array([mean]),
-        np.array([error]),
-        np.array([canary.freedom[taken].min()]),
-        np.array([canary.count[taken].min()], dtype=np.int64),
-    )
-    return float(grade(row).guard[0])
+def summed_guard(canary: TrimmedMeans, weights: Array) -> Array:
+    """How far from 0 each log ratio of sums must lie where the canary shows that intervals are too
+    narrow, else 0: the rule of `grade.grade`.
+
+    `canary` has a row per operation; one without an error is left out. `weights` is rows x
+    operations, by how much a deviation of each moves the row's log ratio.
+    """
+    tested = ~np.isnan(canary.error)
+    w = weights[:, tested]
+    w = np.where(np.isnan(w), 0.0, w)
+    mean = w @ canary.mean[tested]
+    error = np.sqrt(np.square(w) @ np.square(canary.error[tested]))
+    taken = w > 0
+    freedom = np.where(taken, canary.freedom[tested], np.inf).min(axis=1, initial=np.inf)
+    count = np.where(taken, canary.count[tested], 0)
+    few = (taken & (count < MIN_BLOCKS)).any(axis=1) | ~taken.any(axis=1)
+    row = TrimmedMeans(mean, error, np.where(few, 0.0, freedom), canary.count)
+    low, high = row.interval(1 - ALPHA)
+    return np.where(~few & ((low > 0) | (high < 0)), np.fmax(-low, high), 0.0)

@@ -78,7 +78,7 @@ def detail(
         position=position,
         take=take,
         loop_ns=statistics.median(result.iterations_ns) if result.iterations_ns else 0,
-        operations=result.operations,
+        operations=result.operations_each,
         latencies=_latencies(workers),
         writer=_latencies(writers),
         busy=sum(w.busy for w in workers),

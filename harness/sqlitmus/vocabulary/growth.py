@@ -17,7 +17,7 @@ def growth(resident: Sequence[tuple[float, int]], result: Result) -> float | Non
     None for fewer than `LEAST` looks in that time.
     """
     alive = [(ms, size) for ms, size in resident if size]
-    operations = result.operations * len(result.iterations_ns)
+    operations = result.operations_each * len(result.iterations_ns)
     if not alive or not operations:
         return None
     spent = sum(result.iterations_ns) / 1e6

@@ -15,8 +15,9 @@ from sqlitmus.workload.parts import MIX, START, Part, parts_of
 
 SUITE = "workload"
 QUERIES = "queries"  # the group of those by themselves
-INSTRUCTIONS = 2_000_000  # of an iteration in verify mode, about a tenth of a second
+INSTRUCTIONS = 2_000_000  # of an iteration without a pilot, about a tenth of a second
 MOST_QUERIES = 256  # of an iteration, too
+WARMUP, TIMED = 2, 4  # iterations that a process does of what writes
 SHARES = 100  # parts of the mix: weights are rounded to hundredths
 
 
@@ -148,19 +149,36 @@ def _scenario(
     for part in parts:
         for table, actions in part.written.items():
             written.setdefault(table, set()).update(actions)
+    reset = list(dict.fromkeys(sql for part in parts for sql in part.reset))
     return Scenario.model_validate(
         {
             "bound_by": "mixed",
             "fixture": SUITE,
             "writes": bool(written),
-            "operations": min(operations, most or operations),
-            "most_operations": most,
-            "reset": list(dict.fromkeys(sql for part in parts for sql in part.reset)),
+            "operations": operations,
+            **(_stated(operations, most) if written else {}),
+            "reset": reset,
+            "reset_every": _power(most or operations * (WARMUP + TIMED)) if reset else None,
             "readback": writes.readback(written),
             "ascii_ends": all(part.ascii_ends for part in parts),
             **facts,
         }
     )
+
+
+def _stated(operations: int, most: int | None) -> dict[str, int]:
+    """The work of a process that writes: a power of two, at most `most` without a reset."""
+    each = _power(min(operations, most or operations))
+    return {
+        "operations": each,
+        "warmup_operations": WARMUP * each,
+        "timed_operations": TIMED * each,
+    }
+
+
+def _power(count: int) -> int:
+    """The largest power of two that is no more."""
+    return 1 << (count.bit_length() - 1)
 
 
 def _operations(instructions: float, queries: int = 1) -> int:

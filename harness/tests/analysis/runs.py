@@ -46,7 +46,7 @@ def description(name: str, *, sqlite: str = "3.51.0", options: Sequence[str] = (
             "compile_options": list(options),
             "threadsafe": 1,
         },
-        "contract": 1,
+        "contract": 2,
         "features": {name: [] for name in FEATURES},
     }
 

@@ -1,5 +1,6 @@
 """Decisions by presets on synthetic runs whose truth is known."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,7 @@ from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary, comparis
 from sqlitmus.analysis.question import Question
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.render.document.presets import section
-from sqlitmus.render.document.weighed import sentences, text
+from sqlitmus.render.document.weighed import about, many, sentences, text
 from sqlitmus.results.recommendation import Again, Change, Standby
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
 from sqlitmus.results.sustained import Sustained, Sustaining
@@ -24,17 +25,25 @@ from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
 
 GROUPS = ["start-up", "reads", "reads", "lists", "writes", "writes", "controls"]
+IDS = ("start", "read", "index", "list", "put", "bulk", "scan")
+NAMES = {
+    "start": "process start(s)",
+    "read": "point read(s)",
+    "list": "list(s) of 100 rows",
+    "put": "write(s)",
+    "bulk": "transaction(s) of 100 rows",
+}
 QUESTION = Question(margin=0.02, correction="bh")
 REPORTS = 200
 
 
 def preset(**limits: float) -> dict[str, Preset]:
     return {
-        name: Preset(title=f"a {name} use", summary="", weights=weights, **limits)
-        for name, weights in {
-            "reading": {"reads": 60.0, "lists": 25.0, "writes": 15.0},
-            "writing": {"writes": 80.0, "reads": 20.0},
-            "starting": {"start-up": 70.0, "reads": 30.0},
+        name: Preset(title=f"a {name} use", summary="", calls=calls, names=NAMES, **limits)
+        for name, calls in {
+            "reading": {"read": 600.0, "list": 250.0, "put": 150.0},
+            "writing": {"put": 800.0, "bulk": 100.0, "read": 200.0},
+            "starting": {"start": 10.0, "read": 1000.0},
         }.items()
     }
 
@@ -53,7 +62,8 @@ class Run:
     memory: dict[str, float] = field(default_factory=dict[str, float])
     sqlite: dict[str, str] = field(default_factory=dict[str, str])
     canary: float | None = None
-    ids: Sequence[str] = ()
+    ids: Sequence[str] = IDS
+    units: dict[str, int] = field(default_factory=dict[str, int])
     rates: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
@@ -87,7 +97,9 @@ class Run:
             twin = compare_canary(both, [0] * len(times), question)
         said, parts = choices(
             preset() if presets is None else presets,
-            *(runners, self.cases(times, pairs), pairs, ok, times, question, twin),
+            *(runners, self.cases(times, pairs)),
+            [self.units.get(name, 1) for name in self.ids[: len(times)]],
+            *(pairs, ok, times, question, twin),
             sustaining=sustained(self.rates) if self.rates else None,
         )
         assert said
@@ -97,11 +109,11 @@ class Run:
     def cases(self, times: Array, pairs: Pairs) -> list[Case]:
         return [
             Case(
-                id=self.ids[number] if self.ids else f"case-{number}",
-                scenario=self.ids[number].partition("@")[0] if self.ids else "s",
+                id=self.ids[number],
+                scenario=self.ids[number].partition("@")[0],
                 title="", question="", group=group, bound_by="mixed", axes={},
-                metric="steady", unit="row", sql=[], pragmas=[], operations=1,
-                checks="", comparisons=columns, canary=None,
+                metric="cold" if group == "start-up" else "steady", unit="row",
+                sql=[], pragmas=[], operations=1, checks="", comparisons=columns, canary=None,
                 cells=[
                     Cell(
                         name, "ok", time=middle(times[number, r]),
@@ -168,9 +180,12 @@ def test_a_true_tenth_is_named(runners: int, blocks: int) -> None:
     assert [choice.front for choice in said.choices] == [["r1"]] * 3
     assert all(len(choice.others) == runners - 1 for choice in said.choices)
     assert text(said).startswith(
-        "For a reading use (a geometric mean of 60 % reads, 25 % lists and 15 % writes): r1 takes "
-        "the least time. "
+        "For a reading use (600 point reads, 250 lists of 100 rows and 150 writes per 1,000 "
+        "requests): r1 spends the least database time, "
     )
+    spent = {cost.runner: cost.time.value for cost in said.choices[0].beside if cost.time}
+    assert spent["r1"] == pytest.approx(1e6 / 1.1, rel=0.2)
+    assert spent["r0"] / spent["r1"] == pytest.approx(1.1, rel=0.03)
 
 
 @pytest.mark.parametrize("ratio", [1.2, 1.05, 0.97])
@@ -209,7 +224,7 @@ def test_what_would_settle_it_is_told_with_minutes_and_command() -> None:
     assert f": ./just run --size m --blocks {pair.blocks}." in text(asked)
 
 
-VARIANTS = ("start", "get", "get@index=on", "list", "put", "put@index=on", "list@shape=array")
+VARIANTS = ("start", "read", "read@index=on", "list", "put", "bulk", "list@shape=array")
 
 
 def of_variants(**changes: float) -> Run:
@@ -226,7 +241,7 @@ def test_who_catches_up_in_a_variant_is_told() -> None:
     (caught,) = said.choices[0].catching
     assert (caught.runner, caught.case, caught.variant) == ("r1", "list", "list@shape=array")
     assert "In list@shape=array, r1 is equivalent to r0; in list it takes 2.0" in text(said)
-    assert not said.choices[1].catching  # no weight on lists
+    assert not said.choices[1].catching  # lists are not called
 
 
 @pytest.mark.parametrize(("array", "words"), [(0.8, "r1 takes 0.8"), (1.2, None)])
@@ -271,7 +286,7 @@ def test_a_limit_that_the_fastest_exceeds_is_in_the_sentence() -> None:
     levels[:, 2] /= 1.2
     said, _ = Run(levels, memory={"r1": 200.0}).decided(preset(memory_mib=100.0))
     assert said.choices[0].front == ["r2"]
-    assert "r2 takes the least time." in text(said)
+    assert "r2 spends the least database time, " in text(said)
     assert "r1 is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text(said)
 
 
@@ -285,54 +300,84 @@ def test_a_start_limit_is_of_the_longest_start() -> None:
 
 def test_nobody_is_recommended_where_all_exceed_a_limit() -> None:
     said, _ = Run(equal(2)).decided(preset(memory_mib=1.0))
-    assert "nobody is recommended; no runner completed these groups within the limits." in text(
+    assert "nobody is recommended; no runner completed all of these within the limits." in text(
         said
     )
 
 
-def test_a_group_that_was_not_measured_ranks_nobody() -> None:
-    levels = equal(2)[:6]
+def test_a_case_that_was_not_measured_ranks_nobody() -> None:
+    levels = equal(2)[:4]
     levels[:, 1] /= 2
-    lacking = ["start-up", "reads", "reads", "lists", "lists", "lists"]
-    said, _ = Run(levels, groups=lacking).decided()
+    said, _ = Run(levels, groups=GROUPS[:4]).decided()
     reading, writing, starting = said.choices
-    assert (reading.lacking, writing.lacking, starting.lacking) == (["writes"], ["writes"], [])
+    assert (reading.lacking, writing.lacking, starting.lacking) == (["put"], ["put", "bulk"], [])
     assert not reading.front
     assert starting.front == ["r1"]
-    assert "this run has no cases of writes, so nobody is ranked." in text(said)
+    assert "this run has no case put, so nobody is ranked." in text(said)
+    assert "this run has no cases put and bulk, so" in sentences(writing, said)[0]
 
 
-def test_who_did_not_complete_a_group_is_left_out_of_what_weighs_it() -> None:
+def test_who_did_not_complete_a_case_is_left_out_of_what_calls_it() -> None:
     run = Run(equal(3) / np.array([1, 1.5, 1]))
     times = run.times()
     times[3, 1] = np.nan
     said, _ = run.decided(times=times)
     reading, writing, _ = said.choices
-    assert reading.absent == {"r1": ["lists"]}
+    assert reading.absent == {"r1": ["list"]}
     assert set(reading.front) == {"r0", "r2"}
-    assert "r1 is left out: it has no time to compare in cases of lists." in text(said)
+    assert "r1 is left out: it has no time to compare for lists of 100 rows." in text(said)
     assert writing.front == ["r1"]
 
 
-def test_the_weight_at_which_another_is_ahead_is_told() -> None:
+def test_a_sum_of_calls_decides_and_not_a_mean_of_ratios() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 2
+    levels[3] = [30_000.0, 33_000.0]
+    said, _ = Run(levels, noise=0.002).decided()
+    (behind,) = said.choices[0].others
+    assert said.choices[0].front == ["r0"]
+    sums = [750 * 1000 + 250 * 30_000, 750 * 500 + 250 * 33_000]
+    assert behind.ratio.value == pytest.approx(sums[1] / sums[0], rel=0.005)
+    assert "Most of this time goes to lists of 100 rows: 91 to 96 %." in text(said)
+
+
+def test_a_call_is_an_operation_with_all_of_its_units() -> None:
+    said, _ = Run(equal(2), noise=0.002, units={"bulk": 100}).decided()
+    spent = said.choices[1].beside[0]
+    assert spent.time
+    assert spent.time.value == pytest.approx(1000 * (800 + 200 + 100 * 100), rel=0.1)
+    assert spent.cpu == pytest.approx(5e3 * (800 + 200 + 100 * 100))
+    assert spent.parts["bulk"] == pytest.approx(10 / 11, rel=0.05)
+
+
+def test_where_no_part_is_most_of_the_time_the_first_ones_parts_are_told() -> None:
+    levels = equal(2)
+    levels[:, 1] /= 1.5
+    levels[3] *= 2
+    said, _ = Run(levels, noise=0.002).decided()
+    part = r"\d\d % to "
+    told = f"r1's time goes {part}point reads, {part}lists of 100 rows and {part}writes\\."
+    assert re.search(told, text(said))
+
+
+def test_the_calls_at_which_another_is_ahead_are_told() -> None:
     levels = equal(2)
     levels[:, 1] /= 1.2
-    levels[4:6] = [[1000.0, 1500.0]]
+    levels[4] = [1000.0, 1500.0]
     said, _ = Run(levels, noise=0.002).decided()
     (change,) = said.choices[0].changes
-    # by reads and lists r0 takes 1.2 times as long, by writes 1 / 1.5
-    assert change.share == pytest.approx(np.log(1.2) / (np.log(1.2) + np.log(1.5)), abs=0.01)
-    assert "If writes had more than about 31 % of the weight, r0 would take less time than r1" in (
-        text(said)
-    )
+    # by reads and lists r1 gains a sixth of 850 µs, by a write it loses 500 ns
+    assert change.calls == pytest.approx(850 * 1000 / 6 / 500, rel=0.15)
+    told = "With more than about 2.0 writes per 1,000 requests, r0 would spend less than r1: for "
+    assert re.search(told + "writes alone, it takes 0.66", text(said))
 
 
-def test_a_group_that_has_no_weight_may_change_it_too() -> None:
+def test_an_operation_that_is_not_called_may_change_it_too() -> None:
     levels = equal(2)
     levels[:, 1] /= 1.2
     levels[0] = [1000.0, 4000.0]
     said, _ = Run(levels).decided()
-    assert [(c.query, c.runner) for c in said.choices[0].changes] == [("start-up", "r0")]
+    assert [(c.query, c.runner) for c in said.choices[0].changes] == [("start", "r0")]
 
 
 def test_what_would_tell_those_in_front_apart_is_told() -> None:
@@ -340,33 +385,55 @@ def test_what_would_tell_those_in_front_apart_is_told() -> None:
     levels[0] = [1000.0, 4000.0]
     said, _ = Run(levels).decided()
     assert set(said.choices[0].front) == {"r0", "r1"}
-    assert "By start-up alone, r0 is shown to be ahead of r1." in text(said)
+    assert "For process starts alone, r0 is shown to be ahead of r1." in text(said)
+    both = (
+        r"(r.) and (r.) are (equivalent|not told apart): \1 spends \S+ and \2 \S+ of database time"
+    )
+    assert re.search(both + " per 1,000 requests", text(said).replace("\u202f", ""))
 
 
-def test_groups_that_tell_the_same_are_one_sentence() -> None:
+def test_operations_that_tell_the_same_are_one_sentence() -> None:
     weighed = Run(equal(2)).decided()[0]
-    changes = [
-        Change(group, "r0", Interval(0.5, 0.4, 0.6)) for group in ("start-up", "writes", "parallel")
-    ]
+    changes = [Change(case, "r0", Interval(0.5, 0.4, 0.6)) for case in ("start", "put", "bulk")]
     choice = replace(weighed.choices[0], front=["r0", "r1"], changes=changes)
     assert (
-        "By each of start-up, writes and parallel alone, r0 is shown to be ahead of r1."
-        in sentences(choice, weighed)
+        "For each of process starts, writes and transactions of 100 rows alone, r0 is shown to be "
+        "ahead of r1." in sentences(choice, weighed)
     )
 
 
-def test_crossings_lie_above_the_present_share() -> None:
-    assert crossing(np.log(1.2), -np.log(1.2), 0.0) == pytest.approx(0.5)
-    assert crossing(0.0, -1.0, 1.0) is None
-    assert crossing(-0.1, -0.2, 0.3) is None
+def test_crossings_lie_above_the_present_calls() -> None:
+    calls, at = np.array([600.0, 250.0]), np.array([1.0, 10.0])
+    assert crossing(at, np.array([2.0, 9.0]), calls, 1) == pytest.approx(600)
+    assert crossing(at, np.array([1.1, 9.0]), calls, 1) is None  # the lead is not ahead
+    assert crossing(at, np.array([2.0, 11.0]), calls, 1) is None
+    assert (
+        crossing(at, np.array([2.0, 10 - 1e-6]), calls, 1) is None
+    )  # no service calls it so often
+    assert crossing(np.array([1.0, np.nan]), np.array([2.0, 9.0]), calls, 1) is None
 
 
-def test_own_weights_are_judged_by_the_intervals_of_the_family() -> None:
+def test_numbers_of_calls_are_told_as_they_are_given() -> None:
+    assert [many("point read(s)", number) for number in (1, 1000, 0.5)] == [
+        "1 point read",
+        "1,000 point reads",
+        "0.5 point reads",
+    ]
+    assert [about(number) for number in (2437, 283.3, 99.6, 1.05, 0.0174)] == [
+        "2,400",
+        "280",
+        "100",
+        "1.1",
+        "0.017",
+    ]
+
+
+def test_own_calls_are_judged_by_the_intervals_of_the_family() -> None:
     levels = equal(2)
     levels[:, 1] /= 1.02
     run = Run(levels, blocks=14, noise=0.01)
     presets = preset()
-    own = presets["reading"].model_copy(update={"title": "your weights"})
+    own = presets["reading"].model_copy(update={"title": "your calls"})
     with_own, parts = run.decided({OWN: own, **presets})
     without, same = run.decided(presets)
     assert (parts.level, with_own.choices[1:]) == (same.level, without.choices)
@@ -398,7 +465,7 @@ def test_every_preset_stands_beside_the_one_in_front() -> None:
     said, _ = Run(levels).decided()
     (one,) = section(said)
     assert [column.id for column in one.blocks[0].columns] == list(preset())  # type: ignore[union-attr]
-    assert sum("r1 takes the least time." in line for line in one.lead) == 2
+    assert sum("r1 spends the least" in line for line in one.lead) == 2
     assert sentences(said.choices[1], said)[0].startswith("For a writing use")
 
 

@@ -21,7 +21,7 @@ def test_at_most_5_percent_of_reports_tell_equal_runners_apart(
 ) -> None:
     shares = rates(NOISE, runners, blocks, count)
     assert shares["headline"] <= shares["summary"] <= shares["any"] <= 0.05
-    assert shares["weights"] <= 0.05
+    assert shares["calls"] <= 0.05
     # plain intervals against the runner that happens to come out first
     assert shares["plain"] > (0.1 if runners == 2 else 0.3)
 
@@ -32,7 +32,7 @@ def test_a_real_difference_is_told_and_counted() -> None:
     times = np.exp(logs)
     times[:, 1] *= 1.2
     report = spoken(times, groups, "bh")
-    assert all(report.errs[place] for place in ("headline", "summary", "table", "any", "weights"))
+    assert all(report.errs[place] for place in ("headline", "summary", "table", "any", "calls"))
     assert not report.errs["canary"]
     assert len(report.orders) == len(GROUPS)
     for sentence in report.orders:

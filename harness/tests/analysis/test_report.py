@@ -7,6 +7,7 @@ import pytest
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.conditions import Fact
+from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,
@@ -175,15 +176,29 @@ def test_a_run_of_many_blocks_with_drift_keeps_its_ratio() -> None:
     assert ratio.value == pytest.approx(1.1, rel=0.01)
 
 
-def weighed(group: str, weights: str | None = None) -> list[str]:
-    """The kinds of statement about a run of cases in `group`."""
-    planned = plan(cases=[case("a", group=group), case("b", group=group)])
-    reading = Preset(title="an API", summary="it reads", weights={"reads": 1})
+def weighed(called: str, weights: str | None = None) -> list[str]:
+    """The kinds of statement about a run of the cases a and b by a preset that calls a case."""
+    planned = plan(cases=[case("a", group="reads"), case("b", group="writes")])
+    reading = Preset(title="an API", summary="it reads", calls={called: 600})
     run = replace(make(planned), presets={"reading": reading})
     return [statement.kind for statement in analyse(run, weights=weights).headline]
 
 
-def test_a_run_of_groups_that_no_preset_weighs_decides_by_none_unless_asked() -> None:
-    assert "weighed" in weighed("reads")
-    assert "weighed" not in weighed("under load")
-    assert "weighed" in weighed("under load", "reading")
+def test_a_run_without_the_cases_of_any_preset_decides_by_none_unless_asked() -> None:
+    assert "weighed" in weighed("a")
+    assert "weighed" not in weighed("c")
+    assert "weighed" in weighed("c", "a=1")
+    with pytest.raises(UsageError, match="there is no case 'd'"):
+        weighed("a", "d=1")
+
+
+def test_presets_that_the_run_can_decide_stand_in_front() -> None:
+    planned = plan(cases=[case("a"), case("b")])
+    presets = {
+        name: Preset(title=name, summary="", calls={called: 1})
+        for name, called in (("lacks", "c"), ("has", "b"))
+    }
+    for weights, order in ((None, ["has", "lacks"]), ("lacks", ["lacks", "has"])):
+        report = analyse(replace(make(planned), presets=presets), weights=weights)
+        (said,) = [each for each in report.headline if isinstance(each, Weighed)]
+        assert [choice.preset for choice in said.choices] == order

@@ -134,6 +134,7 @@ def read(folder: Path) -> Catalog:
     return definitions.read(folder / "scenarios", folder / "fixtures", folder / "runners")
 
 
+WORK = "writes = true\nwarmup_operations = 1\ntimed_operations = 2\n"
 EXTRA = """
 [{name}]
 title = "T"
@@ -185,6 +186,14 @@ FAULTS = [
     ),
     (
         EXTRA.format(name="x", more="writes = true"),
+        "x: Value error, what writes needs warmup_operations and timed_operations, the work of a",
+    ),
+    (
+        EXTRA.format(name="x", more=f"{WORK}reset = ['DELETE FROM users']"),
+        "x: Value error, reset needs reset_every: after how many operations it comes",
+    ),
+    (
+        EXTRA.format(name="x", more=WORK),
         "x: Value error, a scenario that writes needs a readback, which proves its writes",
     ),
     *(

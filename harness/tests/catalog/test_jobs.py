@@ -113,9 +113,9 @@ def test_axes_reach_the_job() -> None:
 
 
 def test_a_scenarios_own_transaction_reset_and_readback_reach_the_job() -> None:
-    made = job("upsert", size=50)
+    made = job("delete-pk", size=50)
     assert made.transaction == "immediate"
-    assert made.reset[0] == "DELETE FROM accounts WHERE id > 50"
+    assert (made.reset[0], made.reset_every) == ("DELETE FROM accounts", 40)
     assert [column.name for column in made.readback[0].columns] == [
         "id",
         "owner",

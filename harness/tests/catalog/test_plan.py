@@ -141,10 +141,7 @@ def test_filter_keys() -> None:
         "parallel-get-pk@workers=2,transaction=read",
         "service-writers",
     }
-    assert set(cells("profile:shipped")) == {
-        "get-pk@profile=shipped",
-        "insert-transaction@profile=shipped",
-    }
+    assert set(cells("profile:shipped")) == {"get-pk@profile=shipped"}
 
 
 def test_a_minus_excludes() -> None:

@@ -15,7 +15,7 @@ from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools
 
 TOOLS = Tools({"python": sys.executable}, {"absent": "install it from its shop"})
-DESCRIPTION = """{"contract": 1,
+DESCRIPTION = """{"contract": 2,
  "identity": {"runner": "x", "runtime": {"name": "r", "version": "1"},
   "driver": {"name": "d", "version": "2"}, "architecture": "x86_64"},
  "sqlite": {"version": "3.50.0", "source_id": "s", "compile_options": []},
@@ -81,8 +81,8 @@ def test_a_runner_without_its_tool_is_missing_with_the_hint(tmp_path: Path) -> N
             "(whole answer): Invalid JSON: expected value at line 1 column 1",
         ),
         (
-            GOOD.replace('"contract": 1', '"contract": 2'),
-            "contract: Input should be 1",
+            GOOD.replace('"contract": 2', '"contract": 3'),
+            "contract: Input should be 1 or 2",
         ),
         (
             GOOD.replace('"version": "3.50.0"', '"version": 3'),

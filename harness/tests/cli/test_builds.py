@@ -27,7 +27,7 @@ def node(path: Path, options: list[str], version: str = "26.0.0") -> str:
     """A program that describes itself as a build of Node with these options of SQLite."""
     features = ("operations", "shapes", "integers", "statements", "transactions")
     description: dict[str, object] = {
-        "contract": 1,
+        "contract": 2,
         "identity": {
             "runner": "node",
             "runtime": {"name": "Node", "version": version},

@@ -72,18 +72,19 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert 'id="claim-faster"' in (run.path / "report.html").read_text("utf-8")
 
 
-# of the old one 5 ms are 1000 operations, of the new one 5000; the scenarios ask for 4 and 2
+# an operation takes 2.2 µs, the mean of old and new: 10 ms are 4,096 of them in 8 iterations;
+# without a pilot each scenario has its own number
 ALIKE = [
-    ("get@workers=2", "piloted", 5000),
-    ("all", "piloted", 5000),
-    ("get@workers=2", "standard", 4),
-    ("all", "standard", 2),
+    ("get@workers=2", "piloted", {512}),
+    ("all", "piloted", {512}),
+    ("get@workers=2", "standard", {4}),
+    ("all", "standard", {4, 2}),
 ]
 
 
 @pytest.mark.parametrize(("other", "mode", "operations"), ALIKE)
-def test_cases_that_a_row_compares_do_the_same_operations(
-    desk: Desk, claims: Call, other: str, mode: str, operations: int
+def test_cases_that_a_row_compares_do_the_same_operations_as_far_as_a_pilot_finds_them(
+    desk: Desk, claims: Call, other: str, mode: str, operations: set[int]
 ) -> None:
     of_claims = MODES[MODES.index(f"[{mode}]") :].split("\n\n")[0].replace(mode, "claims", 1)
     desk.clone.write("scenarios/modes.toml", f"{MODES}\n{of_claims}\n")
@@ -96,7 +97,7 @@ def test_cases_that_a_row_compares_do_the_same_operations(
         "get": ["old"],
         other: ["new"],
     }
-    assert {one.operations for cells in counts.values() for one in cells.values()} == {operations}
+    assert {one.operations for cells in counts.values() for one in cells.values()} == operations
     report = data.load((desk.clone.latest().path / "summary.json").read_bytes())
     assert report.claims[0].groups[0].rows[0].base_time is not None  # not refused
 

@@ -22,6 +22,7 @@ columns = { id = "integer" }
 parameters = [{ type = "integer", generator = "integer", min = 1, max = "size" }]
 """
 CASE = ("--case", "mine@workers=2", "--size", "s")
+ONE = ("--case", "mine", "--size", "s")
 
 
 @pytest.fixture
@@ -50,31 +51,34 @@ def test_an_inherited_suite_has_the_scenarios_that_are_there(bare: Clone) -> Non
     assert done.out.splitlines() == ["ok           mine/a", "ok           mine/python"]
 
 
-PRESET = '[mine]\ntitle = "mine"\nsummary = "all of it"\nweights = { %s = 1 }\n'
+PRESET = '[mine]\ntitle = "mine"\nsummary = "all of it"\ncalls = { %s = 10 }\n'
 
 
 def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
     bare.runner("b")
     bare.write("scenarios/presets.toml", PRESET % "mine")
-    done = bare.sqlitmus("run", *CASE, "--mode", "smoke")
+    done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
     assert done.code == 0, done.err
-    assert "For mine (a geometric mean of 100 % mine): nobody is ranked; the run has 1" in done.out
+    assert (
+        "For mine (10 calls of mine per 1,000 requests): nobody is ranked; the run has 1"
+        in done.out
+    )
 
 
-def test_a_preset_of_a_group_that_is_not_there_is_refused(bare: Clone) -> None:
+def test_a_preset_of_a_case_that_is_not_there_is_refused(bare: Clone) -> None:
     bare.write("scenarios/presets.toml", PRESET % "yours")
-    done = bare.sqlitmus("run", *CASE, "--mode", "smoke")
+    done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
     assert done.code == 2
-    assert "presets.toml:4: mine.weights.yours: there is no group 'yours'" in done.err
+    assert "presets.toml:4: mine.calls.yours: there is no scenario 'yours'" in done.err
 
 
-def test_weights_on_the_command_line_stand_in_front(bare: Clone) -> None:
+def test_calls_on_the_command_line_stand_in_front(bare: Clone) -> None:
     bare.runner("b")
-    done = bare.sqlitmus("run", *CASE, "--mode", "smoke", "--weights", "mine=2")
+    done = bare.sqlitmus("run", *ONE, "--mode", "smoke", "--weights", "mine=2")
     assert done.code == 0, done.err
-    assert "For your weights (a geometric mean of 100 % mine): nobody is ranked" in done.out
+    assert "For your calls (2 calls of mine per 1,000 requests): nobody is ranked" in done.out
     done = bare.sqlitmus("report", "--format", "md", "--out", "-")
-    # no preset weighs the only group that this catalogue has
+    # no preset calls the only case that this catalogue has
     assert "nobody is ranked" not in done.out
     done = bare.sqlitmus("report", "--weights", "yours=1")
-    assert (done.code, "there is no group 'yours'" in done.err) == (2, True)
+    assert (done.code, "there is no case 'yours'" in done.err) == (2, True)

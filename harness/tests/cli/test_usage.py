@@ -39,8 +39,8 @@ ERRORS = [
     (["run", "--machine", "a b"], "--machine 'a b': use letters, digits and . _ @ + - only"),
     (["run", "--shard", "7/6"], "--shard '7/6': expected K/N with K from 1 to N, such as 2/6"),
     (
-        ["run", "--shard", "1/10"],
-        "9 scenarios cannot be divided into 10 shards; a scenario stays whole",
+        ["run", "--shard", "1/11"],
+        "10 scenarios cannot be divided into 11 shards; a scenario stays whole",
     ),
     (["list", "things"], "there is no listing 'things'; expected one of scenarios, cases"),
     (["schema", "jobb"], "there is no schema 'jobb'; expected one of job, result, describe"),
@@ -75,8 +75,8 @@ def test_options_that_do_not_parse_end_with_2(
 
 
 def test_version(call: Call) -> None:
-    assert call("version").out == f"sqlitmus {__version__}, contract 1\n"
-    assert json.loads(call("version", "--json").out) == {"sqlitmus": __version__, "contract": 1}
+    assert call("version").out == f"sqlitmus {__version__}, contract 2\n"
+    assert json.loads(call("version", "--json").out) == {"sqlitmus": __version__, "contract": 2}
 
 
 def test_listings_as_json_hold_the_whole_catalogue(call: Call) -> None:

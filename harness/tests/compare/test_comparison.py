@@ -283,7 +283,7 @@ def test_a_failure_in_the_second_run_is_told_by_the_exit_code(desk: Desk) -> Non
     assert done.exit == 5
     assert done.findings[0] == (
         "gate 5 %: no answer in the second run: get (new: wrong: wrong in 1 invocation of 5, first "
-        "in block 5: checksum: 6; the oracle has 5)"
+        "in block 5: iteration 0 (operations 0 to 3): checksum 21; the oracle has 20)"
     )
 
 

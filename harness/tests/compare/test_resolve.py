@@ -32,7 +32,7 @@ identity = {{"runner": "x", "runtime": {{"name": sys.argv[0], "version": version
             "driver": {{"name": "d", "version": loaded}}, "architecture": "x64"}}
 features = {{"operations": [], "shapes": [], "integers": [], "statements": [], "transactions": [],
             "engine": ["threading", "memstatus"]}}
-print(json.dumps({{"contract": 1, "identity": identity, "features": features,
+print(json.dumps({{"contract": 2, "identity": identity, "features": features,
     "sqlite": {{"version": "3", "source_id": "s", "compile_options": []}}}}))
 """
 NODE = fetch._node_package({"platform": sys.platform, "machine": os.uname().machine})  # pyright: ignore[reportPrivateUsage]

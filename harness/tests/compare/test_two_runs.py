@@ -225,21 +225,6 @@ def counted(operations: int, *names: str) -> Json:
     return {name: {"node": counts(operations)} for name in names}
 
 
-def test_cases_that_wrote_more_often_in_one_run_are_left_out() -> None:
-    cases = [case("get-pk"), case("insert", sql=["INSERT INTO t VALUES (?)"])]
-    old, new = (
-        run(planned(name, cases=cases, counts=counted(operations, "get-pk", "insert")))
-        for name, operations in (("old", 4000), ("new", 8000))
-    )
-    report = compare_runs(old, new, None)
-    assert [one.id for one in report.cases] == ["get-pk"]
-    (told,) = [text for text in notices(report) if "wrote more often" in text]
-    assert told.startswith("Left out, because an iteration wrote more often in one of the runs: ")
-    assert "insert" in told
-    equal = run(planned("new", cases=cases, counts=counted(4000, "get-pk", "insert")))
-    assert [one.id for one in compare_runs(old, equal, None).cases] == ["get-pk", "insert"]
-
-
 def test_runs_of_which_one_took_turns() -> None:
     cases = [case("startup"), case("get-pk")]
     turns = {"get-pk": {"node": counts(10, rounds=5)}}
@@ -270,16 +255,6 @@ def test_runs_of_which_one_kept_single_threads_on_one_processor() -> None:
     assert refused(bound, free) == told
     other = run(planned("old", cases=cases, counts=turns, processor=0))
     assert len(compare_runs(other, bound, None).cases) == 2
-
-
-def test_runs_that_have_no_other_case_than_such() -> None:
-    cases = [case("insert", sql=["INSERT INTO t VALUES (?)"])]
-    old, new = (
-        run(planned(name, cases=cases, counts=counted(operations, "insert")))
-        for name, operations in (("old", 4000), ("new", 8000))
-    )
-    with pytest.raises(UsageError, match="writes another number of times: insert"):
-        compare_runs(old, new, None)
 
 
 def test_facts_of_the_two_are_beside_each_other() -> None:

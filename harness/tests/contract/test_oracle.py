@@ -44,7 +44,7 @@ def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, 
         with contextlib.closing(sqlite3.connect(database)) as connection:
             connection.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER);")
     job = {
-        "contract": 1,
+        "contract": 2,
         "mode": "verify",
         "cell": "by/hand",
         "database": {"path": str(database)},

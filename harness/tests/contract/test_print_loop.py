@@ -86,7 +86,7 @@ def test_executions_use_the_texts_of_a_cached_statement_in_turn(name: str, tmp_p
 @of_runners(GENERATING)
 def test_a_job_that_cannot_be_read_has_no_loop(name: str, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
-    file.write_text('{"contract": 1,', "utf-8")
+    file.write_text('{"contract": 2,', "utf-8")
     done = start(name, "--print-loop", str(file))
     assert (done.returncode, done.stdout) == (2, "")
     assert "job.json" in done.stderr

@@ -210,7 +210,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def failure(folder: Path, start: list[str], **changes: Any) -> str:
     """Why the oracle says it failed."""
     job = {
-        "contract": 1,
+        "contract": 2,
         "mode": "measure",
         "cell": "by/hand",
         "database": {"path": ":memory:"},

@@ -31,7 +31,7 @@ def answer(name: str, folder: Path, mode: str, column: str, shape: str, value: s
     declared = {"name": column, "type": COLUMNS[column][0]}
     step: dict[str, Any] = {"operation": "all", "sql": f"SELECT {column} FROM t"}
     job = {
-        "contract": 1,
+        "contract": 2,
         "mode": mode,
         "cell": "null/undeclared",
         "database": {"path": str(file)},

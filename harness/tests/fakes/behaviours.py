@@ -88,15 +88,17 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     if behaviour == "uncounted" and os.environ.pop("LD_PRELOAD", None):
         os.execv(sys.executable, [sys.executable, *sys.argv])
     measured = job.mode == "measure"
-    number = count(state) if state and measured and not job.measure.changing else 0
+    number = count(state) if state and measured and not probed(job) else 0
     if refuse := refusal(behaviour, job):
         return refuse(job)
     if behaviour in SABOTAGE:
         SABOTAGE[behaviour]()
-    trespasses = behaviour in TRESPASSES and not job.measure.changing
+    if behaviour in WHEN_MEASURED and measured and not probed(job):
+        WHEN_MEASURED[behaviour]()
+    trespasses = behaviour in TRESPASSES and not probed(job)
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
-    if behaviour == "in-turn" and job.measure.barrier and not job.measure.changing:
+    if behaviour == "in-turn" and job.measure.barrier and not probed(job):
         at_release(argument, state)
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)
@@ -111,9 +113,14 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     return 1 if behaviour == "wrong-exit-code" else code
 
 
+def probed(job: Any) -> bool:
+    """Whether the harness asks if a runner answers from the database, and does not measure it."""
+    return job.cell == "freshness"
+
+
 def refusal(behaviour: str, job: Any) -> Any:
     """What a fake does instead of the job; None where it does the job."""
-    if job.measure.changing:
+    if probed(job):
         return WHEN_ASKED.get(behaviour)
     if behaviour in AT_BARRIER and job.measure.share and job.measure.share.first:
         return AT_BARRIER[behaviour]
@@ -258,13 +265,13 @@ def pids_folder() -> Path:
 
 def bad_json(job: Any) -> int:
     """Write something that is no JSON."""
-    Path(job.output).write_text('{"contract": 1, "cell": ', "utf-8")
+    Path(job.output).write_text('{"contract": 2, "cell": ', "utf-8")
     return 0
 
 
 def foreign_json(job: Any) -> int:
     """Write JSON of another shape."""
-    Path(job.output).write_text('{"contract": 1, "rows": "many"}', "utf-8")
+    Path(job.output).write_text('{"contract": 2, "rows": "many"}', "utf-8")
     return 0
 
 
@@ -281,7 +288,7 @@ def stderr_only(_job: object) -> int:
 
 def unsupported(job: Any) -> int:
     """Say that there is no such feature."""
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     result = {**head, "status": "unsupported", "reason": "fakes have no such thing"}
     oracle.write(result, Path(job.output))
     return 0
@@ -289,7 +296,7 @@ def unsupported(job: Any) -> int:
 
 def failed(job: Any) -> int:
     """Report a failure as the contract wants it."""
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     error = {"message": "database disk image is malformed", "sqlite_code": 11, "sql": "SELECT 1"}
     oracle.write({**head, "status": "failed", "error": error}, Path(job.output))
     return 1
@@ -299,7 +306,7 @@ def message_drives_terminal(job: Any) -> int:
     """Report a failure in a message that drives a terminal and feigns a line, without an end."""
     message = "\x1b[2J\x9b31m\x07\u202e\r\nfeigned: ok\n" + "long " * 100_000
     print(message, file=sys.stderr)
-    head = {"contract": 1, "cell": job.cell, "identity": oracle.IDENTITY}
+    head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
     oracle.write({**head, "status": "failed", "error": {"message": message}}, Path(job.output))
     return 1
 
@@ -374,19 +381,19 @@ def leaves_folder(job: Any) -> int:
 def leaves_numbers(job: Any) -> int:
     """Begin a result of 10^8 numbers."""
     with Path(job.output).open("wb") as stream:
-        stream.write(b'{"contract": 1, "warmup_ns": [')
+        stream.write(b'{"contract": 2, "warmup_ns": [')
         stream.writelines(b"1," * 10**6 for _ in range(100))
     return 0
 
 
-def know_no_changing(_job: object) -> int:
+def know_contract_1(_job: object) -> int:
     """Refuse a job as a runner of an older contract does."""
-    print("$.measure.changing: unknown key", file=sys.stderr)
+    print("$.contract: 2; expected 1", file=sys.stderr)
     return 2
 
 
 # What befalls a process whose rows another one changes.
-WHEN_ASKED = {"hangs-when-asked": hang, "knows-no-changing": know_no_changing}
+WHEN_ASKED = {"hangs-when-asked": hang, "knows-contract-1": know_contract_1}
 
 # What befalls each process of several but the first.
 AT_BARRIER = {"crashes-at-barrier": crash_when_released, "hangs-before-barrier": hang}
@@ -494,6 +501,53 @@ SABOTAGE = {
 }
 
 
+# Other operations than those of a measured process, which a verification does not show. ----------
+
+
+def other_parts(change: Any) -> None:
+    """Let the threads do otherwise."""
+    honest = workers.parts
+    workers.parts = lambda job: [change(part) for part in honest(job)]
+
+
+def starts_again() -> None:
+    """Begin at the first row of the pool in each iteration."""
+    other_parts(lambda part: replace(part, stride=0))
+
+
+def skips_a_row() -> None:
+    """Take the next row of a pool instead of the first one that differs from it."""
+
+    def change(part: Any) -> Any:
+        steps: list[Any] = []
+        for step in part.steps:
+            rows = list(step.parameters.rows)
+            at = next(n for n, row in enumerate(rows[:-1]) if row != rows[n + 1])
+            rows[at] = rows[at + 1]
+            steps.append(replace(step, parameters=replace(step.parameters, rows=rows)))
+        return replace(part, steps=steps)
+
+    other_parts(change)
+
+
+def repeats_its_answer() -> None:
+    """Tell of each iteration what the first one returned."""
+    honest = session.Session.lap
+
+    def lap(worker: Any) -> None:
+        honest(worker)
+        worker.laps[-1] = replace(worker.laps[-1], counts=worker.laps[0].counts)
+
+    session.Session.lap = lap
+
+
+WHEN_MEASURED = {
+    "starts-again": starts_again,
+    "skips-a-row": skips_a_row,
+    "repeats-its-answer": repeats_its_answer,
+}
+
+
 # Damage to databases that are not the runner's own. ----------------------------------------------
 
 
@@ -590,14 +644,17 @@ AFTERWARDS = {"removes-database": remove, "moves-database": move, "damages-datab
 
 
 def wrong_checksum(result: Json, _job: object) -> None:
-    """Flip a bit of the checksum."""
-    result["checksum"] ^= 1
+    """Count up the checksum of the last operation, or of the last iteration."""
+    if result.get("answers"):
+        rows, affected, checksum = result["answers"][-1]
+        result["answers"][-1] = rows, affected, (checksum + 1) % 2**32
+        result["checksum"] = (result["checksum"] + 1) % 2**32
 
 
 def wrong_when_measured(result: Json, job: Any) -> None:
-    """Flip a bit only when it counts."""
+    """Be right until it counts."""
     if job.mode == "measure":
-        result["checksum"] ^= 1
+        wrong_checksum(result, job)
 
 
 def pragma_not_taken(result: Json, _job: object) -> None:
@@ -639,6 +696,14 @@ def takes(result: Json, ns: str) -> None:
     result["iterations_ns"] = [int(ns) for _ in result["iterations_ns"]]
 
 
+def collects(result: Json, every: str) -> None:
+    """Report that each so-manieth iteration takes five times as long."""
+    count = len(result["iterations_ns"])
+    result["iterations_ns"] = [
+        ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
+    ]
+
+
 def is_of(result: Json, what: str) -> None:
     """Be the result of something else."""
     identity = result["identity"]
@@ -653,8 +718,10 @@ def is_of(result: Json, what: str) -> None:
 
 FIGURES = {
     "takes": takes,
+    "collects": collects,
     "is": is_of,
-    "uses": lambda result, ns: result.update(cpu_ns={"user": int(ns), "system": 0}),
+    "uses": lambda result, ns: result.update(cpu_ns=int(ns)),
+    "uses-share": lambda result, of: result.update(cpu_ns=int(result["cpu_ns"] * float(of))),
     "holds": lambda result, size: result.update(peak_rss_bytes=int(size)),
     "faults": lambda result, many: result.update(page_faults={"minor": int(many), "major": 0}),
 }

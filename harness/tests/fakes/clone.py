@@ -86,9 +86,12 @@ unit = "row"
 fixture = "tiny"
 writes = true
 operations = 3
+warmup_operations = 6
+timed_operations = 9
 transaction = "immediate"
 axes.profile = ["normalised"]
 reset = ["DELETE FROM sink"]
+reset_every = 3
 
 [[insert.steps]]
 operation = "run"

@@ -39,6 +39,7 @@ from tests.fakes.clone import Clone, Done
 
 PROBE_NS = 30_000_000
 START_NS = 50_000_000
+CHECKSUM = 5  # of an operation
 READ_BACK = Proof(rows=1, checksum=2)
 Pace = Callable[[int, int], float]
 Lie = Callable[[int], dict[str, Any] | None]
@@ -62,6 +63,20 @@ class Measured(NamedTuple):
     operations: int
     iterations: int
     warmup_ns: int
+
+
+def add_up(result: dict[str, Any], job: dict[str, Any]) -> None:
+    """Tell the answers that go with the times of `result`: a row in each operation, of the same
+    checksum. Another one in the result is that of the first operation."""
+    each = job["measure"]["operations_per_iteration"]
+    counts = [each] * len([*result["warmup_ns"], *result["iterations_ns"]])
+    if job["mode"] == "verify":
+        counts = [1] * each
+    lie = result["checksum"] - CHECKSUM
+    answers = [[count, 0, CHECKSUM * count + lie * (not at)] for at, count in enumerate(counts)]
+    total = sum(counts)
+    result |= {"operations": total, "rows": total, "checksum": CHECKSUM * total + lie * bool(counts)}
+    result["answers"] = answers
 
 
 def alternate(time: int, count: int) -> list[int]:
@@ -102,13 +117,14 @@ class Instant:
                     name, plan["operations_per_iteration"], plan["iterations"], plan["warmup_ns"]
                 )
             )
-            self.digested += [name] * plan["digest"]
+            self.digested += [name] * bool(plan["digest"])
             self.before(name, number)
         result = self.answer(job, name, number)
         lie = self.lies.get(name, lambda _number: {})(number)
         spent = round(START_NS * jitter(f"start of {name}", number))
         spent += sum(result["iterations_ns"])  # a warm-up that is told otherwise took place
         result |= lie or {}
+        add_up(result, job)
         spent += sum(result["warmup_ns"])
         self.now_ns += spent
         if lie is None:
@@ -127,19 +143,17 @@ class Instant:
         cold = job["database"] is None or job["mode"] == "verify"
         measured = [] if cold else alternate(time, plan["iterations"])
         return {
-            "contract": 1,
+            "contract": 2,
             "cell": job["cell"],
             "status": "ok",
             "identity": {**oracle().identity.model_dump(mode="json"), "runner": name},
             "effective": {"pragmas": dict(job["connection"]["pragmas"])},
-            "operations": operations,
-            "rows": operations,
-            "checksum": 5,
+            "checksum": CHECKSUM,
             "readback": READ_BACK.model_dump() if job["readback"] else None,
             "digest": "ab" * 32 if job["mode"] == "verify" or plan["digest"] else None,
             "warmup_ns": [] if cold else alternate(time, warm),
             "iterations_ns": measured,
-            "cpu_ns": {"user": sum(measured) * 8 // 10, "system": sum(measured) * 2 // 10},
+            "cpu_ns": sum(measured),
             "peak_rss_bytes": 40_000_000 + number % 3,
         }
 

@@ -129,7 +129,7 @@ def answer(**other: Any) -> None:
     counts = [total * (w + 1) // OF - total * w // OF for w in numbers]
     program = {"name": "fake", "version": "1"}
     result = {
-        "contract": 1,
+        "contract": 2,
         "cell": JOB["cell"],
         "status": "ok",
         "identity": {
@@ -139,16 +139,17 @@ def answer(**other: Any) -> None:
             "architecture": "none",
         },
         "effective": {"pragmas": {"cache_size": 1 if ACT == "unlike" else 2}},
-        "operations": sum(counts),
-        "rows": sum(counts),
+        "operations": sum(counts) * (WARMUP + ITERATIONS),
+        "rows": sum(counts) * (WARMUP + ITERATIONS),
         "checksum": 2**32 - 1 - FIRST,
+        "answers": [[sum(counts), 0, 1]] * (WARMUP + ITERATIONS),
         "warmup_ns": [200_000 + FIRST] * WARMUP,
         "iterations_ns": [200_000] * ITERATIONS,
         "peak_rss_bytes": 1000,
         "workers": [
             {
-                "operations": count,
-                "rows": count,
+                "operations": count * (WARMUP + ITERATIONS),
+                "rows": count * (WARMUP + ITERATIONS),
                 "checksum": 1,
                 "iterations_ns": [(200 + w) * 1000] * ITERATIONS,
                 "spans_us": [

@@ -56,7 +56,7 @@ WHERE_MEASURED = (
     "export function perform(job, driver, meeting, usage, digest) {",
     (
         "export function perform(job, driver, meeting, usage, digest) {\n"
-        "  globalThis.measuring = job.mode === 'measure' && !job.measure.changing;"
+        "  globalThis.measuring = job.mode === 'measure' && job.cell !== 'freshness';"
     ),
 )
 STALE = "stale: another process changed rows, and "

@@ -23,6 +23,21 @@ def test_a_pin_holds_inside_the_block_only() -> None:
 
 
 @pins_here
+def test_whoever_keeps_away_from_a_processor_does_so_inside_the_block_only() -> None:
+    here = affinity.allowed()
+    with affinity.away_from(here[-1]):
+        assert affinity.allowed() == (here[:-1] or here)
+    assert affinity.allowed() == here
+    with pytest.raises(ValueError, match="inside"), affinity.away_from(here[0]):
+        raise ValueError("inside")
+    assert affinity.allowed() == here
+    with affinity.away_from(None):
+        assert affinity.allowed() == here
+    with affinity.pinned(here[0]), affinity.away_from(here[0]):  # there is no other
+        assert affinity.allowed() == [here[0]]
+
+
+@pins_here
 def test_no_pin_changes_nothing() -> None:
     here = affinity.allowed()
     with affinity.pinned(None):

@@ -1,4 +1,4 @@
-"""The page decides by other weights as Python does."""
+"""The page decides by other calls as Python does."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -13,12 +13,12 @@ from sqlitmus.results.recommendation import Again
 from sqlitmus.results.weighed import Weighed, Weighing
 from sqlitmus.stats.distributions import normal, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.test_choices import GROUPS, Run, equal, of_variants, preset
+from tests.analysis.test_choices import NAMES, Run, equal, of_variants, preset
 from tests.render.test_script import run
 
 pytestmark = pytest.mark.usefixtures("node")
 AGAIN = Again("./just run --suite quick", 12.5)
-WEIGHED = [group for group in dict.fromkeys(GROUPS) if group != "controls"]
+CALLED = ["read", "list", "put", "bulk", "start"]  # as the presets name them
 
 
 def levels(runners: int, seed: int) -> Any:
@@ -42,8 +42,8 @@ def page(run_: Run, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
 
 def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str, Any]]:
     code = (
-        "given[1].map((weights) => { const [data, of] = [given[0], given[0].weighing];"
-        " const made = decide(of, sharesOf(of, weights), data);"
+        "given[1].map((calls) => { const [data, of] = [given[0], given[0].weighing];"
+        " const made = decide(of, callsOf(of, calls), data);"
         " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
         " [made.names[r], bounded(made.table(r, made.front[0]))])}; })"
     )
@@ -52,7 +52,8 @@ def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str
 
 
 def own(asked: dict[str, float]) -> Preset:
-    return Preset(title="your weights", summary="", weights={g: w for g, w in asked.items() if w})
+    calls = {case: number for case, number in asked.items() if number}
+    return Preset(title="your calls", summary="", calls=calls, names=NAMES)
 
 
 CASES = [
@@ -61,6 +62,7 @@ CASES = [
     (Run(levels(9, 3), 30, noise=0.05, tails=0.1), "noise"),
     (Run(equal(3), 12, noise=0.002), "equivalent"),
     (Run(levels(3, 4), 12, canary=1.03), "a guard"),
+    (Run(levels(4, 9) * np.geomspace(1, 3000, 7)[::-1, None], 15, noise=0.1), "unlike times"),
     (Run(levels(4, 5), 126, noise=0.04, sessions=9), "sessions"),
     (Run(levels(3, 6), 9), "few blocks"),
     (Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}), "an old engine"),
@@ -70,17 +72,17 @@ CASES = [
 
 
 @pytest.mark.parametrize("of", [case for case, _ in CASES], ids=[name for _, name in CASES])
-def test_the_page_decides_by_other_weights_as_python_does(of: Run) -> None:
+def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
     rng = np.random.default_rng(7)
-    asked = [dict(p.weights) for p in preset().values()]
+    asked = [dict(p.calls) for p in preset().values()]
     asked += [
-        {g: float(w) for g, w in zip(WEIGHED, rng.integers(0, 100, 4), strict=True)}
+        {case: float(n) for case, n in zip(CALLED, rng.integers(0, 1000, 5), strict=True)}
         for _ in range(20)
     ]
-    asked += [{group: 1.0} for group in WEIGHED]
+    asked += [{case: 1.0} for case in CALLED]
     shown = page(of, *of.decided())
-    for weights_, found in zip(asked, theirs(shown, asked), strict=True):
-        ours, _ = of.decided({OWN: own(weights_), **preset()})
+    for calls, found in zip(asked, theirs(shown, asked), strict=True):
+        ours, _ = of.decided({OWN: own(calls), **preset()})
         first = ours.choices[0]
         assert found["lines"] == sentences(first, replace(ours, again=AGAIN))
         for (name, row), other in zip(found["rows"], first.others, strict=True):
@@ -89,12 +91,12 @@ def test_the_page_decides_by_other_weights_as_python_does(of: Run) -> None:
             assert row == pytest.approx(ends, rel=1e-6)
 
 
-def test_a_runner_that_did_not_complete_a_group_is_left_out_alike() -> None:
+def test_a_runner_that_did_not_complete_a_case_is_left_out_alike() -> None:
     of = Run(levels(3, 8))
     times = of.times()
     times[3, 1] = np.nan
     shown = page(of, *of.decided(times=times))
-    for asked in ({"lists": 1.0, "reads": 2.0}, {"reads": 1.0}):
+    for asked in ({"list": 1.0, "read": 2.0}, {"read": 1.0}):
         (found,) = theirs(shown, [asked])
         ours, _ = of.decided({OWN: own(asked), **preset()}, times)
         assert found["lines"] == sentences(ours.choices[0], replace(ours, again=AGAIN))
@@ -109,28 +111,28 @@ def test_quantiles_are_alike() -> None:
     assert found == pytest.approx(expected.tolist(), rel=1e-9)
 
 
-def test_a_group_of_one_case_says_no_more_than_the_case() -> None:
+def test_one_operation_alone_says_no_more_than_the_case() -> None:
     of = Run(equal(2) / np.array([1, 1.5]))
     shown = page(of, *of.decided())
-    assert "r1 takes the least time." in theirs(shown, [{"lists": 1.0}])[0]["lines"][0]
+    assert "r1 spends the least database time, " in theirs(shown, [{"list": 1.0}])[0]["lines"][0]
     for pair in shown["weighing"]["pairs"]:
-        pair[6] = [letter and Verdict.NOT_RESOLVED.letter for letter in pair[6]]
-    lists, reads = theirs(shown, [{"lists": 1.0}, {"reads": 1.0}])
-    assert "are not told apart, and nobody is shown to be faster." in lists["lines"][0]
-    assert "r1 takes the least time." in reads["lines"][0]
+        pair[7] = Verdict.NOT_RESOLVED.letter * len(pair[7])
+    alone, both = theirs(shown, [{"list": 1.0}, {"list": 1.0, "read": 1.0}])
+    assert "are not told apart: r1 spends" in alone["lines"][0]
+    assert "r1 spends the least database time, " in both["lines"][0]
 
 
-def test_weights_are_kept_in_the_address_and_others_are_named() -> None:
+def test_calls_are_kept_in_the_address_and_others_are_named() -> None:
     of = CASES[0][0]
     shown = page(of, *of.decided())
-    shown["weighing"]["presets"] = [{"name": "reading", "weights": {"reads": 1.0}}]
-    code = "given[1].map((text) => weightsOf(given[0].weighing, text))"
-    asked = ["", "reading", "reads:30~writes:70", "raeds:1", "reads:0", "reads:1e3", "reads", "x"]
+    shown["weighing"]["presets"] = [{"name": "reading", "calls": {"read": 600}}]
+    code = "given[1].map((text) => callsIn(given[0].weighing, text))"
+    asked = ["", "reading", "read:30~put:1000", "raed:1", "read:0", "read:1e3", "read", "x"]
     found = run("format student weights svg decide", code, [shown, asked])
-    first = {"reads": 1.0}
-    assert found == [first, first, {"reads": 30, "writes": 70}, None, None, None, None, None]
+    first = {"read": 600}
+    assert found == [first, first, {"read": 30, "put": 1000}, None, None, None, None, None]
 
 
-def test_no_weight_at_all_is_no_decision() -> None:
+def test_no_call_at_all_is_no_decision() -> None:
     shown = page(CASES[0][0], *CASES[0][0].decided())
-    assert run("format student weights", "sharesOf(given, {reads: 0})", shown["weighing"]) is None
+    assert run("format student weights", "callsOf(given, {read: 0})", shown["weighing"]) is None

@@ -40,7 +40,9 @@ REASON = "the oracle cannot answer it: ended with exit code 7 and wrote no resul
 
 @pytest.mark.parametrize("mode", ["quick", "piloted"])
 def test_it_is_asked_once_and_its_cells_fail(desk: Desk, mode: str) -> None:
-    # With a pilot it is asked again, for the planned operations: get, all, get.
+    # A walk of 8,192 operations is too long to be verified: with a pilot it is asked again, for
+    # those that were planned: get, all, get.
+    desk.clone.replace("scenarios/tiny.toml", "pool = 8", "pool = 8192")
     bad = 1 if mode == "quick" else 3
     questions = silent(desk, bad)
     ended = desk.run(cases=["get", "all"], mode=mode)
@@ -58,7 +60,7 @@ def test_it_is_asked_once_and_its_cells_fail(desk: Desk, mode: str) -> None:
     assert reasons == {(REASON, "logs/get.python.verify.log")}
     assert (run.path / "logs/get.python.verify.log").read_text() == "gave up, says the fake\n"
     assert "the oracle cannot answer get: ended with exit code 7" in desk.said()
-    assert len(questions) == (2 if mode == "quick" else 4)
+    assert len(questions) == (2 if mode == "quick" else 3)
 
 
 def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -> None:
@@ -73,7 +75,7 @@ def test_runners_that_agree_against_the_oracle_are_told_everywhere(desk: Desk) -
     for record in RunDirectory.open(ended.directory).verified():
         assert (record.outcome, record.against_oracle) == ("wrong", True)
         assert record.reason
-        assert record.reason.startswith("checksum: 6; the oracle has 5; both runners")
+        assert record.reason.startswith("operation 0: checksum 6; the oracle has 5; both")
     assert "In 1 case all runners that answered agree" in "".join(
         notices(analyse(load(ended.directory)))
     )

@@ -13,7 +13,7 @@ ANEW = ", and is asked anew by the next run"
 IDENTITY: dict[str, Any] = RESULT["identity"]  # pyright: ignore[reportAssignmentType]
 DESCRIPTION = Description.model_validate(
     {
-        "contract": 1,
+        "contract": 2,
         "identity": {**IDENTITY, "flags": ["gc=workstation"]},
         "sqlite": {"version": "3.50.4", "source_id": "x", "compile_options": []},
         "features": {

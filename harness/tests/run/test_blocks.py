@@ -131,9 +131,10 @@ def test_samples_of_the_disturbed_take_are_kept_and_not_used(desk: Desk) -> None
     assert desk.run(blocks=12).exit == 0
     run = desk.clone.latest()
     times = [s.steady_ns for s in run.samples() if s.label == "b"]
-    assert (len(times), max(t or 0 for t in times)) == (13, 4 * 9e9)
+    assert (len(times), max(t or 0 for t in times)) == (13, pytest.approx(4 * 9e9))
     found = cell(run, "b")
-    assert found.samples == [1000.0 + n for n in (*range(1, 9), *range(10, 14))]
+    expected = [1000.0 + n for n in (*range(1, 9), *range(10, 14))]
+    assert found.samples == pytest.approx(expected, abs=0.1)
     report = analyse(load(run.path))
     assert (report.blocks_complete, notices(report)) == (12, [])
     assert [(b.number, b.repeated) for b in report.blocks][8:10] == [(8, True), (8, False)]
@@ -222,8 +223,9 @@ def test_counts_of_the_plan_reach_every_invocation(desk: Desk) -> None:
     assert desk.run(mode="piloted", blocks=2).exit == 0
     run = desk.clone.latest()
     (counts,) = run.plan().counts.values()
-    # 5 ms of a's, and the same for b, although it is nearly 30 times slower
-    assert (counts["a"].operations, counts["b"].operations) == (5000, 5000)
+    # a lap of 10 ms is 2,048 operations of both, although b is nearly 30 times slower
+    assert {each.operations * 8 for each in counts.values()} == {2048}
+    assert {each.iterations for each in counts.values()} == {8 * 8}
     blocks = desk.instant.measured[-2 * EACH :]
     for found in blocks:
         want = counts[found.runner]
@@ -282,11 +284,11 @@ def test_a_clock_that_jumps_in_one_block_decides_nothing(desk: Desk, jumped: int
     assert cell(desk.clone.latest(), "b").samples[2] == jumped / 4
 
 
-def test_an_iteration_that_jumps_does_not_move_its_invocation(desk: Desk) -> None:
-    iterations = [4400, 10**7, 4400]
+def test_an_iteration_that_takes_longer_counts_in_full(desk: Desk) -> None:
+    iterations = [4400, 44_000, 4400]
     desk.instant.lies["b"] = lambda _: {"iterations_ns": iterations}
     assert desk.run(blocks=2).exit == 0
-    assert cell(desk.clone.latest(), "b").samples == [1100, 1100]
+    assert cell(desk.clone.latest(), "b").samples == [4400, 4400]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, -4400, "4400"])
@@ -312,7 +314,7 @@ def test_times_that_never_vary_give_figures_and_no_verdict(desk: Desk) -> None:
     report = analyse(load(desk.clone.latest().path))
     found = report.cases[0].comparisons.of("b", "a")
     assert found is not None
-    assert (found.ratio.value, found.verdict) == (pytest.approx(1.5), "not testable")
+    assert (found.ratio.value, found.verdict) == (pytest.approx(1.5, rel=1e-4), "not testable")
     assert report.noise.grade == "C"
     (notice,) = (text for text in notices(report) if "had the same ratio" in text)
     assert notice.startswith("1 comparison had the same ratio in most blocks, so no interval can")

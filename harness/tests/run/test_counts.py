@@ -1,6 +1,7 @@
 """From what a pilot saw to counts and predicted seconds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.run.counts import (
     HARNESS_S,
+    LONGEST,
+    LOOKS,
     SLACK,
     Turning,
+    Work,
     allocate,
     block_seconds,
-    shared_operations,
+    fitting,
+    work,
 )
 from sqlitmus.run.observed import Observed, PilotProcess, observe
 from sqlitmus.run.relay.turns import Turns
@@ -33,6 +38,7 @@ MODE = Mode(
 )
 UNPILOTED = MODE.model_copy(update={"pilot": 0})
 US = 1e3
+FOURS = Work(operations=4, lap=8, rounds=8, lead_in=0, whole=True)
 
 
 def case(**changes: Any) -> PlannedCase:
@@ -78,11 +84,6 @@ def seen(operation_ns: float = 10 * US, **changes: Any) -> Observed:
     return Observed.model_validate({**given, **changes})
 
 
-def operations(observed: dict[str, Observed | None], **changes: Any) -> dict[str, int]:
-    found = allotted(case(**changes), observed)
-    return {name: counts.operations for name, counts in found.items()}
-
-
 def allotted(
     of: PlannedCase,
     observed: Mapping[str, Observed | None],
@@ -92,12 +93,17 @@ def allotted(
     alike: bool = False,
 ) -> dict[str, Counts]:
     """The counts of a case by itself, as the pilot gives them."""
-    shared = shared_operations([of], observed.values(), mode)
+    shared = work(of, observed.values(), mode)
     return allocate(of, observed, mode, least_ms or {}, shared, alike=alike)
 
 
 def one(found: Observed | None, mode: Mode = MODE, least_ms: int = 0, **changes: Any) -> Counts:
     return allotted(case(**changes), {"a": found}, mode, {"a": least_ms})["a"]
+
+
+def tried(seconds: float, iterations_ns: list[int]) -> PilotProcess:
+    """A process of a pilot, with iterations of 4 operations."""
+    return PilotProcess(seconds, iterations_ns, 4)
 
 
 # observe ----------------------------------------------------------------------------------------
@@ -110,7 +116,7 @@ def noisy(level_ns: float, count: int, seed: int) -> list[int]:
 
 def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> None:
     series = [noisy(4e6, 30, seed) for seed in range(3)]
-    found = observe([PilotProcess(0.25 + sum(s) / 1e9, s) for s in series], case(), 300)
+    found = observe([tried(0.25 + sum(s) / 1e9, s) for s in series], case(), 300)
     assert found.operation_ns == pytest.approx(1e6, rel=0.01)
     assert found.seconds == pytest.approx(0.25)
     assert (found.processes, found.window_ms, found.grain_ns) == (3, 300, 1000)
@@ -121,37 +127,35 @@ def test_a_steady_cell_is_timed_at_its_last_level_and_without_the_harness() -> N
 def test_counts_of_a_cell_that_stalls_follow_from_its_mean() -> None:
     calm, stall = 1_000_000, 100_000_000
     series = [calm, calm, calm, stall] * 10
-    stalls = observe([PilotProcess(9.0, [*series, *[calm] * 5])], case(), 300)
+    stalls = observe([tried(9.0, [*series, *[calm] * 5])], case(), 300)
     assert stalls.operation_ns == calm / 4
     assert stalls.stalled_ns is not None
     assert stalls.stalled_ns > 20 * calm / 4
-    smooth = observe([PilotProcess(0.5, [calm] * 45)], case(), 300)
+    smooth = observe([tried(0.5, [calm] * 45)], case(), 300)
     assert smooth.stalled_ns is None
-    turning = Turning(8, 15, 5)
-    both = allocate(case(), {"a": stalls, "b": smooth}, MODE, {}, 4, turning)
+    both = allocate(case(), {"a": stalls, "b": smooth}, MODE, {}, FOURS)
     assert both["a"].warmup_iterations <= 5
-    assert both["a"].iterations == 8 * 2
     assert both["b"].warmup_iterations == 100
 
 
 def test_iterations_of_a_warm_up_are_those_that_a_process_does_in_that_time() -> None:
     """The first ones are slow: as many as the last level fits in would take longer."""
     series = [10_000_000] * 5 + [1_000_000] * 245
-    observed = observe([PilotProcess(0.5, series)], case(), 300)
+    observed = observe([tried(0.5, series)], case(), 300)
     assert observed.operations_within(50) == 5 * 4
     assert observed.operations_within(30) == 3 * 4
     assert observed.operations_within(400) == 355 * 4
     assert observed.ms_of(3 * 4) == 30
     assert observed.ms_of(355 * 4) == 400
-    turned = allocate(case(), {"a": observed}, MODE, {"a": 150}, 4, Turning(8, 15, 5))["a"]
-    assert turned.warmup_iterations == 105
-    assert turned.warmed_ms == pytest.approx(150)
-    finer = allocate(case(), {"a": observed}, MODE, {"a": 150}, 2, Turning(8, 15, 5))["a"]
+    counts = allocate(case(), {"a": observed}, MODE, {"a": 150}, FOURS)["a"]
+    assert counts.warmup_iterations == 105
+    assert counts.warmed_ms == pytest.approx(150)
+    finer = allocate(case(), {"a": observed}, MODE, {"a": 150}, replace(FOURS, operations=2))["a"]
     assert finer.warmup_iterations == 210
 
 
 def test_stalls_that_only_turns_show_count_as_well() -> None:
-    smooth = observe([PilotProcess(0.5, [1_000_000] * 45)], case(), 300)
+    smooth = observe([tried(0.5, [1_000_000] * 45)], case(), 300)
     assert smooth.also_stalling(1.2) is smooth
     assert smooth.also_stalling(40).stalled_ns == 40 * 1_000_000 / 4
     assert smooth.also_stalling(40).also_stalling(5).stalled_ns == 40 * 1_000_000 / 4
@@ -159,7 +163,7 @@ def test_stalls_that_only_turns_show_count_as_well() -> None:
 
 def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
     series = noisy(20e6, 10, 1) + noisy(4e6, 40, 2)
-    found = observe([PilotProcess(1.0, series)], case(), 300)
+    found = observe([tried(1.0, series)], case(), 300)
     assert found.operation_ns == pytest.approx(1e6, rel=0.01)
     assert found.steadiness == "warm-up"
     assert found.steady_from_ms == pytest.approx(sum(series[:10]) / 1e6)
@@ -167,17 +171,19 @@ def test_a_warm_up_is_left_out_and_its_end_is_told() -> None:
 
 def test_a_process_that_never_settles_is_warm_once_it_is_as_fast_as_it_becomes() -> None:
     unsteady = noisy(20e6, 10, 1) + (noisy(4e6, 10, 2) + noisy(5e6, 10, 3)) * 5 + noisy(4e6, 4, 4)
-    found = observe([PilotProcess(1.0, unsteady)], case(), 300)
+    found = observe([tried(1.0, unsteady)], case(), 300)
     assert (found.steadiness, found.steady_from_ms) == ("no steady state", None)
     assert found.fastest_from_ms is not None
     assert found.fastest_from_ms == pytest.approx(sum(unsteady[:10]) / 1e6)
-    assert one(found).warmup_ms == int(SLACK * found.fastest_from_ms) + 1
+    counts = one(found)
+    warmed = found.ms_of((counts.warmup_iterations - 1) * counts.operations)
+    assert warmed < SLACK * found.fastest_from_ms <= counts.warmed_ms
 
 
 @pytest.mark.parametrize("of", [case(), COLD], ids=["steady", "cold"])
 def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
     levels = (3e6, 4e6, 5e6)
-    each = [PilotProcess(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
+    each = [tried(lv / 1e6, noisy(lv, 20, n)) for n, lv in enumerate(levels)]
     assert observe(each[:2], of, 300).between is None
     found = observe(each, of, 300).between
     assert found is not None
@@ -186,103 +192,269 @@ def test_processes_differ_only_where_there_are_three(of: PlannedCase) -> None:
 
 
 def test_a_cold_cell_is_its_whole_process() -> None:
-    found = observe([PilotProcess(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    found = observe([tried(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
     assert (found.seconds, found.operation_ns, found.window_ms) == (0.3, None, 0)
     assert (found.steadiness, found.steady_from_ms) == (None, None)
+
+
+# work -------------------------------------------------------------------------------------------
+
+TURNING = Turning(rounds=8, lead_in_ms=10, lap_ms=10)
+
+
+def found(observed: Mapping[str, Observed | None], **changes: Any) -> Work:
+    """The work of a case that a pilot has seen."""
+    made = work(case(**changes), observed.values(), MODE)
+    assert made
+    return made
+
+
+def test_an_operation_takes_what_it_takes_most_runners() -> None:
+    """10 ms are 1,000 operations of 10 µs, the geometric mean; a power of two is near."""
+    assert found({"usual": seen(10 * US)}).lap * found({"usual": seen(10 * US)}).operations == 1024
+    both = found({"fast": seen(1 * US), "slow": seen(100 * US)})
+    assert both.lap * both.operations == 1024
+    assert both.lap == LOOKS
+
+
+def test_a_coarse_clock_asks_for_longer_iterations() -> None:
+    fine, coarse = found({"a": seen()}), found({"a": seen(), "b": seen(grain_ns=10_000)})
+    assert (fine.operations, fine.lap) == (128, 8)
+    assert (coarse.operations, coarse.lap) == (1024, 1)
+
+
+def test_a_lap_is_at_least_a_rounds_share_of_the_walk() -> None:
+    short, long = found({"a": seen()}, walk=4096), found({"a": seen()}, walk=16_384)
+    assert (short.whole, long.whole) == (True, True)
+    assert short.operations * short.lap == 1024
+    assert long.operations * long.lap * MODE.rounds == 16_384
+    # a walk of 655 ms is more than four times as long as the mode's laps
+    far = found({"a": seen()}, walk=65_536)
+    assert not far.whole
+    assert far.operations * far.lap == 1024
+
+
+def test_without_a_pilot_nothing_is_known_of_the_work() -> None:
+    assert work(case(), [None, None], MODE) is None
+    assert work(case(), [seen()], UNPILOTED) is None
+
+
+def test_who_is_not_known_does_not_decide_for_the_others_and_does_the_same() -> None:
+    both = allotted(case(), {"known": seen(), "unknown": None})
+    assert done(both["known"]) == done(both["unknown"])
+    assert found({"known": seen()}) == found({"known": seen(), "unknown": None})
+
+
+POWERS = st.integers(0, 16).map(lambda exponent: 2**exponent)
+
+
+@given(
+    st.lists(st.floats(50, 1e9), min_size=1, max_size=5),
+    st.floats(0, 2000),
+    st.integers(1, 40),
+    POWERS,
+    POWERS,
+)
+def test_all_runners_time_the_same_operations_in_both_schemes(
+    times: list[float], steady_from_ms: float, rounds: int, walk: int, grain: int
+) -> None:
+    observed = {
+        str(number): seen(ns, steady_from_ms=steady_from_ms / (number + 1), grain_ns=grain)
+        for number, ns in enumerate(times)
+    }
+    mode = MODE.model_copy(update={"rounds": rounds})
+    turns = Turning(rounds, 20, mode.lap_ms)
+    of = case(walk=walk)
+    alone, relayed = (work(of, observed.values(), mode, how) for how in (None, turns))
+    assert alone
+    assert relayed
+    assert (alone.operations, alone.lap) == (relayed.operations, relayed.lap)
+    assert alone.whole == relayed.whole
+    lone = allocate(of, observed, mode, {}, alone)
+    turned = allocate(of, observed, mode, {}, relayed, turns)
+    for counts in (lone, turned):
+        assert len({done(each) for each in counts.values()}) == 1
+        starts = {each.warmup_iterations * each.operations for each in counts.values()}
+        # before the clock each has walked so often, or all have gone equally far
+        assert all(start % walk == 0 for start in starts) if alone.whole else len(starts) == 1
+    one = next(iter(lone.values()))
+    if alone.whole:
+        assert one.operations * one.iterations % walk == 0
+    else:
+        assert one.iterations == relayed.rounds * relayed.lap
+    assert {Turns.of(each).lap for each in turned.values()} == {alone.lap}
+
+
+# what writes ------------------------------------------------------------------------------------
+
+
+def writing(warmup: int, timed: int, **changes: Any) -> PlannedCase:
+    stated = {"warmup_operations": warmup, "timed_operations": timed}
+    return case(writes=True, warmup_ms=0, **stated, **changes)
+
+
+def test_what_writes_does_the_work_that_is_stated() -> None:
+    of = writing(320, 832)
+    for observed in ({"a": seen(1 * US)}, {"a": seen(1e8)}, {"a": seen(), "b": seen(30 * US)}):
+        for how in (None, replace(TURNING, rounds=4)):
+            shared = work(of, observed.values(), MODE, how)
+            for counts in allocate(of, observed, MODE, {"a": 700}, shared, how).values():
+                assert counts.of(of).total == 320 + 832
+                assert counts.operations * counts.warmup_iterations == 320
+                assert counts.warmup_ms == 0
+
+
+def test_a_stated_work_is_looked_at_often_enough_to_see_an_interruption() -> None:
+    made = work(writing(320, 832), [seen()], MODE, replace(TURNING, rounds=4))
+    assert made
+    assert (made.rounds, made.lap, made.operations) == (4, 13, 16)
+    # 12 rounds do not divide 32 operations: 8 do
+    few = work(writing(8, 32), [seen()], MODE, replace(TURNING, rounds=12))
+    assert few
+    assert (few.rounds, few.lap, few.operations) == (8, 4, 1)
+
+
+def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> None:
+    assert fitting([], 12) == 12
+    assert fitting([case()], 12) == 12
+    assert fitting([writing(8, 32)], 12) == 8
+    assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
+
+
+@given(
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.sampled_from([1, 2, 4, 10, 40, 208, 480]),
+    st.integers(1, 30),
+    st.integers(0, 6),
+    st.booleans(),
+)
+def test_a_stated_work_is_cut_into_laps_without_remainder(
+    warmup: int, timed: int, unit: int, rounds: int, resets: int, in_turns: bool
+) -> None:
+    """Warm-up and timed work are multiples of a unit, as the resets are."""
+    reset = resets * unit or None
+    of = writing(warmup * unit, timed * unit, reset_every=reset)
+    how = Turning(rounds, 20, 10) if in_turns else None
+    mode = MODE.model_copy(update={"rounds": rounds})
+    made = work(of, [seen()], mode, how)
+    assert made
+    counts = allocate(of, {"a": seen()}, mode, {}, made, how)["a"]
+    assert counts.lead_in == 0
+    assert counts.operations * counts.warmup_iterations == warmup * unit
+    assert counts.operations * counts.iterations == timed * unit
+    assert made.rounds <= rounds
+    assert made.rounds * made.lap == counts.iterations
+    if in_turns:
+        turns = Turns.of(counts)
+        assert (turns.rounds, turns.lap) == (made.rounds, made.lap)
+    if reset:  # it comes between two iterations
+        assert reset % counts.operations == 0
 
 
 # allocate ---------------------------------------------------------------------------------------
 
 
-def test_all_runners_do_the_same_operations() -> None:
-    # 5 ms of the fastest: 1 µs an operation
-    given = {"fast": seen(1 * US), "slow": seen(19 * US), "same": seen(1 * US)}
-    assert operations(dict(given)) == {"fast": 5000, "slow": 5000, "same": 5000}
+def done(counts: Counts) -> tuple[int, int, int, int]:
+    """What a process does once it is warmed up."""
+    return counts.operations, counts.iterations, counts.rounds, counts.lead_in
 
 
-def test_a_runner_30_times_slower_does_the_same_inserts() -> None:
-    given = {"fast": seen(1 * US), "far": seen(30 * US)}
-    assert operations(dict(given)) == {"fast": 5000, "far": 5000}
+def test_work_of_a_given_plan_is_that_of_new_runners_too() -> None:
+    given = Work(operations=300, lap=4, rounds=2, lead_in=0, whole=False)
+    counts = allocate(case(), {"new": seen(1 * US)}, MODE, {}, given)["new"]
+    assert done(counts) == (300, 8, 0, 0)
+    warmed = counts.warmup_iterations * 300
+    assert counts.seconds == pytest.approx(0.05 + (warmed + 8 * 300) * 1e-6)
 
 
-def test_a_coarse_clock_asks_for_longer_iterations() -> None:
-    given = {"fine": seen(1 * US), "coarse": seen(1 * US, grain_ns=100_000)}
-    assert operations(dict(given)) == {"fine": 100_000, "coarse": 100_000}
+def warmup_ms(observed: Observed, least_ms: int = 0) -> float:
+    """How long a runner warms up."""
+    counts = one(observed, least_ms=least_ms)
+    return observed.ms_of(counts.warmup_iterations * counts.operations)
 
 
-def test_a_scenario_bounds_the_operations_of_all() -> None:
-    given = {"fast": seen(1 * US), "far": seen(21 * US)}
-    assert operations(dict(given), most_operations=300) == {"fast": 300, "far": 300}
-    assert operations(dict(given), most_operations=5) == {"fast": 5, "far": 5}
+@pytest.mark.parametrize(
+    ("steady_from_ms", "least_ms", "expected"),
+    [
+        (0.0, 0, 100),  # the mode's least
+        (400.0, 0, 400 * SLACK),
+        (1999.0, 0, 2000),  # the mode's most
+        (None, 0, 2000),  # never steady, nor known when it was fastest: as long as may be
+        (0.0, 700, 700),  # the runner's own least
+        (400.0, 100, 400 * SLACK),
+        (None, 3000, 3000),
+    ],
+)
+def test_warm_up_lasts_beyond_the_last_level_within_bounds(
+    steady_from_ms: float | None, least_ms: int, expected: float
+) -> None:
+    iteration_ms = 1.28
+    lasts = warmup_ms(seen(steady_from_ms=steady_from_ms), least_ms)
+    assert expected <= lasts <= expected + iteration_ms
 
 
-def test_who_is_not_known_does_not_decide_for_the_others_and_does_the_same() -> None:
-    found = operations({"known": seen(1 * US), "unknown": None})
-    assert found == {"known": 5000, "unknown": 5000}
+def test_a_warm_up_ends_with_a_walk() -> None:
+    """100 ms are 10,000 operations: two walks are 8,192."""
+    counts = one(seen(), walk=4096)
+    assert counts.warmup_iterations * counts.operations == 3 * 4096
 
 
-def test_cases_that_are_compared_do_the_same_and_no_more_than_each_bears() -> None:
-    fast, slow = case(), case(id="other", most_operations=4000)
-    both = [seen(1 * US), seen(3 * US)]
-    assert shared_operations([fast], both, MODE) == 5000
-    assert shared_operations([fast, slow], both, MODE) == 4000
-    assert shared_operations([fast, slow], [None, None], MODE) is None
-    assert shared_operations([fast], both, UNPILOTED) is None
-
-
-def test_operations_of_a_given_plan_are_those_of_new_runners_too() -> None:
-    counts = allocate(case(), {"new": seen(1 * US)}, MODE, {}, 300)["new"]
-    assert counts.operations == 300
-    assert counts.seconds == pytest.approx(0.05 + 0.1 + (counts.iterations + 0.5) * 300e-6)
-
-
-def process(counts: Counts) -> tuple[int, int, int, int]:
-    """What a process is told to do."""
-    return counts.operations, counts.iterations, counts.warmup_iterations, counts.warmup_ms
+def test_where_a_walk_takes_too_long_all_warm_up_with_the_same_operations() -> None:
+    slow = {"a": seen(), "b": seen(20 * US, steady_from_ms=1600.0)}
+    counts = allotted(case(walk=2**20), slow)
+    warmed = {each.warmup_iterations * each.operations for each in counts.values()}
+    assert len(warmed) == 1
+    assert warmed.pop() * 20 * US >= 1600e6
+    # the slowest bears as much as four of the mode's longest
+    crawling = {"a": seen(), "b": seen(5e6)}
+    counts = allotted(case(walk=2**20), crawling)
+    warmed = {each.warmup_iterations * each.operations for each in counts.values()}
+    assert len(warmed) == 1
+    assert warmed.pop() * 5e6 <= LONGEST * 2000e6 + 5e6 * counts["a"].operations
 
 
 def test_two_subjects_get_the_same_counts_however_their_pilots_differ() -> None:
     early, late = seen(within=0.04), seen(within=0.02, steady_from_ms=1000.0)
     given: dict[str, Observed | None] = {"base": early, "new": late}
     apart = allotted(case(), given, MODE, {"new": 1500})
-    assert process(apart["base"]) == (500, 22, 3, 100)
-    assert process(apart["new"]) == (500, 36, 3, 1500)
+    assert apart["base"].warmup_iterations < apart["new"].warmup_iterations
     both = allotted(case(), given, MODE, {"new": 1500}, alike=True)
-    assert process(both["base"]) == process(both["new"]) == (500, 36, 3, 1500)
-    # what it costs and how much it can tell follow from what is done
-    assert both["base"].seconds == pytest.approx(0.05 + 1.5 + 36.5 * 0.005)
-    assert both["base"].deviation is not None
-    assert apart["base"].deviation is not None
-    assert both["base"].deviation < apart["base"].deviation
+    assert both["base"].warmup_iterations == both["new"].warmup_iterations
+    assert both["new"] == apart["new"]
+    assert both["base"].seconds == pytest.approx(both["new"].seconds)
 
 
-def test_two_subjects_without_a_pilot_get_the_longer_warm_up_of_the_two() -> None:
+def test_two_subjects_without_a_pilot_have_the_scenarios_counts() -> None:
     none: dict[str, Observed | None] = {"base": None, "new": None}
     both = allotted(case(), none, UNPILOTED, {"new": 300}, alike=True)
-    assert process(both["base"]) == process(both["new"]) == (4, 5, 3, 300)
+    assert [done(each) for each in both.values()] == [(4, 5, 0, 0)] * 2
+    assert {each.warmup_ms for each in both.values()} == {300}
 
 
 # turns ------------------------------------------------------------------------------------------
 
-TURNING = Turning(rounds=8, lead_in_ms=10, lap_ms=5)
+
+def turned(
+    observed: Mapping[str, Observed | None], *, alike: bool = False, **changes: Any
+) -> dict[str, Counts]:
+    of = case(**changes)
+    shared = work(of, observed.values(), MODE, TURNING)
+    return allocate(of, observed, MODE, {"b": 300}, shared, TURNING, alike=alike)
 
 
-def turned(observed: Mapping[str, Observed | None], *, alike: bool = False) -> dict[str, Counts]:
-    shared = shared_operations([case()], observed.values(), MODE, TURNING)
-    return allocate(case(), observed, MODE, {"b": 300}, shared, alike=alike, turning=TURNING)
-
-
-def test_turns_are_whole_iterations_that_last_as_long_in_all_processes() -> None:
-    counts = turned({"a": seen(10 * US), "b": seen(60 * US)})
-    # 8 iterations of the fastest are a lap; the slower one does fewer of them in the same time
-    assert {c.operations for c in counts.values()} == {80}  # 62.5, rounded up
+def test_turns_are_the_same_operations_of_all_processes() -> None:
+    counts = turned({"a": seen(5 * US), "b": seen(20 * US)})
     fast, slow = (Turns.of(counts[name]) for name in "ab")
-    assert (fast.lead_in, fast.lap, fast.rounds) == (13, 7, 8)
-    assert (slow.lead_in, slow.lap, slow.rounds) == (3, 2, 8)
-    assert [c.warmup_ms for c in counts.values()] == [0, 0]
-    assert fast.warmup * 0.8 >= 100
-    assert slow.warmup * 4.8 >= 300
-    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + 160.5) * 0.8e-3)
+    assert {each.operations for each in counts.values()} == {128}
+    assert (fast.lead_in, fast.lap, fast.rounds) == (slow.lead_in, slow.lap, slow.rounds)
+    assert (fast.lap, fast.rounds) == (8, 8)
+    assert fast.lead_in * 128 * 10 * US >= TURNING.lead_in_ms * 1e6
+    assert [each.warmup_ms for each in counts.values()] == [0, 0]
+    assert fast.warmup * 128 * 5 * US >= 100e6
+    assert slow.warmup * 128 * 20 * US >= 300e6
+    each_s = 128 * 5e-6
+    assert counts["a"].seconds == pytest.approx(0.05 + (fast.warmup + fast.iterations) * each_s)
 
 
 def test_two_subjects_take_the_same_turns() -> None:
@@ -291,47 +463,11 @@ def test_two_subjects_take_the_same_turns() -> None:
     assert Turns.of(both["a"]).lap >= 1
 
 
-def test_who_was_not_tried_takes_the_shortest_turns() -> None:
-    assert Turns.of(turned({"a": None})["a"]) == Turns(warmup=3, rounds=8, lead_in=1, lap=1)
-
-
-@pytest.mark.parametrize(
-    ("steady_from_ms", "least_ms", "expected"),
-    [
-        (0.0, 0, 100),  # the mode's least
-        (400.0, 0, int(400 * SLACK)),
-        (1999.0, 0, 2000),  # the mode's most
-        (None, 0, 2000),  # never steady, nor known when it was fastest: as long as may be
-        (0.0, 700, 700),  # the runner's own least
-        (400.0, 100, int(400 * SLACK)),
-        (None, 3000, 3000),
-    ],
-)
-def test_warm_up_lasts_beyond_the_last_level_within_bounds(
-    steady_from_ms: float | None, least_ms: int, expected: int
-) -> None:
-    assert one(seen(steady_from_ms=steady_from_ms), least_ms=least_ms).warmup_ms == expected
-
-
-@pytest.mark.parametrize(
-    ("within", "between", "iterations"),
-    [(0.0, 0.01, 5), (0.1, 0.0, 50), (0.1, 1e-6, 50), (1e-6, 0.1, 5), (0.1, None, 5)],
-)
-def test_iterations_follow_from_where_the_noise_is(
-    within: float, between: float | None, iterations: int
-) -> None:
-    assert one(seen(within=within, between=between)).iterations == iterations
-
-
-def test_iterations_between_the_bounds_grow_with_the_noise_within() -> None:
-    # sqrt(150 ms / 5 ms) = 5.5 times within / between
-    few, many = (one(seen(within=share * 0.01)).iterations for share in (2, 4))
-    assert (few, many) == (11, 22)
-
-
-def test_a_scenario_with_iterations_of_its_own_keeps_them_as_the_least() -> None:
-    assert one(seen(within=0.0), iterations=7).iterations == 7
-    assert one(seen(within=0.0), iterations=99).iterations == 50
+@pytest.mark.parametrize("mode", [MODE, UNPILOTED])
+def test_who_was_not_tried_takes_the_shortest_turns(mode: Mode) -> None:
+    counts = allocate(case(), {"a": None}, mode, {}, None, TURNING)["a"]
+    assert Turns.of(counts) == Turns(warmup=3, rounds=8, lead_in=1, lap=1)
+    assert (counts.operations, counts.warmup_ms) == (4, 0)
 
 
 @pytest.mark.parametrize(("found", "mode"), [(None, MODE), (None, UNPILOTED), (seen(), UNPILOTED)])
@@ -343,21 +479,18 @@ def test_without_a_pilot_the_scenarios_counts_stand(found: Observed | None, mode
     assert one(found, mode, 700).warmup_ms == 700
 
 
+def test_a_writing_case_without_a_pilot_is_not_warmed_up_by_time() -> None:
+    """Its tables would grow to another size on each runner."""
+    of = case(writes=True, warmup_operations=4, timed_operations=8)
+    assert allotted(of, {"a": None}, UNPILOTED, {"a": 700})["a"].warmup_ms == 0
+
+
 def test_a_cold_case_is_one_process_whatever_a_runner_asks_for() -> None:
-    found = observe([PilotProcess(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
+    found = observe([tried(s, []) for s in (0.2, 0.5, 0.3)], COLD, 300)
     counts = allotted(COLD, {"a": found}, MODE, {"a": 700})["a"]
     assert (counts.operations, counts.iterations) == (1, 1)
     assert (counts.warmup_iterations, counts.warmup_ms, counts.seconds) == (0, 0, 0.3)
     assert counts.deviation == found.between
-
-
-def test_seconds_are_predicted_from_start_warm_up_and_iterations() -> None:
-    counts = one(seen(10 * US, within=0.0))  # 500 operations of 10 µs: 5 ms
-    assert counts.seconds == pytest.approx(0.05 + 0.1 + 5.5 * 0.005)
-    # iterations that last longer than the warm-up: 3 of them
-    counts = one(seen(1e8, within=0.0))
-    assert (counts.operations, counts.warmup_ms) == (1, 100)
-    assert counts.seconds == pytest.approx(0.05 + (3 + 5.5) * 0.1)
 
 
 @given(
@@ -383,10 +516,12 @@ def test_counts_stay_within_bounds(
         between=between,
         steady_from_ms=steady_from_ms,
     )
-    counts = one(found, MODE, least_ms, most_operations=1000)
-    assert 1 <= counts.operations <= 1000
-    assert 5 <= counts.iterations <= 50
-    assert max(100, least_ms) <= counts.warmup_ms <= max(2000, least_ms)
+    counts = one(found, MODE, least_ms)
+    lap_ns = counts.iterations / MODE.rounds * counts.operations * operation_ns
+    assert lap_ns <= max(2 * MODE.lap_ms * 1e6, operation_ns)
+    assert lap_ns * 2 >= MODE.lap_ms * 1e6
+    assert counts.warmup_ms == 0
+    assert counts.warmup_iterations >= 1
     assert counts.seconds > seconds
     assert (counts.deviation is None) == (between is None)
 

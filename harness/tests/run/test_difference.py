@@ -31,7 +31,7 @@ def engine(*totals: object) -> Ask:
         rows = [
             row for bound in step.parameters.rows for row in connection.execute(step.sql, bound)
         ]
-        result = {"contract": 1, "cell": "c", "status": "ok", "identity": IDENTITY}
+        result = {"contract": 2, "cell": "c", "status": "ok", "identity": IDENTITY}
         digest = hashlib.sha256(repr(rows).encode()).hexdigest()
         return Result.model_validate({**result, "rows": len(rows), "digest": digest})
 

@@ -9,7 +9,7 @@ from sqlitmus.catalog import choose, definitions
 from sqlitmus.run import freshness, staleness
 from sqlitmus.run.finished import Invocation
 from sqlitmus.run.freshness import Manner, Question
-from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.contract.result import Counts, Result
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")
@@ -22,17 +22,17 @@ IDENTITY = {
 }
 
 
-def counts(question: Question, changed: int) -> dict[str, int]:
+def counts(question: Question, changed: int) -> Counts:
     """The right answer after the rows of so many steps were changed."""
     rows, checksum = staleness.right(question, changed)
-    return {"rows": rows, "affected": 0, "checksum": checksum}
+    return rows, 0, checksum
 
 
 def asked(question: Question = QUESTION, **changes: Any) -> tuple[str, str | None]:
     """The verdict on right answers with `changes`."""
     answers = [counts(question, changed) for changed in range(len(question.manners) + 1)]
     right = {
-        "contract": 1,
+        "contract": 2,
         "cell": "freshness",
         "status": "ok",
         "identity": IDENTITY,
@@ -59,7 +59,7 @@ def test_the_manner_that_returned_old_rows_is_named() -> None:
 
 def test_rows_that_never_were_are_wrong() -> None:
     first, second, third = (counts(QUESTION, changed) for changed in range(3))
-    other = {**second, "checksum": second["checksum"] ^ 1}
+    other = (*second[:2], second[2] ^ 1)
     by_all = "`all` (prepared, object)"
     names = f"{by_all}, `get` (prepared, object)"
     reason = f"its rows are not those of the database, read by {names}"

@@ -16,7 +16,7 @@ from sqlitmus.run.hyperfine import Hyperfine, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {
-    "contract": 1,
+    "contract": 2,
     "cell": "a/b",
     "status": "ok",
     "identity": {

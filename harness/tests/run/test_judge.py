@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal
-from sqlitmus.vocabulary.contract.result import Proof, Result
+from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal, windows
+from sqlitmus.vocabulary.contract.result import Counts, Proof, Result
 
 IDENTITY = {
     "runner": "x",
@@ -14,7 +16,9 @@ IDENTITY = {
     "driver": {"name": "x", "version": "1"},
     "architecture": "x86_64",
 }
+EACH = [(3, 0, 5), (1, 1, 2)]
 WANT = OracleAnswer(
+    answers=EACH,
     operations=2,
     rows=4,
     affected=1,
@@ -24,45 +28,62 @@ WANT = OracleAnswer(
 )
 VERIFY = Requirements(
     "verify",
-    1,
+    operations=2,
+    iterations=1,
     inspect=True,
     pragmas=[("cache_size", -16000), ("synchronous", "NORMAL")],
     engine={},
 )
-MEASURE = replace(VERIFY, mode="measure", iterations=3)
+MEASURE = replace(VERIFY, mode="measure", operations=1, iterations=3, walk=2)
 
 
 def result(**changes: Any) -> Result:
     right = {
-        "contract": 1,
+        "contract": 2,
         "cell": "a/b",
         "status": "ok",
         "identity": IDENTITY,
         "effective": {
             "pragmas": {"cache_size": -16000, "synchronous": 1, "journal_mode": "delete"}
         },
-        "operations": 2,
-        "rows": 4,
-        "affected": 1,
-        "checksum": 7,
         "readback": {"rows": 3, "checksum": 9},
         "digest": "ab" * 32,
+        **added_up(EACH, 2),
     }
     return Result.model_validate({**right, **changes})
 
 
+def added_up(answers: list[Counts], operations: int) -> dict[str, Any]:
+    """These answers, to so many operations, and their sums."""
+    rows, affected, checksum = (sum(each) for each in zip(*answers, strict=True))
+    sums = {"rows": rows, "affected": affected, "checksum": checksum % 2**32}
+    return {"answers": answers, "operations": operations, **sums}
+
+
+def measured(*answers: Counts, warmup: int = 0, operations: int = 1, **changes: Any) -> Result:
+    """The result of a process with an iteration for each answer; the first ones warm it up."""
+    times = list(range(1, len(answers) + 1))
+    counts = added_up(list(answers), operations * len(answers))
+    each = {"warmup_ns": times[:warmup], "iterations_ns": times[warmup:]}
+    return result(**{"digest": None, **counts, **each, **changes})
+
+
 def test_the_right_answer_is_ok() -> None:
     assert judge(result(), WANT, VERIFY) == ("ok", None)
-    assert judge(result(digest=None, iterations_ns=[1, 2, 3]), WANT, MEASURE) == ("ok", None)
+    assert judge(measured(*EACH, EACH[0]), WANT, MEASURE) == ("ok", None)
+    assert judge(measured(*EACH, *EACH, EACH[0], warmup=2), WANT, MEASURE) == ("ok", None)
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"operations": 3}, "operations: 3; the oracle has 2"),
-        ({"rows": 3}, "rows: 3; the oracle has 4"),
-        ({"affected": 0}, "affected: 0; the oracle has 1"),
-        ({"checksum": 8}, "checksum: 8; the oracle has 7"),
+        (added_up([(2, 0, 5), EACH[1]], 2), "operation 0: rows 2; the oracle has 3"),
+        (added_up([EACH[0], (1, 0, 2)], 2), "operation 1: affected 0; the oracle has 1"),
+        (added_up([EACH[0], (1, 1, 3)], 2), "operation 1: checksum 3; the oracle has 2"),
+        (
+            added_up([EACH[0], EACH[0]], 2),
+            "operation 1: rows 3; the oracle has 1; that is the answer to the first iteration",
+        ),
         (
             {"readback": {"rows": 3, "checksum": 8}},
             "readback: 3 rows with checksum 8; the oracle has 3 rows with checksum 9",
@@ -73,6 +94,96 @@ def test_the_right_answer_is_ok() -> None:
 )
 def test_another_answer_is_wrong(changes: dict[str, Any], reason: str) -> None:
     assert judge(result(**changes), WANT, VERIFY) == ("wrong", reason)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "reason"),
+    [
+        (
+            [EACH[0]] * 3,
+            "iteration 1 (operations 1 to 1): rows 3; the oracle has 1; "
+            "that is the answer to the first iteration",
+        ),
+        (
+            [EACH[0], (1, 1, 7), EACH[0]],
+            "iteration 1 (operations 1 to 1): checksum 7; the oracle has 2",
+        ),
+        (
+            [*EACH, EACH[1]],  # the pool begins again too late
+            "iteration 2 (operations 2 to 2): rows 1; the oracle has 3",
+        ),
+    ],
+)
+def test_each_iteration_has_an_answer_of_its_own(iterations: list[Counts], reason: str) -> None:
+    assert judge(measured(*iterations), WANT, MEASURE) == ("wrong", reason)
+    # told of what comes after the warm-up as well
+    assert judge(measured(*iterations, warmup=1), WANT, replace(MEASURE, iterations=2)) == (
+        "wrong",
+        reason,
+    )
+
+
+def test_iterations_need_not_divide_the_walk() -> None:
+    three = OracleAnswer(
+        answers=[(1, 0, 1), (1, 0, 2), (1, 0, 4)],
+        operations=3, rows=3, affected=0, checksum=7, readback=None, digest="ab" * 32,
+    )  # fmt: skip
+    asked = replace(MEASURE, operations=2, walk=3)
+    right = measured((2, 0, 3), (2, 0, 5), (2, 0, 6), operations=2, readback=None)
+    assert judge(right, three, asked) == ("ok", None)
+    again = measured((2, 0, 3), (2, 0, 3), (2, 0, 3), operations=2, readback=None)
+    assert judge(again, three, asked) == (
+        "wrong",
+        "iteration 1 (operations 2 to 3): checksum 3; the oracle has 5; "
+        "that is the answer to the first iteration",
+    )
+
+
+def test_what_the_oracle_was_not_asked_is_not_held_against_anybody() -> None:
+    unknown = replace(MEASURE, walk=4)  # of which WANT has two
+    assert judge(measured(*EACH, (9, 9, 9)), WANT, unknown) == ("ok", None)
+    assert judge(measured(*EACH, (9, 9, 9)), WANT, MEASURE)[0] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"answers": EACH}, "its result has 2 answers to 3 iterations"),
+        ({"answers": []}, "its result has 0 answers to 3 iterations"),
+        ({"rows": 3}, "its counts are not the sums of its answers"),
+        ({"operations": 2}, "its counts are not the sums of its answers"),
+        ({"checksum": 7}, "its counts are not the sums of its answers"),
+    ],
+)
+def test_answers_that_are_not_those_of_its_iterations_are_failed(
+    changes: dict[str, Any], reason: str
+) -> None:
+    assert judge(measured(*EACH, EACH[0], **changes), WANT, MEASURE) == ("failed", reason)
+
+
+COUNTS = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**32 - 1))
+
+
+@given(
+    st.lists(COUNTS, max_size=9), st.integers(1, 12), st.integers(1, 9), st.sampled_from([0, -1, 1])
+)
+def test_a_window_is_the_sum_of_its_operations(
+    each: list[Counts], length: int, count: int, beyond: int
+) -> None:
+    """The model adds up operation by operation: a whole walk begins again, a part of one ends."""
+    cyclic = bool(each) and not beyond
+    walk = 0 if beyond < 0 else len(each) + beyond
+    answer = WANT.model_copy(update={"answers": each})
+    expected: list[Counts | None] = []
+    for first in range(0, length * count, length):
+        numbers = range(first, first + length)
+        if not cyclic and numbers[-1] >= len(each):
+            expected.append(None)
+            continue
+        mine = [each[number % len(each)] for number in numbers]
+        rows, affected, checksum = (sum(one) for one in zip(*mine, strict=True))
+        expected.append((rows, affected, checksum % 2**32))
+    assert windows(answer, length, count, walk) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,16 +227,6 @@ def test_unsupported_and_failed_are_told_in_the_runners_words() -> None:
     [
         ({"digest": None}, VERIFY, "its result has no digest, which verification needs"),
         (
-            {"digest": None, "iterations_ns": [1, 2, 3]},
-            replace(MEASURE, digest=True),
-            "its result has no digest, which verification needs",
-        ),
-        (
-            {"iterations_ns": [1, 2]},
-            MEASURE,
-            "its result has 2 timed iterations; 3 were asked for",
-        ),
-        (
             {"effective": {"pragmas": {"cache_size": -16000}}},
             VERIFY,
             "PRAGMA synchronous was set but not read back",
@@ -148,9 +249,17 @@ def test_a_right_answer_without_its_proof_is_failed(
     assert judge(result(**changes), WANT, asked) == ("failed", reason)
 
 
+def test_a_measurement_is_whole() -> None:
+    whole = measured(*EACH, EACH[0])
+    reason = "its result has no digest, which verification needs"
+    assert judge(whole, WANT, replace(MEASURE, digest=True)) == ("failed", reason)
+    reason = "its result has 2 timed iterations; 3 were asked for"
+    assert judge(measured(*EACH), WANT, MEASURE) == ("failed", reason)
+
+
 def test_pragmas_are_not_missed_where_no_inspection_was_asked_for() -> None:
     uninspected = replace(MEASURE, inspect=False)
-    given = result(effective={}, iterations_ns=[1, 2, 3])
+    given = measured(*EACH, EACH[0], effective={})
     assert judge(given, WANT, uninspected) == ("ok", None)
 
 
@@ -183,8 +292,8 @@ def test_engine_options_in_effect_pass_and_others_than_asked_for_do_not_matter()
     assert judge(result(effective={"engine": both}), WANT, THREADS) == ("ok", None)
     unasked = replace(THREADS, engine={})
     assert judge(result(effective={"engine": both}), WANT, unasked) == ("ok", None)
-    uninspected = replace(THREADS, mode="measure", iterations=3, inspect=False)
-    given = result(effective={}, iterations_ns=[1, 2, 3])
+    uninspected = replace(MEASURE, pragmas=[], engine=THREADS.engine, inspect=False)
+    given = measured(*EACH, EACH[0], effective={})
     assert judge(given, WANT, uninspected) == ("ok", None)
 
 

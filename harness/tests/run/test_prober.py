@@ -45,7 +45,7 @@ def test_a_runner_that_hangs_when_asked_is_killed(clone: Clone) -> None:
 
 
 def test_a_runner_that_cannot_be_asked_is_failed(clone: Clone) -> None:
-    clone.runner("old", "knows-no-changing")
+    clone.runner("old", "knows-contract-1")
     done = clone.sqlitmus("verify", "--size", "s")
     words = "ended with exit code 2 and wrote no result"
     assert (

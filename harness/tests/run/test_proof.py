@@ -266,7 +266,7 @@ def result(readback: Proof | None) -> Result:
     program = {"name": "x", "version": "1"}
     identity = {"runner": "x", "runtime": program, "driver": program, "architecture": "x"}
     return Result.model_validate(
-        {"contract": 1, "cell": "a/x", "status": "ok", "identity": identity, "readback": readback}
+        {"contract": 2, "cell": "a/x", "status": "ok", "identity": identity, "readback": readback}
     )
 
 

@@ -47,4 +47,5 @@ def test_an_only_runner_sits_there_twice(desk: Desk) -> None:
 def test_whichever_process_goes_wrong_it_is_the_runner(desk: Desk) -> None:
     desk.instant.lies["a"] = lambda number: {"checksum": 6} if number == 3 else {}
     assert rehearsed(desk)[1].label == "a again"  # after one process by itself
-    assert "get/a: wrong in the pilot: checksum: 6; the oracle has 5" in desk.said()
+    reason = "iteration 0 (operations 0 to 1023): checksum 5121; the oracle has 5120"
+    assert f"get/a: wrong in the pilot: {reason}\n" in desk.said()

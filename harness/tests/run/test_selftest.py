@@ -86,8 +86,9 @@ def one_by_one(
         attempt = invocations.attempt(seat.case, seat.runner, "measure", seat.answer)
         result = attempt.invocation.result
         right = attempt.outcome == "ok" and result is not None
-        steady_ns = float(np.median(result.iterations_ns)) if right and result else None
-        turned.append(Turned(attempt, steady_ns, None))
+        steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
+        rounds = seat.turns.rounds
+        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None, None))
     return turned
 
 
@@ -184,13 +185,16 @@ def too_little_memory(desk: Desk) -> None:
     desk.monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
 
 
-@pytest.mark.parametrize("hinder", [no_turns_on_this_system, rated, too_little_memory])
+@pytest.mark.parametrize(
+    ("hinder", "iterations"),
+    [(no_turns_on_this_system, 3), (rated, 3), (too_little_memory, 64)],  # the last has a pilot
+)
 def test_without_turns_only_lone_processes_are_measured(
-    desk: Desk, hinder: Callable[[Desk], None]
+    desk: Desk, hinder: Callable[[Desk], None], iterations: int
 ) -> None:
     hinder(desk)
     assert list(recorded(desk)) == ["process"]
-    assert {m.iterations for m in desk.instant.measured[-SLOTS:]} == {3}
+    assert {m.iterations for m in desk.instant.measured[-SLOTS:]} == {iterations}
     with pytest.raises(UsageError) as told:
         recorded(desk, scheme="relay")
     assert str(told.value) == (
@@ -294,8 +298,8 @@ def test_what_would_not_be_3_percent_is_not_called_so(desk: Desk, operations: in
 @pytest.mark.parametrize(
     ("lie", "at", "message"),
     [
-        ({"checksum": 6}, 0, "many/a: wrong: checksum: 6; the oracle has 5"),
-        ({"checksum": 6}, 9, "many/a: wrong: checksum: 6; the oracle has 5"),
+        ({"checksum": 6}, 0, "many/a: wrong: operation 0: checksum 6; the oracle has 5"),
+        ({"checksum": 6}, 9, "many/a: wrong: iteration 0 (operations 0 to 102): checksum 516; "),
         (None, 9, "many/a: failed: ended with exit code 7 and wrote no result"),
     ],
 )

@@ -83,7 +83,7 @@ def test_nothing_is_appended_to_other_columns(run: RunDirectory, change: dict[st
 def test_iterations_stand_beside_the_samples(run: RunDirectory) -> None:
     run.add_sample(sample(7), Iterations(position=7, warmup_ns=[9], iterations_ns=[1, 2]))
     assert (run.path / "iterations.jsonl").read_text("utf-8") == (
-        '{"position":7,"take":0,"warmup_ns":[9],"iterations_ns":[1,2]}\n'
+        '{"position":7,"take":0,"warmup_ns":[9],"iterations_ns":[1,2],"lost_ns":[],"counted":[]}\n'
     )
     assert [s.position for s in run.samples()] == [7]
 

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.run.finished import Invocation, Timing
 from sqlitmus.vocabulary.contract.description import Identity, Versioned
-from sqlitmus.vocabulary.contract.result import Cpu, Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.figures import FIGURES, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -16,11 +16,11 @@ from sqlitmus.vocabulary.verdicts import Verdict
 PROGRAM = Versioned(name="x", version="1")
 TIMING = Timing(wall_ns=50_000, user_ns=3000, system_ns=1000, exit_code=0)
 RESULT = Result(
-    contract=1,
+    contract=2,
     cell="a/x",
     status="ok",
     identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
-    cpu_ns=Cpu(user=600, system=200),
+    cpu_ns=800,
     peak_rss_bytes=4096,
 )
 INVOCATION = Invocation(TIMING, RESULT, None)
@@ -82,7 +82,7 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
 
 
 def test_what_runners_report_is_named_as_in_the_contract() -> None:
-    assert {"cpu_ns.user", "cpu_ns.system", "peak_rss_bytes"} <= set(reported())
+    assert {"cpu_ns", "switches.voluntary", "peak_rss_bytes"} <= set(reported())
     for path in reported():
         attrgetter(path.partition(".")[0])(RESULT)
 

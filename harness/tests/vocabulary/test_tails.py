@@ -31,7 +31,7 @@ def worker(times: list[int], *, iterations: tuple[int, ...] = (10 * MS,), **more
 
 def result(*workers: Worker) -> Result:
     return Result(
-        contract=1,
+        contract=2,
         cell="a/x",
         status="ok",
         identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),

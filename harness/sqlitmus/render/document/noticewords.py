@@ -118,20 +118,19 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         "down once the processes were as fast as they become, because of the runtime or of this "
         f"machine: {by_value(n.values)}."
     ),
-    "other counts": lambda n: (
-        f"Left out, because an iteration wrote more often in one of the runs: {some(n.names)}. A "
-        "table that is filled further is another question; `./just compare BASE NEW` gives both "
-        "sides the same counts."
+    "earlier": lambda _: (
+        "An earlier version measured this: its times are medians of iterations, and each bound "
+        "the same few parameters again. Measure again: times are now all time over all operations."
     ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "
         f"{_in_brackets(n.values)}. What that took from "
         "the turns of the others made them slower."
     ),
-    "stalls": lambda n: (
-        "Compared with nothing, because most of the time passes in a few iterations that wait, as "
-        "for a lock, and the median leaves them out. How many times as long as the median "
-        f"iteration the mean one takes: {_in_brackets(n.values)}."
+    "warming up": lambda n: (
+        "Still warming up, so compared with nothing. By how much the second half of what a process "
+        f"timed was faster than the first: {_in_brackets(n.values)}. A mode with a longer warm-up "
+        "gives it more time."
     ),
     "refused": lambda n: (
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "

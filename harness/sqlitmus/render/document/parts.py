@@ -20,7 +20,7 @@ from sqlitmus.results.report import Report
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
     *("settled", "shared", "repeats", "flat", "sqlite", "journal", "cores unknown"),
-    *("oversubscribed", "plans", "not warm", "not steady", "other counts", "governor"),
+    *("oversubscribed", "plans", "not warm", "not steady", "earlier", "governor"),
 })  # fmt: skip
 
 # As many facts of the machine stand at the top of a page.

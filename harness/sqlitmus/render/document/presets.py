@@ -1,42 +1,41 @@
-"""All uses beside each other, and what the runners cost by the first."""
+"""All uses beside each other, and what the runners spend on the first."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Section
+from sqlitmus.render.document.order import ratio
 from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
-from sqlitmus.render.document.weighed import decision
+from sqlitmus.render.document.weighed import decision, plural, whole
+from sqlitmus.results.recommendation import Beside
 from sqlitmus.results.sustained import Sustained
 from sqlitmus.results.weighed import Choice, Weighed
 
-WEIGHTS = (
-    "The figure is a geometric mean of ratios of time, in which a group counts by its weight and "
-    "its cases count alike: a weight says how much a group matters, and is no share of calls. "
-    "Choose weights by your service, not by what they lead to."
+CALLS = (
+    "The time of 1,000 requests is a sum: the calls of each operation times what one call takes "
+    "here. Put the calls of your own service in their place: what takes most of the time decides."
 )
 
 
 def section(weighed: Weighed | None) -> list[Section]:
-    """All presets beside each other, and what the runners cost by the one in front."""
+    """All presets beside each other, and what the runners spend by the one in front."""
     if weighed is None:
         return []
     first, *rest = weighed.choices
-    columns = [
-        Column(choice.preset, choice.preset) for choice in weighed.choices if not choice.lacking
-    ]
+    ranked = [choice for choice in weighed.choices if not choice.lacking]
+    columns = [Column(choice.preset, choice.preset) for choice in ranked]
     names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.beside))
-    rows = [
-        Row(Head(name), [_over(choice, name) for choice in weighed.choices if not choice.lacking],
-            key=name)
-        for name in names
-    ]  # fmt: skip
+    rows = [Row(Head(name), [_spent(choice, name) for choice in ranked], key=name)
+            for name in names]  # fmt: skip
     rates = {s.runner: s for s in (weighed.sustaining.runners if weighed.sustaining else ())}
     costs = Table(
         "costs",
         RUNNER,
         [
-            Column("cpu", "CPU a million operations"),
+            *(Column(case, plural(weighed.names[case])) for case in first.calls),
+            Column("cpu", "CPU time"),
             Column("memory", "peak memory"),
             Column("start", "start to first answer"),
             *([Column("rate", "sustains, a second")] if rates else []),
@@ -45,23 +44,32 @@ def section(weighed: Weighed | None) -> list[Section]:
             Row(
                 Head(each.runner),
                 [
-                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
-                    Cell("–" if each.memory is None else fmt.size(each.memory)),
-                    Cell("–" if each.start is None else fmt.duration(each.start)),
+                    *(_part(each, case) for case in first.calls),
+                    Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
+                    Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
+                    Cell("\u2013" if each.start is None else fmt.duration(each.start)),
                     *([_rate(rates.get(each.runner))] if rates else []),
                 ],
                 key=each.runner,
             )
             for each in first.beside
         ],
-        title=f"Cost by {first.preset}",
+        title=f"What 1,000 requests of {first.preset} consist of",
     )
-    tables = [Table("presets", RUNNER, columns, rows, title="Time over the first, by preset")]
+    tables = [Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")]
     return [
         Section(
-            "presets", "For which use", [*_lead(rest)], [*tables, *([costs] if costs.rows else [])]
+            "presets", "For which use", [*_lead(weighed, rest)],
+            [*tables, *([costs] if costs.rows else [])],
         )
-    ]
+    ]  # fmt: skip
+
+
+def _part(of: Beside, case: str) -> Cell:
+    if of.time is None or case not in of.parts:
+        return cells.NONE
+    share = of.parts[case]
+    return Cell(fmt.duration(of.time.value * share), note=f"{whole(share)} %")
 
 
 def _rate(of: Sustained | None) -> Cell:
@@ -71,21 +79,26 @@ def _rate(of: Sustained | None) -> Cell:
     return Cell(" ".join(filter(None, [of.bound, text])), bounds)
 
 
-def _lead(rest: list[Choice]) -> Iterator[str]:
-    yield WEIGHTS
+def _lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
+    yield CALLS
     yield (
         "All that is told apart here is told so at once, for every preset and one further set of "
-        "weights: the chance that anything of it is false is 5 % at most."
+        "calls: the chance that anything of it is false is 5 % at most."
     )
-    yield from map(decision, rest)
+    yield from (decision(choice, weighed.names) for choice in rest)
 
 
-def _over(choice: Choice, name: str) -> Cell:
+def _spent(choice: Choice, name: str) -> Cell:
+    """A runner's time of 1,000 requests, with its ratio to the first one's."""
+    cost = next((cost for cost in choice.beside if cost.runner == name), None)
+    if cost is None or cost.time is None:
+        return cells.NONE
+    time = fmt.duration(cost.time.value)
     other = next((other for other in choice.others if other.runner == name), None)
     if other:
-        return cells.compared(other.ratio, other.verdict)
-    if name in choice.front:
-        return Cell("1" if choice.front[0] == name else "not told apart", emphasis="")
+        compared = cells.compared(other.ratio, other.verdict)
+        return replace(compared, text=time, bounds=ratio(other.ratio))
     if any(over.runner == name for over in choice.beyond):
-        return Cell("beyond a limit", emphasis="aside")
-    return cells.NONE
+        return Cell(time, note="beyond a limit", emphasis="aside")
+    tied = len(choice.front) > 1 and name in choice.front[1:]
+    return Cell(time, note="not told apart" if tied else "")

@@ -1,4 +1,4 @@
-"""What the page needs to decide by other weights, and the first screen's own decision."""
+"""What the page needs to decide by other calls, and the first screen's own decision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from sqlitmus.results.weighed import Choice, Weighed, Weighing
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """The first screen's decision: its sentence, what follows it, and the presets to choose from by
-    name and title."""
+    """The first screen's decision: its sentence, what follows it, the presets to choose from by
+    name, title and whether they are ranked, and the operations by case, name and calls."""
 
     answer: str
     rest: list[str]
-    presets: list[tuple[str, str]]
-    groups: list[tuple[str, int]]
+    presets: list[tuple[str, str, bool]]
+    operations: list[tuple[str, str, str]]
 
 
 def deciding(report: Report) -> Deciding | None:
@@ -31,9 +31,9 @@ def deciding(report: Report) -> Deciding | None:
     return Deciding(
         answer,
         rest,
-        [(choice.preset, choice.title) for choice in weighed.choices],
-        [(group.name, int(100 * first.shares.get(group.name, 0) + 0.5))
-         for group in weighing.groups],
+        [(choice.preset, choice.title, not choice.lacking) for choice in weighed.choices],
+        [(of.case, words.plural(of.name), f"{first.calls.get(of.case, 0):g}")
+         for of in weighing.operations],
     )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def decision(report: Report) -> Weighed | None:
 
 
 def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | None:
-    """The parts of all weighted figures, in the order that `weights.js` reads."""
+    """The parts of all sums, in the order that `weights.js` reads."""
     weighed, weighing = decision(report), report.weighing
     if weighed is None or weighing is None:
         return None
@@ -53,30 +53,30 @@ def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | 
 def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> dict[str, Any]:
     """The same of its two parts."""
     places = {name: place for place, name in enumerate(weighing.runners)}
-    groups = {group.name: place for place, group in enumerate(weighing.groups)}
+    cases = [of.case for of in weighing.operations]
     return {
         "level": weighing.level,
         "z": weighing.z,
         "least": weighing.least,
         "blocks": weighed.choices[0].blocks,
         "runners": [index[name] for name in weighing.runners],
-        "groups": [
-            [g.name, g.cases, g.canary and list(map(_brief, g.canary)), list(map(_brief, g.time)),
-             list(map(_brief, g.cpu)), g.memory]
-            for g in weighing.groups
+        "operations": [
+            [of.case, of.name, of.start, of.canary and list(map(_brief, of.canary)),
+             list(map(_brief, of.level)), list(map(_brief, of.cpu)), of.memory]
+            for of in weighing.operations
         ],
         "pairs": [
             [places[pair.runner], places[pair.reference],
-             *([list(map(_brief, row)) for row in column] for column in (pair.mean, pair.square)),
-             pair.left, pair.count, [verdict and verdict.letter for verdict in pair.single]]
+             *([list(map(_brief, row)) for row in column]
+               for column in (pair.difference, pair.middle, pair.square)),
+             pair.left, pair.count, "".join(verdict.letter for verdict in pair.single)]
             for pair in weighing.pairs
         ],
         "start": weighing.start,
-        "presets": [_preset(choice, weighed, weighing) for choice in weighed.choices],
+        "presets": [_preset(choice, weighed) for choice in weighed.choices],
         "catching": [
-            [places[c.runner], places[c.reference], groups[c.group], words.catches_up(c)]
+            [places[c.runner], places[c.reference], cases.index(c.case), words.catches_up(c)]
             for c in weighing.catching
-            if c.group in groups
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
         "sustained": words.sustained_parts(weighed.sustaining),
@@ -84,13 +84,12 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
     }  # fmt: skip
 
 
-def _preset(choice: Choice, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
-    measured = {group.name for group in weighing.groups}
+def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
     return {
         "name": choice.preset,
         "summary": choice.summary,
-        "weights": choice.shares,
-        "ranked": set(choice.shares) <= measured,
+        "calls": choice.calls,
+        "ranked": not choice.lacking,
         "text": words.sentences(choice, weighed),
         "out": [over.runner for over in choice.beyond],
     }

@@ -62,7 +62,8 @@ def of_workers(timing: Timing, result: Result, how: Arrangement, _limits: Limits
             0,
             f"{name} reports {count} iterations; {len(result.iterations_ns)} were timed",
         )
-        yield from _latencies(name, worker, timing, how)
+        share = count / max(len(result.warmup_ns) + count, 1)
+        yield from _latencies(name, worker, round(worker.operations * share), timing, how)
     if result.timer:
         last = max((bucket for bucket, _ in result.timer.buckets), default=0)
         longest = histogram.bounds(min(last, LAST_BUCKET))[0]
@@ -75,7 +76,9 @@ def of_workers(timing: Timing, result: Result, how: Arrangement, _limits: Limits
         )
 
 
-def _latencies(name: str, worker: Worker, timing: Timing, how: Arrangement) -> Iterator[Held]:
+def _latencies(
+    name: str, worker: Worker, done: int, timing: Timing, how: Arrangement
+) -> Iterator[Held]:
     for series in filter(None, (worker.latencies, worker.pacing)):
         last = max((bucket for bucket, _ in series.buckets), default=0)
         longest = histogram.bounds(min(last, LAST_BUCKET))[0]
@@ -91,7 +94,7 @@ def _latencies(name: str, worker: Worker, timing: Timing, how: Arrangement) -> I
     if worker.latencies is None:
         return
     buckets = worker.latencies.buckets
-    count, done = sum(n for _, n in buckets), worker.operations * len(worker.iterations_ns)
+    count = sum(n for _, n in buckets)
     yield Held(
         "number of latencies",
         abs(count - done),

@@ -65,6 +65,11 @@ class ProcessGroup:
         """Wait until every process stands at the barrier. Raises Broken."""
         self._wait(lambda child: not child.owed)
 
+    def wait_until_owed(self, iterations: int) -> None:
+        """Wait until every process has so many of its releases before it, or fewer. Raises
+        Broken."""
+        self._wait(lambda child: child.owed <= max(iterations, 0))
+
     def release(self, iterations: int = 1) -> float:
         """Release all; returns the microseconds between the first and the last write.
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract.job import Measure
 from sqlitmus.vocabulary.contract.model import Model
-from sqlitmus.vocabulary.contract.result import Proof, Result
+from sqlitmus.vocabulary.contract.result import Counts, Proof, Result
 from sqlitmus.vocabulary.figure import read
 
 SAME = ("cell", "identity", "sqlite_version", "effective", "plans")
@@ -30,7 +30,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
     workers = [worker for result in results for worker in result.workers]
     spans = list(zip(*(worker.spans_us for worker in workers), strict=True))
     return Result(
-        contract=1,
+        contract=2,
         status="ok",
         **{name: getattr(results[0], name) for name in SAME},
         operations=sum(result.operations for result in results),
@@ -44,8 +44,14 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
             for span in spans
         ],
         workers=workers,
+        answers=[_added(each) for each in zip(*(r.answers for r in results), strict=True)],
         **_figures(results),
     )
+
+
+def _added(answers: Sequence[Counts]) -> Counts:
+    rows, affected, checksum = (sum(each) for each in zip(*answers, strict=True))
+    return rows, affected, checksum % 2**32
 
 
 def start_spread_us(result: Result) -> list[float]:
@@ -65,6 +71,7 @@ def _check(number: int, result: Result, first: Result, measure: Measure) -> None
         ("workers", len(result.workers), measure.workers),
         ("warm-up iterations", len(result.warmup_ns), measure.warmup_iterations),
         ("timed iterations", len(result.iterations_ns), measure.iterations),
+        ("answers", len(result.answers), measure.warmup_iterations + measure.iterations),
     ):
         if got != planned:
             raise Unlike(f"process {number} reports {got} {what}; {planned} were asked for")

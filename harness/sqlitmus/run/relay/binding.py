@@ -8,25 +8,33 @@ from sqlitmus.machine import process_tree
 
 
 class Binding:
-    """Binds `thread` to `processor`; the other threads of its process keep all that they had.
+    """Binds `thread` to `processor`, and keeps the other threads of its process off it, if there is
+    another: so what it waits for there are other programs.
 
     Raises OSError if it has ended.
     """
 
     def __init__(self, thread: int, processor: int) -> None:
         self._thread = thread
-        self._known = set(process_tree.siblings(thread))
-        self._everywhere = os.sched_getaffinity(thread)
+        self._known = {thread}
+        everywhere = os.sched_getaffinity(thread)
+        self._elsewhere = (everywhere - {processor}) or everywhere
         os.sched_setaffinity(thread, {processor})
+        self.keep_others_off()
 
-    def release_others(self) -> None:
-        """Let threads that it has started since, and which inherited the binding, run everywhere:
-        a collector or compiler beside the loop would otherwise take its time."""
+    def waited_ns(self) -> int:
+        """How long the thread has waited for its processor so far, while it could have run; 0 where
+        the system does not tell."""
+        return process_tree.run_delay_ns(self._thread) or 0
+
+    def keep_others_off(self) -> None:
+        """Let collectors and compilers, and threads that it has started since, which inherited the
+        binding, run on the other processors: they would otherwise take its time."""
         for thread in process_tree.siblings(self._thread):
             if thread not in self._known:
                 self._known.add(thread)
                 with suppress(OSError):  # it has ended
-                    os.sched_setaffinity(thread, self._everywhere)
+                    os.sched_setaffinity(thread, self._elsewhere)
 
 
 def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -> Binding | None:

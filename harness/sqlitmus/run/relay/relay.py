@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlitmus.machine import process_tree, standby
-from sqlitmus.run.finished import Invocation
+from sqlitmus.machine import affinity, process_tree, standby
+from sqlitmus.run.finished import Invocation, drift
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.relay.seat import PLACE, Entry, Seat
-from sqlitmus.run.relay.turns import laps, level_ns, order
+from sqlitmus.run.relay.turns import kept, laps, level_ns, order
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
 SHORTEST_NS = 10_000_000  # of a wait that says anything
@@ -20,13 +20,17 @@ SHORTEST_NS = 10_000_000  # of a wait that says anything
 class Told:
     """What a set tells of one seat.
 
-    `steady_ns` is the time of an iteration that stands for it, None where it did not last; `idle`
-    the CPU time that it took while it waited, as a share of that wait's length, None where none was
-    long enough. `left` are processes that it left running.
+    `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
+    others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
+    that it took while it waited, as a share of that wait's length, None where none was long enough;
+    `drift` is that of its laps. `left` are processes that it left running.
     """
 
     invocation: Invocation
     steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
+    drift: float | None
     idle: float | None
     left: list[int]
 
@@ -79,11 +83,13 @@ class Relay:
                 _go_on(stopped)
                 seat.warm_up()
                 watch.had_the_turn(number)
-            for place in self._through(order(len(entries), rounds, seed), watch):
-                _go_on(stopped)
-                self._seats[place].take_turn()
-                watch.had_the_turn(place)
+            with affinity.away_from(self.processor):  # each `ready` would wake the harness there
+                for place in self._through(order(len(entries), rounds, seed), watch):
+                    _go_on(stopped)
+                    self._seats[place].take_turn()
+                    watch.had_the_turn(place)
         finally:
+            lost = [seat.lost_ns for seat in self._seats]
             invocations: list[Invocation] = []
             for number, seat in enumerate(self._seats):
                 invocations.append(seat.leave())
@@ -91,7 +97,7 @@ class Relay:
             self._seats = []
         if standby.seconds() - asleep_s > standby.LEAST_S:
             raise Abandoned("the machine stood by during it")
-        return _told(entries, invocations, watch)
+        return _told(entries, invocations, lost, watch)
 
     def kill(self) -> None:
         """End every process of the set under way."""
@@ -159,11 +165,25 @@ def _go_on(stopped: Callable[[], bool]) -> None:
         raise Abandoned("asked to stop")
 
 
-def _told(entries: Sequence[Entry], invocations: list[Invocation], watch: _Watch) -> list[Told]:
+def _told(
+    entries: Sequence[Entry],
+    invocations: list[Invocation],
+    lost: Sequence[list[int]],
+    watch: _Watch,
+) -> list[Told]:
     table = np.full((len(entries), entries[0].turns.rounds), np.nan)
-    for row, entry, invocation in zip(table, entries, invocations, strict=True):
+    shares = table.copy()
+    for number, (entry, invocation) in enumerate(zip(entries, invocations, strict=True)):
         result = invocation.result
         if result and result.status == "ok" and len(result.iterations_ns) == entry.turns.iterations:
-            row[:] = laps(result.iterations_ns, entry.turns)
-    levels = [None if np.isnan(level) else float(level) for level in level_ns(table)]
-    return [Told(*seat) for seat in zip(invocations, levels, watch.idle, watch.left, strict=True)]
+            table[number] = laps(result.iterations_ns, entry.turns, lost[number])
+            whole = laps(result.iterations_ns, entry.turns) * entry.turns.lap
+            shares[number] = np.array(lost[number]) / whole
+    counted = kept(shares)
+    levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
+    return [
+        Told(invocation, level, taken, counted.tolist(), drift(row[counted].tolist()), idle, left)
+        for invocation, level, taken, row, idle, left in zip(
+            invocations, levels, lost, table, watch.idle, watch.left, strict=True
+        )
+    ]

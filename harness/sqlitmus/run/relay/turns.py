@@ -1,6 +1,7 @@
 """Turns of the runners of a case, and what their laps say of each. Pure."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,7 +13,8 @@ from sqlitmus.catalog.scenario import Scenario
 
 Array = NDArray[np.float64]
 
-TRIM = 0.25
+LOST = 0.2  # of a lap that others may take: more leaves its caches cold, too
+LEAST = 0.1  # of a lap that is left of it, whatever others are said to have taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +66,37 @@ def order(seats: int, rounds: int, seed: str) -> list[list[int]]:
     return [rng.sample(range(seats), seats) for _ in range(rounds)]
 
 
-def laps(iterations_ns: list[int], turns: Turns) -> Array:
-    """The median iteration of each lap in ns, an element per round; `iterations_ns` are those after
+def laps(iterations_ns: list[int], turns: Turns, lost_ns: Sequence[int] = ()) -> Array:
+    """The mean iteration of each lap in ns, an element per round; `iterations_ns` are those after
     the warm-up, in order.
 
-    The median and not the mean, as of a process alone: interruptions only ever add time.
+    All the time of a lap counts, collections and checkpoints too, less what others took from its
+    thread (`lost_ns`, an element per round).
     """
     rows = np.array(iterations_ns, dtype=np.float64).reshape(turns.rounds, turns.per_turn)
-    return np.median(rows[:, turns.lead_in :], axis=1)
+    whole = rows[:, turns.lead_in :].sum(axis=1)
+    if len(lost_ns):
+        whole = np.maximum(whole - np.array(lost_ns), whole * LEAST)
+    return whole / turns.lap
 
 
-def level_ns(table: Array, trim: float = TRIM) -> Array:
-    """The time that stands for each seat, in ns; `table` has a row of laps per seat (seats x
-    rounds), NaN throughout for a seat that did not last.
+def kept(shares: Array) -> NDArray[np.bool_]:
+    """Which rounds count; `shares` (seats x rounds) are those of each lap that others took.
 
-    What a round has in common is taken out first: each lap counts relative to its round's median.
-    A seat's level is the trimmed mean of its relative log laps over the rounds, times the median
-    round. So the log ratio of two seats is made of ratios within rounds only, which is what turns
-    are for, and there is one time per seat, as from processes one after the other.
+    A round counts for all seats or for none: it does not where others took more than `LOST` of
+    anybody's lap. Half of the rounds count in any case, those that lost least.
     """
-    lasted = ~np.isnan(table).any(axis=1)
-    levels = np.full(len(table), np.nan)
-    if lasted.any():
-        logs = np.log(table[lasted])
-        middle = np.median(logs, axis=0)
-        relative = np.sort(logs - middle, axis=1)
-        cut = int(trim * relative.shape[1])
-        left = relative[:, cut : relative.shape[1] - cut]
-        levels[lasted] = np.exp(left.mean(axis=1) + np.median(middle))
-    return levels
+    worst = np.nan_to_num(shares).max(axis=0, initial=0.0)
+    half = np.sort(worst)[(len(worst) - 1) // 2] if len(worst) else 0.0
+    return worst <= max(LOST, float(half))
+
+
+def level_ns(table: Array, counted: NDArray[np.bool_] | None = None) -> Array:
+    """The time of an iteration of each seat, in ns: the mean over the laps of the rounds that are
+    `counted`, all by default; `table` has a row of laps per seat (seats x rounds), NaN throughout
+    for a seat that did not last.
+
+    All laps have the same operations, so it is all of the time over all of the operations.
+    """
+    rounds = table if counted is None else table[:, counted]
+    return rounds.mean(axis=1)

@@ -1,9 +1,9 @@
 """A pass of the self-test: equal processes and a slower one, one after the other or in turns."""
 
 import random
-import statistics
 import time
 from dataclasses import dataclass
+from statistics import fmean
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase
@@ -78,7 +78,7 @@ def prepare(
 
     def part(counts: Counts) -> Part:
         counted = counts.of(case)
-        return Part(counted, counts, oracle_answer(context, counted, answers))
+        return Part(counted, counts, oracle_answer(context, counted.answered(), answers))
 
     slower = counts.model_copy(update={"operations": more})
     return Work(scheme, runner, part(counts), part(slower))
@@ -111,7 +111,7 @@ def _lone(context: Context, work: Work, parts: list[Part]) -> list[float]:
         attempt = context.invocations.attempt(part.case, installed, "measure", part.answer)
         _check(work, attempt)
         assert attempt.invocation.result
-        times.append(statistics.median(attempt.invocation.result.iterations_ns))
+        times.append(fmean(attempt.invocation.result.iterations_ns))
     return times
 
 

@@ -47,7 +47,7 @@ class Features(Model):
 class Description(Model):
     """The answer to `RUNNER describe`."""
 
-    contract: Literal[2]
+    contract: Literal[1, 2]  # plans of earlier versions keep the first
     identity: Identity
     sqlite: Sqlite
     features: Features

@@ -7,7 +7,7 @@ import pytest
 from sqlitmus.run.processes.combine import Unlike, merge, start_spread_us
 from sqlitmus.vocabulary.contract.description import Identity, Versioned
 from sqlitmus.vocabulary.contract.job import Measure
-from sqlitmus.vocabulary.contract.result import Cpu, Proof, Result, Switches, Worker
+from sqlitmus.vocabulary.contract.result import Proof, Result, Switches, Worker
 
 PROGRAM = Versioned(name="x", version="1")
 IDENTITY = Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64")
@@ -22,10 +22,11 @@ def result(*workers: Worker, **other: Any) -> Result:
     """A process's result; by default of one worker, from 0 to 1 µs and from 10 to 11 µs."""
     return Result.model_validate(
         {
-            "contract": 1,
+            "contract": 2,
             "cell": "a/x",
             "status": "ok",
             "identity": IDENTITY,
+            "answers": [[1, 0, 1]] * 3,
             "warmup_ns": [5],
             "iterations_ns": [1, 1],
             "workers": list(workers) or [worker((0, 1), (10, 11))],
@@ -40,7 +41,8 @@ def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
         rows=8,
         affected=2,
         checksum=2**32 - 1,
-        cpu_ns=Cpu(user=10, system=1),
+        answers=[(3, 1, 2**32 - 1), (3, 1, 0), (2, 0, 0)],
+        cpu_ns=11,
         switches=Switches(voluntary=3, involuntary=1),
         peak_rss_bytes=100,
     )
@@ -49,13 +51,15 @@ def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
         rows=10,
         affected=3,
         checksum=7,
-        cpu_ns=Cpu(user=20, system=2),
+        answers=[(4, 1, 2), (3, 1, 3), (3, 1, 2)],
+        cpu_ns=22,
         switches=Switches(voluntary=4, involuntary=0),
         peak_rss_bytes=50,
     )
     both = merge([one, two], MEASURE)
     assert (both.operations, both.rows, both.affected, both.checksum) == (9, 18, 5, 6)
-    assert both.cpu_ns == Cpu(user=30, system=3)
+    assert both.answers == [(7, 2, 1), (6, 2, 3), (5, 1, 2)]
+    assert both.cpu_ns == 33
     assert both.switches == Switches(voluntary=7, involuntary=1)
     assert both.peak_rss_bytes == 150
     assert len(both.workers) == 2
@@ -64,7 +68,7 @@ def test_counts_and_costs_add_up_and_the_checksum_wraps() -> None:
 @pytest.mark.parametrize("name", ["cpu_ns", "switches", "peak_rss_bytes"])
 def test_a_sum_with_an_unknown_part_is_unknown(name: str) -> None:
     known = {
-        "cpu_ns": Cpu(user=1, system=1),
+        "cpu_ns": 2,
         "switches": Switches(voluntary=1, involuntary=1),
         "peak_rss_bytes": 1,
     }
@@ -107,6 +111,7 @@ def test_what_was_written_is_told_by_the_process_that_ended_last() -> None:
         ({"plans": [["SCAN t"]]}, "process 1 differs from process 0 in `plans`: [['SCAN t']] and"),
         ({"warmup_ns": []}, "process 1 reports 0 warm-up iterations; 1 were asked for"),
         ({"iterations_ns": [1]}, "process 1 reports 1 timed iterations; 2 were asked for"),
+        ({"answers": []}, "process 1 reports 0 answers; 3 were asked for"),
         ({"workers": []}, "process 1 reports 0 workers; 1 were asked for"),
         (
             {"workers": [worker((0, 1))]},

@@ -16,6 +16,7 @@ import pytest
 from sqlitmus.machine import affinity, clockset
 from sqlitmus.run.finished import Invocation
 from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import Launcher
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Database, Job, Measure, Writer
@@ -68,10 +69,10 @@ def test_processes_become_one_result(tmp_path: Path) -> None:
     assert done.problem is None
     assert done.result
     assert done.timing
-    assert (done.timing.exit_code, done.result.operations, done.result.rows) == (0, 10, 10)
+    assert (done.timing.exit_code, done.result.operations, done.result.rows) == (0, 40, 40)
     # Each process adds 2³² − 1 − the number of its first worker.
     assert done.result.checksum == 2**32 - 4
-    assert [worker.operations for worker in done.result.workers] == [2, 3, 2, 3]
+    assert [worker.operations for worker in done.result.workers] == [8, 12, 8, 12]
     # From the start of worker 0 to the end of worker 3, which starts 30 µs later and takes 203.
     assert done.result.iterations_ns == [233_000] * 3
     assert done.result.warmup_ns == [200_002]
@@ -83,7 +84,7 @@ def test_processes_become_one_result(tmp_path: Path) -> None:
     assert seen.start_spread_us == [30.0] * 3
     assert len(seen.skew_us) == 3
     assert min(seen.skew_us) > 0
-    assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 10
+    assert json.loads((tmp_path / "result.json").read_bytes())["rows"] == 40
 
 
 @pytest.mark.parametrize("by_ns", [3_600_000_000_000, -5_000_000])
@@ -140,7 +141,9 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
         update={"database": Database(path=str(database)), "steps": [step]}
     )
     output, file = tmp_path / "one.json", tmp_path / "one.job.json"
-    alone = asked.model_copy(update={"mode": "verify", "output": str(output)})
+    whole = asked.measure.model_copy(update={"operations_per_iteration": 4 * 101})
+    changes = {"mode": "verify", "output": str(output), "measure": whole}
+    alone = asked.model_copy(update=changes)
     file.write_text(alone.text(), "utf-8")
     subprocess.run([*ORACLE, "--job", str(file)], check=True)
     one = Result.model_validate_json(output.read_bytes())
@@ -148,9 +151,13 @@ def test_processes_of_a_real_runner_answer_as_one_process_does(tmp_path: Path) -
     assert done.problem is None
     together = done.result
     assert together
-    assert (together.operations, together.rows) == (101, 101)
+    assert (together.operations, together.rows) == (404, 404)
     assert together.checksum == one.checksum
-    assert [worker.operations for worker in together.workers] == [25, 25, 25, 26]
+    each = [one.answers[first : first + 101] for first in range(0, 404, 101)]
+    assert [answer[2] for answer in together.answers] == [
+        sum(answer[2] for answer in iteration) % 2**32 for iteration in each
+    ]
+    assert [worker.operations for worker in together.workers] == [100, 100, 100, 104]
     assert seen
     assert len(seen.start_spread_us) == 3
     assert all(
@@ -318,3 +325,30 @@ def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
 def test_a_job_that_cannot_be_shared(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         go(tmp_path, asked=job(tmp_path).model_copy(update=changes))
+
+
+WAITING = """
+import sys
+for iteration in range(4):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if iteration == 1:
+        open(sys.argv[1]).read()
+"""
+
+
+def test_iterations_that_were_released_at_once_are_waited_for_one_by_one(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with ProcessGroup(4, 60) as group:
+        command = [sys.executable, "-I", "-S", "-c", WAITING, str(gate)]
+        group.start(command, {"PATH": os.environ["PATH"]}, tmp_path / "log")
+        group.wait_until_ready()
+        group.release(3)
+        group.wait_until_owed(2)  # the first is done, and the second one waits for this test
+        assert [child.owed for child in group.children] == [2]
+        gate.write_text("")
+        group.wait_until_owed(-1)  # all of them
+        assert [child.owed for child in group.children] == [0]
+        group.release()
+        group.wait_until_ended()

@@ -3,10 +3,11 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from sqlitmus.machine import affinity
+from sqlitmus.machine import affinity, process_tree
 from sqlitmus.run.relay.binding import Binding, bound
 
 pytestmark = pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
@@ -56,19 +57,56 @@ def thread() -> Iterator[Thread]:
     one.end()
 
 
-def test_the_thread_that_iterated_is_bound_and_what_it_starts_is_not(thread: Thread) -> None:
+@pytest.fixture(autouse=True)
+def unbound() -> Iterator[None]:
+    """Give all threads of this process back what they had."""
+    here = os.sched_getaffinity(0)
+    yield
+    for thread in process_tree.siblings(threading.get_native_id()):
+        with suppress(OSError):  # it has ended
+            os.sched_setaffinity(thread, here)
+
+
+def test_the_thread_that_iterated_has_its_processor_to_itself(thread: Thread) -> None:
     here = os.sched_getaffinity(0)
     last = max(here)
+    elsewhere = (here - {last}) or here
     me = threading.get_native_id()
     held = bound({me: 5, thread.id: 1}, {me: 6, thread.id: 90}, last)
     assert held
     assert os.sched_getaffinity(thread.id) == {last}
-    assert os.sched_getaffinity(me) == here
+    assert os.sched_getaffinity(me) == elsewhere
     started = thread.starts_another()
     assert os.sched_getaffinity(started) == {last}  # inherited
-    held.release_others()
-    assert os.sched_getaffinity(started) == here
+    held.keep_others_off()
+    assert os.sched_getaffinity(started) == elsewhere
     assert os.sched_getaffinity(thread.id) == {last}
+
+
+def test_of_one_processor_nobody_is_kept_off(thread: Thread) -> None:
+    one = min(os.sched_getaffinity(0))
+    for each in (thread.id, 0):
+        os.sched_setaffinity(each, {one})
+    Binding(thread.id, one)
+    assert os.sched_getaffinity(thread.id) == {one}
+    assert os.sched_getaffinity(0) == {one}
+
+
+def test_what_a_thread_waited_for_its_processor_is_told_where_the_system_does(
+    thread: Thread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Binding(thread.id, max(os.sched_getaffinity(0)))
+    if (before := held.waited_ns()) is not None:
+        thread.starts_another()
+        after = held.waited_ns()
+        assert after is not None
+        assert 0 <= before <= after
+
+    def unknown(_thread: int) -> None:
+        return None
+
+    monkeypatch.setattr(process_tree, "run_delay_ns", unknown)
+    assert held.waited_ns() is None
 
 
 @pytest.mark.parametrize(

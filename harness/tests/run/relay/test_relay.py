@@ -14,6 +14,7 @@ from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.processes.barrier import ProcessGroup
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.relay import relay
+from sqlitmus.run.relay.binding import Binding
 from sqlitmus.run.relay.relay import Abandoned, Relay, Told
 from sqlitmus.run.relay.seat import Entry
 from sqlitmus.run.relay.turns import Turns, order
@@ -34,6 +35,7 @@ def play(
     stopped: Callable[[], bool] = lambda: False,
     processor: int | None = None,
     patient: bool = True,
+    never_waits: bool = False,
 ) -> list[Told]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
@@ -54,7 +56,8 @@ def play(
             "SQLITMUS_NAME": str(number),
         }
         files = output, folder / f"{number}.log"
-        entries.append(Entry(command, environment, given, *files, patient=patient))
+        manner = {"patient": patient, "never_waits": never_waits}
+        entries.append(Entry(command, environment, given, *files, **manner))
     relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
     return relay.play(entries, "seed", stopped)
 
@@ -82,6 +85,35 @@ def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
         places = (tmp_path / f"{number}.where").read_text("utf-8").split()
         everywhere, one = ",".join(map(str, here)), str(here[-1])
         assert places == [everywhere] * TURNS.warmup + [one] * TURNS.iterations
+
+
+@pytest.mark.parametrize(
+    ("taken", "level", "counted"),
+    [
+        (20_000, 190_000, [True] * 3),  # 400 µs are a lap of two iterations
+        ([0, 90_000, 40_000], 190_000, [True, False, True]),
+        ([0, 320_000, 300_000], 125_000, [True, False, True]),  # half of them count in any case
+    ],
+)
+def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
+    tmp_path: Path,
+    hyperfine_program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    taken: int | list[int],
+    level: int,
+    counted: list[bool],
+) -> None:
+    lost = [taken] * TURNS.rounds if isinstance(taken, int) else taken
+    waited = iter([ns for each in lost for ns in (0, each)])
+
+    def told(_binding: Binding) -> int:
+        return next(waited)
+
+    monkeypatch.setattr(Binding, "waited_ns", told)
+    (seat,) = play(tmp_path, hyperfine_program, "", processor=affinity.allowed()[-1])
+    assert seat.invocation.problem is None
+    assert (seat.lost_ns, seat.counted) == (lost, counted)
+    assert seat.steady_ns == pytest.approx(level)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +154,30 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
         assert one.invocation.timing.exit_code == 0
         assert one.idle is not None
         assert one.idle < 1
+
+
+@pytest.mark.parametrize("never_waits", [True, False])
+def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch, never_waits: bool
+) -> None:
+    released: list[int] = []
+    honest = ProcessGroup.release
+
+    def release(group: ProcessGroup, iterations: int = 1) -> float:
+        released.append(iterations)
+        return honest(group, iterations)
+
+    monkeypatch.setattr(ProcessGroup, "release", release)
+    (told,) = play(tmp_path, hyperfine_program, "", never_waits=never_waits)
+    assert told.invocation.timing
+    lost, turn = told.invocation.timing.lost_ns, TURNS.per_turn
+    if never_waits:
+        assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
+        assert lost is not None
+        assert lost >= 0
+    else:
+        assert released == [TURNS.warmup, turn, turn, turn]
+        assert lost is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""What a process does in its iterations: other operations are wrong, and all their time counts."""
+
+import re
+
+import pytest
+
+from sqlitmus.analysis import analyse, load
+from sqlitmus.machine import affinity
+from sqlitmus.run.processes.launch import unsupported
+from tests.fakes.clone import Clone
+
+ITERATION_NS = 1_000_000  # of the fakes
+RUN = ("run", "--size", "s", "--seed", "5", "--blocks", "1", "--reference", "honest")
+FIRST = "; that is the answer to the first iteration"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("starts-again", f"iteration 1 (operations 4 to 7): checksum N; the oracle has N{FIRST}"),
+        ("skips-a-row", "iteration 0 (operations 0 to 3): checksum N; the oracle has N"),
+        (
+            "repeats-its-answer",
+            f"iteration 1 (operations 4 to 7): checksum N; the oracle has N{FIRST}",
+        ),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["process", "relay"])
+def test_other_operations_are_wrong(
+    clone: Clone, behaviour: str, reason: str, scheme: str
+) -> None:
+    if scheme == "relay" and unsupported():
+        pytest.skip("no processes together")
+    clone.runner("honest")
+    clone.runner("other", behaviour)
+    done = clone.sqlitmus(*RUN, "--mode", "relayed", "--scheme", scheme, "--case", "get")
+    assert done.code == 5
+    assert clone.outcomes() == {"honest": "ok", "other": "wrong"}
+    (told,) = (each.reason or "" for each in clone.samples() if each.runner == "other")
+    assert re.sub(r"(checksum|has) \d+", r"\1 N", told) == reason
+    (verified,) = (each for each in clone.latest().verified() if each.runner == "other")
+    assert verified.outcome == "ok"  # which alone would not have shown it
+
+
+@pytest.mark.parametrize("behaviour", ["starts-again", "skips-a-row"])
+def test_other_operations_are_wrong_in_the_pilot(clone: Clone, behaviour: str) -> None:
+    clone.runner("honest")
+    clone.runner("other", behaviour)
+    done = clone.sqlitmus(*RUN, "--mode", "piloted", "--case", "get")
+    assert done.code == 5
+    assert "get/other: wrong in the pilot: iteration " in done.err
+
+
+SEVENS = """
+[sevens]
+title = "Sevens"
+summary = "seven laps of an iteration, or seven iterations"
+blocks = 2
+pilot = 0
+iterations = [7, 7]
+warmup_iterations = 1
+warmup_ms = [0, 0]
+rounds = 7
+"""
+
+
+@pytest.mark.parametrize("scheme", ["process", "relay"])
+def test_a_cost_that_comes_in_every_seventh_iteration_is_in_the_result(
+    clone: Clone, scheme: str
+) -> None:
+    """A collection, a checkpoint: it is part of what an operation costs."""
+    if scheme == "relay" and unsupported():
+        pytest.skip("no processes together")
+    clone.runner("honest", "steady")
+    clone.runner("collects", "collects=7")
+    file = clone.root / "scenarios/modes.toml"
+    clone.write("scenarios/modes.toml", file.read_text("utf-8") + SEVENS)
+    options = ("--mode", "sevens", "--scheme", scheme, "--case", "get", "--blocks", "2")
+    # with one processor nothing is bound, and what others took of it is not taken off
+    with affinity.pinned(affinity.allowed()[0] if affinity.allowed() else None):
+        done = clone.finish(clone.start(*RUN, *options))
+    assert done.code == 0, done.err
+    of = [sample.steady_ns for sample in clone.samples() if sample.runner == "collects"]
+    assert of == [pytest.approx(ITERATION_NS * 11 / 7)] * 2
+    report = analyse(load(clone.latest().path))
+    times = {cell.runner: cell.time.value for cell in report.cases[0].cells if cell.time}
+    assert times["collects"] / times["honest"] == pytest.approx(11 / 7, rel=0.005)
+
+
+POOLS = """
+[{name}]
+title = "T"
+question = "Q?"
+group = "reads"
+bound_by = "driver"
+unit = "read"
+fixture = "tiny"
+operations = {operations}
+axes.profile = ["normalised"]
+
+[[{name}.steps]]
+operation = "{operation}"
+repeat = {repeat}
+sql = "{sql}"
+columns = {{ id = "integer" }}
+parameters = [{{ type = "integer", generator = "integer", min = 1, max = "size" }}]
+pool = {pool}
+"""
+GET = "SELECT id FROM tiny WHERE id = ?"
+NONE = "SELECT id FROM sink WHERE id >= ?"
+
+
+@pytest.mark.parametrize(
+    ("pool", "operations", "repeat", "operation", "sql"),
+    [
+        (1, 4, 1, "get", GET),
+        (2, 5, 1, "get", GET),
+        (2, 5, 3, "get", GET),
+        (8, 3, 6, "get", GET),
+        (8, 4, 1, "get", NONE),  # there are no rows in it
+        (8, 4, 1, "all", NONE),
+    ],
+)
+def test_a_pool_may_be_as_short_as_it_likes_and_a_table_empty(
+    clone: Clone, pool: int, operations: int, repeat: int, operation: str, sql: str
+) -> None:
+    text = POOLS.format(
+        name="pools",
+        pool=pool,
+        operations=operations,
+        repeat=repeat,
+        operation=operation,
+        sql=sql,
+    )
+    clone.write("scenarios/pools.toml", text)
+    clone.runner("honest")
+    for mode in ("quick", "piloted", "relayed"):
+        options = ("--mode", mode, "--case", "pools", "--label", mode)
+        done = clone.sqlitmus(*RUN, *options)
+        assert done.code == 0, done.err
+        assert clone.outcomes() == {"honest": "ok"}
+
+
+def test_a_pool_without_a_row_is_told_with_its_place(catalogue: Clone) -> None:
+    catalogue.runner("honest")
+    text = POOLS.format(name="pools", pool=0, operations=1, repeat=1, operation="get", sql=GET)
+    catalogue.write("scenarios/pools.toml", text)
+    done = catalogue.sqlitmus(*RUN, "--case", "pools")
+    assert done.code == 2
+    place = "CLONE/scenarios/pools.toml: pools.steps[0].pool: Value error, 0 is no power of two"
+    assert place in done.err.replace("\n", " ")
