@@ -43,11 +43,10 @@ var barrier = measure.TryGetProperty("barrier", out var flag) && flag.GetBoolean
 var warmupNs = measure.TryGetProperty("warmup_ns", out var least) ? least.GetInt64() : 0;
 var warmup = new List<long>();
 var iterations = new List<long>();
-var resetEvery = job.TryGetProperty("reset_every", out var every) && every.ValueKind == JsonValueKind.Number
+long? resetEvery = job.TryGetProperty("reset_every", out var every) && every.ValueKind == JsonValueKind.Number
     ? every.GetInt64()
-    : long.MaxValue;
-var counts = default(Counts);
-var done = 0L;
+    : null;
+var answers = new List<Counts>();
 while (warmup.Count < measure.GetProperty("warmup_iterations").GetInt32() || warmup.Sum() < warmupNs)
 {
     warmup.Add(Time());
@@ -62,7 +61,7 @@ var output = job.GetProperty("output").GetString()!;
 using (var file = File.Create(output + ".part"))
 using (var json = new Utf8JsonWriter(file))
 {
-    Report.Write(json, cell, done, counts, warmup, iterations);
+    Report.Write(json, cell, (long)operations * answers.Count, answers, warmup, iterations);
 }
 
 File.Move(output + ".part", output, overwrite: true);
@@ -70,7 +69,8 @@ return 0;
 
 long Time()
 {
-    if (done % resetEvery == 0)
+    var first = (long)operations * answers.Count;
+    if (first % resetEvery == 0)
     {
         workload.Reset();
     }
@@ -78,10 +78,9 @@ long Time()
     workload.Begin();
     barrier?.Await();
     var start = Stopwatch.GetTimestamp();
-    var returned = workload.Run(done, operations);
+    var returned = workload.Run(first, operations);
     var end = Stopwatch.GetTimestamp();
     workload.End();
-    counts += returned;
-    done += operations;
+    answers.Add(returned);
     return (long)Stopwatch.GetElapsedTime(start, end).TotalNanoseconds;
 }

@@ -7,7 +7,7 @@ namespace Handwritten;
 internal static class Report
 {
     public static void Write(
-        Utf8JsonWriter json, string cell, long operations, Counts counts, List<long> warmup, List<long> iterations)
+        Utf8JsonWriter json, string cell, long operations, List<Counts> answers, List<long> warmup, List<long> iterations)
     {
         json.WriteStartObject();
         json.WriteNumber("contract", 2);
@@ -20,9 +20,12 @@ internal static class Report
         json.WriteString("architecture", RuntimeInformation.ProcessArchitecture.ToString().ToLowerInvariant());
         json.WriteEndObject();
         json.WriteNumber("operations", operations);
-        json.WriteNumber("rows", counts.Rows);
-        json.WriteNumber("affected", counts.Affected);
-        json.WriteNumber("checksum", counts.Checksum);
+        json.WriteNumber("rows", answers.Sum(answer => answer.Rows));
+        json.WriteNumber("affected", answers.Sum(answer => answer.Affected));
+        json.WriteNumber("checksum", (uint)answers.Sum(answer => answer.Checksum));
+        json.WriteStartArray("answers");
+        answers.ForEach(answer => JsonSerializer.Serialize(json, new[] { answer.Rows, answer.Affected, answer.Checksum }));
+        json.WriteEndArray();
         Numbers(json, "warmup_ns", warmup);
         Numbers(json, "iterations_ns", iterations);
         json.WriteEndObject();

@@ -3,11 +3,7 @@ using Microsoft.Data.Sqlite;
 
 namespace Handwritten;
 
-internal readonly record struct Counts(uint Checksum, long Rows, long Affected)
-{
-    public static Counts operator +(Counts one, Counts other) =>
-        new(unchecked(one.Checksum + other.Checksum), one.Rows + other.Rows, one.Affected + other.Affected);
-}
+internal readonly record struct Counts(uint Checksum, long Rows, long Affected);
 
 internal interface IWorkload : IDisposable
 {

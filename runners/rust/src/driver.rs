@@ -34,40 +34,40 @@ pub trait Execution<S> {
     fn execute(&mut self, number: u64, tally: &mut Tally<S>) -> Result<(), Failure>;
 }
 
-/// The loops over executions, compiled for each [`Execution`].
+/// The loop over executions, compiled for each [`Execution`].
 pub trait Executor<S> {
-    /// Performs executions of one operation.
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure>;
-
-    /// Performs operations that have no other step.
-    fn run_alone(
+    /// Performs `repeat` executions for each of these operations, which end with them if this is
+    /// their only step.
+    fn run(
         &mut self,
         operations: Range<u64>,
         repeat: u64,
+        alone: bool,
         tally: &mut Tally<S>,
     ) -> Result<(), Failure>;
 }
 
 impl<S: Sink, E: Execution<S>> Executor<S> for E {
-    fn run(&mut self, executions: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {
-        for number in executions {
-            self.execute(number, tally)?;
-        }
-        Ok(())
-    }
-
-    fn run_alone(
+    fn run(
         &mut self,
         operations: Range<u64>,
         repeat: u64,
+        alone: bool,
         tally: &mut Tally<S>,
     ) -> Result<(), Failure> {
-        for operation in operations {
-            for number in operation * repeat..(operation + 1) * repeat {
-                self.execute(number, tally)?;
+        // A tally of its own stays in registers; and in a second loop executions would not be inlined.
+        let mut own = std::mem::take(tally);
+        let mut number = operations.start * repeat;
+        for _ in operations {
+            for _ in 0..repeat {
+                self.execute(number, &mut own)?;
+                number += 1;
             }
-            tally.end_operation();
+            if alone {
+                own.end_operation();
+            }
         }
+        *tally = own;
         Ok(())
     }
 }

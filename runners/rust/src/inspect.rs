@@ -66,7 +66,7 @@ fn prove<D: Driver, S: Sink>(
             values: Default::default(),
             pool: Pool::default(),
         };
-        D::compile(connection, &step, access)?.run(0..1, &mut tally)?;
+        D::compile(connection, &step, access)?.run(0..1, 1, false, &mut tally)?;
     }
     let checksum = tally.sink.take_checksum();
     *sink = tally.sink;

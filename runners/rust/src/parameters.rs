@@ -94,7 +94,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// The row that execution number `execution` of an iteration binds.
+    /// The row that execution number `execution` binds.
     #[inline(always)]
     pub fn row(&self, execution: u64) -> &[Parameter] {
         let start = (execution as usize & self.mask) * self.width;

@@ -157,7 +157,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
             return Ok(());
         }
         if let [step] = steps.as_mut_slice() {
-            return step.executor.run_alone(operations, step.repeat, tally);
+            return step.executor.run(operations, step.repeat, true, tally);
         }
         for operation in operations {
             one_operation(steps, operation, tally)?;
@@ -213,8 +213,7 @@ fn one_operation<S: Sink>(
     tally: &mut Tally<S>,
 ) -> Result<(), Failure> {
     for step in steps {
-        let first = operation * step.repeat;
-        step.executor.run(first..first + step.repeat, tally)?;
+        step.executor.run(operation..operation + 1, step.repeat, false, tally)?;
     }
     tally.end_operation();
     Ok(())
