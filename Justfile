@@ -110,9 +110,9 @@ bench-launcher *ARGS:
 bench-pacing *ARGS:
     @python harness/benchmarks/pacing.py "$@"
 
-# Runners that take turns against runners one after the other: spread, cost and bias of both
-bench-relay *ARGS:
-    @python harness/benchmarks/relay.py "$@"
+# Do the figures say what a user pays? Whole runs against plain programs for the same work; hours, or less with --cases
+bench-truth *ARGS:
+    @python harness/benchmarks/truth.py "$@"
 
 # Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
 bench-schemes *ARGS:

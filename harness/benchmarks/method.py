@@ -34,6 +34,7 @@ from sqlitmus.stats.probe import disturbed
 from sqlitmus.stats.relabel import rate, selftest
 from sqlitmus.stats.verdict import decide
 from sqlitmus.stats.warmup import classify
+from sqlitmus.stats.weights import Parts, parts, summed
 from tests.stats.noise import spikes, wander
 from tests.stats.recorded import STEADY, WALL, trace
 
@@ -54,7 +55,7 @@ missed: list[str] = []
 def target(what: str, value: float, low: float, high: float) -> None:
     """Notes a share that is not within its bounds."""
     if not low <= value <= high:
-        missed.append(f"{what}: {value:.1%} is not within {low:.0%} to {high:.0%}")
+        missed.append(f"{what}: {value:.1%} is not within {low:.1%} to {high:.1%}")
 
 
 def recorded() -> dict[str, Array]:
@@ -245,6 +246,70 @@ def print_coverage() -> None:
                 target(f"coverage, {name}, {blocks} blocks", shares[0], 0.93, 0.97)
 
 
+# ns of a call, and calls per 1,000 requests, as presets have them.
+SUMS = {
+    "reads, lists and writes": ([2e3, 3e4, 1e4], [600, 250, 150]),
+    "batches and reads": ([6e4, 2e3], [800, 200]),
+    "starts, reads and writes": ([4e7, 2e3, 1e4], [10, 1000, 200]),
+}
+PAIRS = ([1, 2, 3, 2, 3, 3], [0, 0, 0, 1, 1, 2])  # of four runners
+
+
+def times_of_four(
+    rng: np.random.Generator, noise: str, levels: Array, spread: Array, runs: int, blocks: int
+) -> Array:
+    """Log times of four runners, operations x 4 x runs x blocks; `levels` are operations x 4. In
+    each block they share the last noise of `spread` (operations x 5), and each has its own."""
+    shape = (*levels.shape, runs, blocks)
+    own = rng.standard_t(3, shape) / 3**0.5 if noise == "t, 3" else rng.normal(0, 1, shape)
+    own *= spread[:, :4, None, None]
+    if noise == "interruptions":  # of two of the four
+        flat = spikes(rng, (2 * len(levels) * runs, blocks), 0.15)
+        own[:, :2] += flat.reshape(own[:, :2].shape)
+    shared = rng.normal(0, 1, (len(levels), 1, runs, blocks)) * spread[:, 4:, None, None]
+    return np.log(levels)[:, :, None, None] + shared + own
+
+
+def in_pairs(logs: Array) -> Parts:
+    """The parts of all pairs of all runs."""
+    first, second = (logs[:, side].reshape(len(logs), -1, logs.shape[3]) for side in PAIRS)
+    return parts(first, second)
+
+
+def print_sums(experiments: int = 4, runs: int = 100) -> None:
+    """Intervals of the ratio of two runners' times of 1,000 requests: how many hold, and how many
+    reports have one that does not, by the level that makes a report's hold together."""
+    print(f"\n{'time of 1,000 requests, CV of 1 to 20 %':<38}   B  coverage  reports that err")
+    rng = np.random.default_rng(18)
+    for noise in ("normal", "t, 3", "interruptions"):
+        for blocks in (10, 15, 30):
+            held: list[float] = []
+            errs: list[Array] = []
+            for typical, amounts in [*SUMS.values()] * experiments:
+                size = len(amounts)
+                sets = [np.array(amounts, dtype=np.float64), *np.eye(size)]
+                spread = np.exp(rng.uniform(np.log(0.01), np.log(0.2), (size, 5)))
+                levels = np.array(typical)[:, None] * np.exp(rng.uniform(-1, 1, (size, 4)))
+                whole = in_pairs(times_of_four(rng, noise, levels, spread, 1, 100_000))
+                seen = in_pairs(times_of_four(rng, noise, levels, spread, runs, blocks))
+                wrong = np.zeros(runs, dtype=np.bool_)
+                for place, calls in enumerate(sets):
+                    truth = np.repeat(summed(whole, calls).mean, runs)
+                    sums = summed(seen, calls)
+                    low, high = sums.interval(1 - 0.05 / (len(sets) * len(PAIRS[0])))
+                    wrong |= ((low > truth) | (truth > high)).reshape(-1, runs).any(axis=0)
+                    if not place:
+                        low, high = sums.interval()
+                        held.append(float(np.mean((low <= truth) & (truth <= high))))
+                errs.append(wrong)
+            erring = np.concatenate(errs)
+            print(f"{noise:<38}  {blocks:>2}  {np.mean(held):>8.1%}  {np.mean(erring):>16.1%}")
+            what = f"sums, {noise}, {blocks} blocks"
+            target(f"coverage of {what}", float(np.mean(held)), 0.93, 0.975)
+            least = rate(erring.astype(np.float64), len(erring)).low
+            target(f"reports that err on {what}: surely", least, 0, 0.05)
+
+
 def print_far_mode(rows: int = 8000) -> None:
     """Where many blocks are disturbed on one side: coverage, rows that are marked, and the median's
     coverage there."""
@@ -355,6 +420,7 @@ def main() -> int:
     print_whole_runs()
     print_sessions()
     print_coverage()
+    print_sums()
     print_far_mode()
     print_disturbances()
     print_classes()

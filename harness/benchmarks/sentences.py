@@ -44,8 +44,8 @@ PRESETS = ((600, 250, 150), (800, 200), (10, 1000, 200))
 class Spoken:
     """What one report of equal runners says: its sentences on groups, and where it errs: in the
     places of `PLACES`; `any` is any of the three before it, `calls` any comparison by presets or
-    by an operation alone, of which recommendations are made, `plain` what would be said of groups by
-    plain intervals against the runner of the least mean."""
+    by an operation alone, of which recommendations are made, `plain` what would be said of groups
+    by plain intervals against the runner of the least mean."""
 
     orders: list[str]
     errs: dict[str, bool]

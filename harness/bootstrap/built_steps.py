@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.commands import Commands, StepError
@@ -84,7 +84,11 @@ def _make_hyperfine(context: Context, folder: Path, commands: Commands) -> dict[
 
 
 def _rust_facts(context: Context) -> Mapping[str, str]:
-    crate = context.clone / "runners" / "rust"
+    return crate_facts(context, context.clone / "runners" / "rust")
+
+
+def crate_facts(context: Context, crate: Path) -> Mapping[str, str]:
+    """All that decides what compiling the crate in that folder makes."""
     files = [path for path in crate.glob("*") if path.name in CRATE_FILES]
     files += [path for path in (crate / "src").rglob("*") if path.is_file()]
     config = [path for path in (crate / ".cargo").glob("*") if path.is_file()]
@@ -106,17 +110,31 @@ def install_rust(
     environ: Mapping[str, str] | None = None,
 ) -> str:
     """Compile the runner of build `name` into `folder`; the binary's path in it."""
-    crate = context.clone / "runners" / "rust"
     own = {
         "CARGO_TARGET_DIR": str(cargo_target(context, name)),
         "SQLITMUS_VARIANT": name.removeprefix("rust"),
     }
     environ = {**context.environ, **own, **(environ or {})}
-    environ.pop("CARGO_BUILD_TARGET", None)  # a runner is for this machine
     # install, not build: it also puts the hand-written comparison beside the runner
+    crate, log = context.clone / "runners" / "rust", context.logs / f"{name}.log"
+    return install_crate(crate, folder, commands, log, "sqlitmus-rust", environ, options)
+
+
+def install_crate(
+    crate: Path,
+    folder: Path,
+    commands: Commands,
+    log: Path,
+    binary: str,
+    environ: Mapping[str, str],
+    options: Sequence[str] = (),
+) -> str:
+    """Compile the crate into `folder`; the path of its binary in it."""
+    # what is made is for this machine
+    environ = {k: v for k, v in environ.items() if k != "CARGO_BUILD_TARGET"}
     install = ["cargo", "install", "--path", ".", "--locked", "--no-track", "--root", folder]
-    commands.run(context.logs / f"{name}.log", [*install, *options], crate, environ)
-    path = f"bin/sqlitmus-rust{EXE}"
+    commands.run(log, [*install, *options], crate, environ)
+    path = f"bin/{binary}{EXE}"
     if not (folder / path).is_file():
         raise StepError(f"cargo install made no {path}; the crate must have a binary of that name")
     return path
@@ -148,8 +166,13 @@ def _dotnet_sources(folder: Path) -> Iterator[Path]:
 
 def _dotnet_facts(context: Context) -> Mapping[str, str]:
     root = context.clone / "runners" / "dotnet"
+    return project_facts(context, root, _dotnet_sources(root))
+
+
+def project_facts(context: Context, root: Path, sources: Iterable[Path]) -> Mapping[str, str]:
+    """All that decides what publishing a .NET project of those sources makes."""
     return {
-        "sources": tree_digest(root, _dotnet_sources(root)),
+        "sources": tree_digest(root, sources),
         "sdk": dotnet_version(context) or "unknown",
         **{name: context.environ.get(name, "") for name in DOTNET_VARIABLES},
         **platform_facts(),
@@ -160,18 +183,25 @@ def _make_dotnet(context: Context, folder: Path, commands: Commands) -> dict[str
     project = _project(context)
     if project is None:
         raise StepError("runners/dotnet holds no project file")
-    artifacts = dotnet_artifacts(context)
-    publish = [
+    log = context.logs / "dotnet.log"
+    return {"dotnet": Entry(publish(context, project, folder, commands, log, "sqlitmus-dotnet"))}
+
+
+def publish(
+    context: Context, project: Path, folder: Path, commands: Commands, log: Path, assembly: str
+) -> str:
+    """Publish the .NET project into `folder`; the name of its program in it."""
+    words = [
         *("dotnet", "publish", project, "-c", "Release", "-o", folder),
-        *("--artifacts-path", artifacts, "--nologo", "-nodeReuse:false"),
+        *("--artifacts-path", dotnet_artifacts(context), "--nologo", "-nodeReuse:false"),
     ]
     # a compiler server would outlive set-up
     environ = {**context.environ, "UseSharedCompilation": "false"}
-    commands.run(context.logs / "dotnet.log", publish, project.parent, environ)
-    name = f"sqlitmus-dotnet{EXE}"
+    commands.run(log, words, project.parent, environ)
+    name = f"{assembly}{EXE}"
     if not (folder / name).is_file():
         raise StepError(f"dotnet publish made no {name}; the assembly must have that name")
-    return {"dotnet": Entry(name)}
+    return name
 
 
 HYPERFINE = Step(

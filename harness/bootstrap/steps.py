@@ -5,6 +5,7 @@ from bootstrap.built_steps import DOTNET, HYPERFINE, RUST
 from bootstrap.counter_steps import SYNC_COUNTER
 from bootstrap.go_steps import ACTIONLINT
 from bootstrap.npm_steps import NPM, NPM_DEV
+from bootstrap.plain_steps import PLAIN
 from bootstrap.python_steps import PYTHON, PYTHON_DEV
 from bootstrap.step import Step
 from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS
@@ -14,7 +15,7 @@ STEPS: dict[str, Step] = {
     step.name: step
     for step in (
         *(PYTHON, RUST, HYPERFINE, NPM, DOTNET, PYTHON_DEV, NPM_DEV),
-        *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM),
+        *(SYNC_COUNTER, ACTIONLINT, BETTER_SQLITE3, *RUST_VARIANTS, RUST_SYSTEM, *PLAIN),
     )
 }
 # a tool's name in `runner.toml` -> (step, entry of the step)

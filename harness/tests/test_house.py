@@ -98,14 +98,3 @@ def locals_of(function: ast.FunctionDef) -> Iterator[str]:
 def test_local_names_say_what_the_value_is(room: str) -> None:
     places = vague(room)
     assert len(places) <= VAGUE_AT_MOST.get(room, 0), "\n".join(places)
-
-
-MOST_LINES = 200
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_module_is_longer_than_what_is_read_at_once(room: str) -> None:
-    files = {
-        file: len(file.read_text("utf-8").splitlines()) for file in (HOUSE / room).rglob("*.py")
-    }
-    assert not {file.name: lines for file, lines in files.items() if lines > MOST_LINES}

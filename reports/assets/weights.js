@@ -290,8 +290,7 @@ export function sentences(of, found, data) {
     );
   }
   const catching = of.catching.filter(
-    ([r, base, o]) =>
-      front.length === 1 && base === front[0] && others.includes(r) && calls[o] > 0,
+    ([r, base, o]) => front.length === 1 && base === front[0] && others.includes(r) && calls[o] > 0,
   );
   lines.push(...catching.slice(0, CATCHING).map(([, , , text]) => text));
   const [rates, amounts] = of.sustained;
@@ -337,6 +336,7 @@ function verdict(of, { names, front, others, alike, spent }, starts) {
     const each = front.map((r, k) => `${names[r]}${k ? "" : " spends"} ${ns(spent[r])}`);
     return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)} of ${what} ${PER}.`;
   }
-  if (!others.length) return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;
+  if (!others.length)
+    return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;
   return `${names[front[0]]} spends the least ${what}, ${ns(spent[front[0]])} ${PER}.`;
 }

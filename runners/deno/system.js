@@ -1,6 +1,6 @@
 /** What Deno offers of the system, without its Node layer: loading that would double a cold start. */
 
-import { eventsOf, faultsOf } from "../javascript/events.js";
+import { eventsOf, faultsOf, UNKNOWN } from "../javascript/events.js";
 import { peakFrom, peakOf } from "../javascript/peak.js";
 
 /** Node's names, which the other runners report. */
@@ -17,15 +17,18 @@ export const system = {
     Deno.writeTextFileSync(draft, text);
     Deno.renameSync(draft, path);
   },
-  usage() {
-    const { user, system } = Deno.cpuUsage();
-    const cpu_ns = { user: user * 1000, system: system * 1000 };
-    if (Deno.build.os === "linux") {
-      const page_faults = faultsOf(Deno.readTextFileSync("/proc/self/stat"));
-      return { cpu_ns, switches: switches(), page_faults };
-    }
-    if (Deno.build.os === "windows") return { cpu_ns, switches: null, page_faults: null };
-    return { cpu_ns, ...eventsOf(process.resourceUsage()) };
+  usage: {
+    cpu() {
+      const { user, system } = Deno.cpuUsage();
+      return (user + system) * 1000;
+    },
+    events() {
+      if (Deno.build.os === "linux") {
+        const page_faults = faultsOf(Deno.readTextFileSync("/proc/self/stat"));
+        return { switches: switches(), page_faults };
+      }
+      return Deno.build.os === "windows" ? UNKNOWN : eventsOf(process.resourceUsage());
+    },
   },
   print: (text) => {
     Deno.stdout.writeSync(new TextEncoder().encode(text));

@@ -14,7 +14,7 @@ export function describe(identity, driver) {
     return option === undefined ? null : Number(option.slice(name.length + 1));
   };
   return {
-    contract: 1,
+    contract: 2,
     identity,
     sqlite: { version, source_id, compile_options, threadsafe: setting("THREADSAFE") },
     features: driver.features,

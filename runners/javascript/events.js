@@ -11,6 +11,9 @@ export const eventsOf = (used) => ({
   page_faults: { minor: used.minorPageFault, major: used.majorPageFault },
 });
 
+/** What a system tells that counts none of it. */
+export const UNKNOWN = { switches: null, page_faults: null };
+
 /** Page faults of all threads, ended ones too, from a Linux `/proc/self/stat`. */
 export function faultsOf(stat) {
   // The program's name stands in brackets and may hold anything; the third field follows it.

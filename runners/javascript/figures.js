@@ -1,20 +1,27 @@
 /** The figures of a result from those of its threads. */
 
 import { told } from "./histogram.js";
-import { difference } from "./iterations.js";
+
+/** Rows, affected rows and checksum of several iterations or threads together. */
+const added = (answers) =>
+  answers.reduce(
+    (sum, answer) => [sum[0] + answer[0], sum[1] + answer[1], (sum[2] + answer[2]) >>> 0],
+    [0, 0, 0],
+  );
 
 /**
  * One thread's entry in `workers`.
  *
  * @param {import("./parts.js").Part} part
- * @param {ReturnType<typeof import("./iterations.js").iterate>} outcome
+ * @param {object} outcome of `iterations`
  */
-export function entry({ role, ranges, manner }, outcome) {
+export function entry({ role, manner }, outcome) {
+  const [rows, , checksum] = added(outcome.answers);
   return {
     role,
-    operations: ranges.reduce((sum, { from, to }) => sum + to - from, 0),
-    rows: outcome.rows,
-    checksum: outcome.checksum,
+    operations: outcome.operations,
+    rows,
+    checksum,
     iterations_ns: outcome.own_ns,
     spans_us: outcome.spans_us,
     latencies: manner.latencies ? told(outcome.latencies) : null,
@@ -23,32 +30,36 @@ export function entry({ role, ranges, manner }, outcome) {
   };
 }
 
+/** A thread's answer once its runtime has told of all collections. */
+export async function settled({ collections, ...thread }) {
+  const count = (await collections?.()) ?? null;
+  return { ...thread, figures: { ...thread.figures, collections: count } };
+}
+
 /**
  * @param {import("./job.js").Job} job
  * @param {ReturnType<typeof import("./session.js").perform>[]} threads the writer's last
- * @throws {Error} when iterations differ and no thread found the database busy
  */
 export function combine(job, threads) {
   const workers = threads.filter(({ entry }) => entry.role === "worker");
-  const sum = (of) => workers.reduce((total, worker) => total + of(worker), 0);
-  const changed = (number) => ({ affected: sum(({ changes }) => changes[number]) });
-  const differences = [
-    ...threads.map((thread) => thread.difference),
-    ...workers[0].changes.map((_, number) => difference(changed(0), changed(number), number + 1)),
-  ].filter((text) => text !== null);
-  if (differences.length > 0 && !threads.some(({ met_busy }) => met_busy)) {
-    throw new Error(differences[0]);
-  }
+  const answers = workers[0].answers.map((_, number) =>
+    added(workers.map((worker) => worker.answers[number])),
+  );
+  const [rows, affected, checksum] = added(answers);
+  /** Of all threads; unknown where one does not know. */
+  const total = (key) =>
+    threads.some(({ figures }) => figures[key] === null)
+      ? null
+      : threads.reduce((sum, { figures }) => sum + figures[key], 0);
   return {
     ...threads[0].figures,
-    operations: sum(({ entry }) => entry.operations),
-    rows: sum(({ entry }) => entry.rows),
-    affected: sum(({ affected }) => affected),
-    checksum: sum(({ entry }) => entry.checksum) >>> 0,
-    answers: threads[0].figures.answers.map((_, number) => {
-      const all = (key) => sum(({ figures }) => figures.answers[number][key]);
-      return { rows: all("rows"), affected: all("affected"), checksum: all("checksum") >>> 0 };
-    }),
+    allocated_bytes: total("allocated_bytes"),
+    collections: total("collections"),
+    operations: workers.reduce((sum, { entry }) => sum + entry.operations, 0),
+    rows,
+    affected,
+    checksum,
+    answers,
     workers: listed(job) ? threads.map(({ entry }) => entry) : [],
   };
 }

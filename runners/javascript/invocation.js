@@ -35,13 +35,14 @@ async function figures(job, name, driver, { system }) {
   }
   const { perform, performTasks } = await import("./session.js");
   const { alone } = await import("./meeting.js");
-  const { combine } = await import("./figures.js");
+  const { combine, settled } = await import("./figures.js");
   const { barrier } = measured && job.measure.barrier ? await import("./barrier.js") : {};
-  const given = [job, driver, alone(barrier?.(system)), system.usage, await digestFor(job)];
-  if (!measured || event_loop === null) return combine(job, [perform(...given)]);
+  const usage = await usageFor(job, system);
+  const given = [job, driver, alone(barrier?.(system)), usage, await digestFor(job)];
+  if (!measured || event_loop === null) return combine(job, [await settled(perform(...given))]);
   const { tasksBeside, timerHere } = await import("./eventloop.js");
   const tasks = tasksBeside(timerHere(event_loop.timer_ms));
-  return combine(job, [await performTasks(...given, tasks)]);
+  return combine(job, [await settled(await performTasks(...given, tasks))]);
 }
 
 /** Where a job asks for a digest; what it takes is loaded for no other. */
@@ -49,6 +50,12 @@ export async function digestFor({ mode, measure }) {
   if (mode === "measure" && !measure.digest) return null;
   const { Digest } = await import("./digest.js");
   return new Digest();
+}
+
+/** With the heap where a job asks for a digest: nobody uses the start and the memory of its process. */
+export async function usageFor({ mode, measure }, { usage }) {
+  if (mode === "verify" || !measure.digest) return usage;
+  return { ...usage, heap: (await import("./heap.js")).watchHeap };
 }
 
 function success({ system }, load, { phases_ns, ...figures }) {

@@ -1,4 +1,4 @@
-/** The iterations of an invocation: warm-up, then the measured ones, all with the same outcome. */
+/** The iterations of an invocation: warm-up, then the measured ones. */
 
 import { during } from "./connection.js";
 import { histogram } from "./histogram.js";
@@ -14,90 +14,67 @@ import { histogram } from "./histogram.js";
  * @param {import("./system.js").System["usage"]} usage
  * @param {import("./eventloop.js").Tasks | null} tasks where each operation is a task of its own
  * @yields {Promise<void>} what has to be awaited: an iteration of tasks
+ * @returns what each iteration returned, its times, and what was recorded of the measured ones
  */
 export function* iterations(job, part, db, loop, meeting, usage, tasks) {
-  const { warmup_iterations, warmup_ns, iterations } = job.mode === "verify" ? ONCE : job.measure;
+  const { warmup_iterations, warmup_ns, iterations } = part.extent;
+  const measuring = job.mode === "measure";
   const begin = transaction(part, db);
   const only = part.steps.length === 1 ? part.steps[0].sql : null;
   const warmup = recording(false);
   const measured = recording(true);
   const outcome = {
+    operations: 0,
+    answers: [],
     warmup_ns: [],
     iterations_ns: [],
     own_ns: [],
     spans_us: [],
-    cpu_ns: { user: 0, system: 0 },
+    cpu_ns: 0,
     switches: null,
     page_faults: null,
-    difference: null,
-    answers: [],
-    changes: [],
+    heap: null,
   };
-  let total = null;
-  let earliest = null;
   let warm = 0;
+  let endOfHeap = null;
+  const look = () => ({ ...usage.events(), cpu_ns: usage.cpu() });
   while (outcome.iterations_ns.length < iterations) {
     const warming = outcome.warmup_ns.length < warmup_iterations || warm < warmup_ns;
-    if (job.reset.length > 0) {
+    const iteration = outcome.answers.length;
+    const { from, to } = part.range(iteration);
+    // The first one that any worker performs; in verify mode there is no other.
+    const first = measuring ? iteration * job.measure.operations_per_iteration : from;
+    if (job.reset.length > 0 && first % job.reset_every === 0) {
       if (meeting.thread === 0) for (const sql of job.reset) during(sql, () => db.exec(sql));
       meeting.meet();
     }
     const commit = begin();
-    const before = meeting.thread === 0 && !warming ? usage() : null;
+    if (!warming && measuring) endOfHeap ??= usage.heap?.();
     const counts = { checksum: 0, rows: 0, affected: 0 };
-    const [first, ...others] = part.ranges;
     const records = warming ? warmup : measured;
-    meeting.start();
+    const before = meeting.start(meeting.thread === 0 && !warming ? look : () => null);
     const start = meeting.now();
-    if (tasks) yield tasks(loop, first, counts, records, part.manner.rate);
-    else during(only, () => loop(first.from, first.to, counts, records));
+    if (tasks) yield tasks(loop, { from, to }, counts, records, part.manner.rate);
+    else during(only, () => loop(from, to, counts, records));
     const end = meeting.now();
     const elapsed = meeting.finish(start, end);
-    const sum = { ...counts };
-    for (const { from, to } of others) {
-      during(only, () => loop(from, to, counts, records));
-      for (const key of Object.keys(sum)) sum[key] += counts[key];
-    }
-    sum.checksum >>>= 0;
     if (warming) {
       warm += elapsed;
       outcome.warmup_ns.push(elapsed);
     } else {
-      if (before) spend(outcome, before, usage());
+      // In this order: a look at events takes time, too.
+      if (before) spend(outcome, before, { cpu_ns: usage.cpu(), ...usage.events() });
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
       if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);
     }
     commit();
-    total = sum;
-    if (job.measure.changing) {
-      if (!warming) outcome.answers.push(sum);
-      continue;
-    }
-    if (job.measure.mixed) {
-      // Which thread has affected a row depends on who came first, too.
-      outcome.changes.push(sum.affected);
-      continue;
-    }
-    // A writer's counts are not the job's: what it reads depends on when it comes.
-    if (part.role === "writer") continue;
-    earliest ??= sum;
-    const number = outcome.warmup_ns.length + outcome.iterations_ns.length;
-    outcome.difference ??= difference(earliest, sum, number);
-    // Where SQLITE_BUSY is tolerated, whether any thread met it is known at the end.
-    if (outcome.difference !== null && !job.measure.tolerate_busy) {
-      throw new Error(outcome.difference);
-    }
+    outcome.operations += to - from;
+    outcome.answers.push([counts.rows, counts.affected, counts.checksum >>> 0]);
   }
-  return { ...outcome, ...total, ...measured, met_busy: warmup.busy + measured.busy > 0 };
+  outcome.heap = endOfHeap?.() ?? null;
+  return { ...outcome, ...measured };
 }
-
-/** All iterations at once. @see iterations */
-export function iterate(job, part, db, loop, meeting, usage) {
-  return iterations(job, part, db, loop, meeting, usage, null).next().value;
-}
-
-const ONCE = { warmup_iterations: 0, warmup_ns: 0, iterations: 1 };
 
 /** @returns {import("./recording.js").Recording} */
 const recording = (measured) => ({
@@ -126,18 +103,10 @@ function spend(outcome, before, after) {
   const add = (sum, from, to) => {
     for (const key of Object.keys(sum)) sum[key] += to[key] - from[key];
   };
-  add(outcome.cpu_ns, before.cpu_ns, after.cpu_ns);
+  outcome.cpu_ns += after.cpu_ns - before.cpu_ns;
   for (const events of ["switches", "page_faults"]) {
     if (after[events] === null) continue;
     outcome[events] ??= Object.fromEntries(Object.keys(after[events]).map((key) => [key, 0]));
     add(outcome[events], before[events], after[events]);
   }
-}
-
-/** @returns {string | null} how the counts of iteration `number` differ from the first one's */
-export function difference(first, now, number) {
-  const changed = Object.keys(first).filter((key) => first[key] !== now[key]);
-  if (changed.length === 0) return null;
-  const list = (counts) => changed.map((key) => `${key} ${counts[key]}`).join(", ");
-  return `iteration ${number} returned ${list(now)}; the first returned ${list(first)}`;
 }

@@ -22,7 +22,7 @@
  * @typedef {{steps: Step[], transaction: "none" | "deferred" | "immediate", operations: number,
  *   rate: number | null}} Writer
  * @typedef {object} Job
- * @property {1} contract
+ * @property {2} contract
  * @property {"verify" | "measure"} mode
  * @property {string} cell
  * @property {Database | null} database
@@ -32,12 +32,13 @@
  * @property {"none" | "deferred" | "immediate" | "read"} transaction
  * @property {Writer | null} writer
  * @property {string[]} reset
+ * @property {number | null} reset_every operations from one reset to the next
  * @property {{sql: string, columns: Column[]}[]} readback
  * @property {boolean} inspect
  * @property {{operations_per_iteration: number, warmup_iterations: number, warmup_ns: number,
  *   iterations: number, workers: number, rate: number | null, latencies: boolean,
  *   tolerate_busy: boolean, barrier: boolean, share: {first: number, of: number} | null,
- *   changing: boolean, mixed: boolean, digest: boolean,
+ *   digest: number,
  *   event_loop: {timer_ms: number, thread: "main" | "worker"} | null}} measure
  * @property {string} output
  */
@@ -175,9 +176,7 @@ const measureFields = object({
   tolerate_busy: optional(boolean, false),
   barrier: optional(boolean, false),
   share: optional(orNull(object({ first: from(0), of: from(1) })), null),
-  changing: optional(boolean, false),
-  mixed: optional(boolean, false),
-  digest: optional(boolean, false),
+  digest: optional(from(0), 0),
   event_loop: optional(
     orNull(object({ timer_ms: from(1), thread: oneOf("main", "worker") })),
     null,
@@ -197,7 +196,7 @@ const measure = (value, path) => {
 };
 
 const job = object({
-  contract: oneOf(1),
+  contract: oneOf(2),
   mode: oneOf("verify", "measure"),
   cell: string,
   database: optional(orNull(database), null),
@@ -206,6 +205,7 @@ const job = object({
   transaction: optional(oneOf("none", "deferred", "immediate", "read"), "none"),
   writer: optional(orNull(writer), null),
   reset: optional(list(string), []),
+  reset_every: optional(orNull(from(1)), null),
   readback: optional(list(object({ sql: string, columns })), []),
   inspect: optional(boolean, true),
   measure,
@@ -219,8 +219,16 @@ export function checkJob(value) {
     reject("$.database", "a database, because there are steps", null);
   }
   around(checked, "$");
-  if (checked.writer !== null && checked.measure.event_loop !== null) {
-    reject("$.measure.event_loop", "none beside a writer", checked.measure.event_loop);
+  const { mode, reset, reset_every, measure } = checked;
+  if (reset.length > 0 && reset_every === null) {
+    reject("$.reset_every", "after how many operations reset runs again", value.reset_every);
+  }
+  const count = measure.operations_per_iteration;
+  if (mode === "measure" && reset_every !== null && reset_every % count !== 0) {
+    reject("$.reset_every", `a multiple of an iteration's ${count} operations`, reset_every);
+  }
+  if (checked.writer !== null && measure.event_loop !== null) {
+    reject("$.measure.event_loop", "none beside a writer", measure.event_loop);
   }
   return checked;
 }

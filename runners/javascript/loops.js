@@ -6,7 +6,7 @@
  * in `total`.
  *
  * @typedef {object} Total
- * @property {number} checksum signed 32-bit while looping
+ * @property {number} checksum sum of the operations', signed 32-bit while looping
  * @property {number} rows
  * @property {number} affected
  */
@@ -28,7 +28,7 @@ import { NULL } from "./values.js";
  * @param {import("./digest.js").Digest | null} bound.digest present in verify mode
  * @param {import("./clock.js").Clock} bound.clock
  * @returns {(from: number, to: number, total: Total, recording: import("./recording.js").Recording) => void}
- *   performs operations from..to-1, of tasks after those that `total` has counted
+ *   performs operations from..to-1 and adds what they return to `total`
  */
 export function compileLoop(part, driver, bound) {
   const { pools, digest } = bound;
@@ -38,15 +38,11 @@ export function compileLoop(part, driver, bound) {
   return new Function(...Object.keys(given), source)(...Object.values(given));
 }
 
-const CONTINUED = "let h = total.checksum, rows = total.rows, affected = total.affected;";
-
 /** The text of the function body that `compileLoop` builds; separate, so that it can be read. */
 export function loopSource({ steps, transaction, manner }, source, pools, verify) {
   const work = steps
     .map((step, index) => stepSource(step, index, pools[index], source, verify))
     .join("");
-  const counted = `
-    total.checksum = h; total.rows = rows; total.affected = affected;`;
   const constants = steps.flatMap((_, index) => [
     `const q${index} = ${textSource(steps[index], index, source)}, s${index} = statements[${index}];`,
     ...pools[index].columns.map((_, c) => `const p${index}_${c} = pools[${index}].columns[${c}];`),
@@ -57,26 +53,28 @@ export function loopSource({ steps, transaction, manner }, source, pools, verify
   if (bracket.call) {
     // The driver's transaction takes a function: counters live in `total` between operations.
     const operation = bracket.call(`(i) => {
-  let h = total.checksum, rows = total.rows, affected = total.affected;
-  ${work}${counted}
+  let h = 0, rows = total.rows, affected = total.affected;
+  ${work}
+  total.checksum = (total.checksum + h) | 0; total.rows = rows; total.affected = affected;
 }`);
     const counters = ["total.checksum", "total.rows", "total.affected"];
     return `"use strict"; ${setup}
 let total;
 const operation = ${operation};
 return (from, to, counts, recording) => {
-  total = counts; ${manner.tasks ? "" : "total.checksum = 0; total.rows = 0; total.affected = 0;"}
+  total = counts;
   ${surroundings.setup}
   for (let i = from; i < to; i++) {${surroundings.wrap("operation(i);", counters)}}
 };`;
   }
-  const operation = bracket.before + work + bracket.after;
+  const operation = `let h = 0; ${bracket.before} ${work} ${bracket.after} checksum = (checksum + h) | 0;`;
   return `"use strict"; ${setup}
 return (from, to, total, recording) => {
-  ${manner.tasks ? CONTINUED : "let h = 0, rows = 0, affected = 0;"}
+  let { checksum, rows, affected } = total;
   ${surroundings.setup}
-  for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["h", "rows", "affected"])}
-  }${counted}
+  for (let i = from; i < to; i++) {${surroundings.wrap(operation, ["rows", "affected"])}
+  }
+  total.checksum = checksum; total.rows = rows; total.affected = affected;
 };`;
 }
 

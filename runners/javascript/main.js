@@ -105,7 +105,7 @@ async function withJob({ system }, path, action) {
 
 /** Perform a job and write its result. */
 async function write(host, name, job) {
-  const head = { contract: 1, cell: job.cell, identity: identity(host, name) };
+  const head = { contract: 2, cell: job.cell, identity: identity(host, name) };
   const load = host.startKnown ? Math.round(performance.now() * 1e6) : null;
   const result = { ...head, ...(await invoke(job, name, host, load)) };
   host.system.replaceText(job.output, JSON.stringify(result));

@@ -8,7 +8,8 @@
  * @property {(time: number) => number} unix a time of `now` in microseconds of Unix time
  * @property {() => void} meet waits until every thread has arrived
  * @property {<T>(action: () => T) => T} inTurn performs the action while no other thread does
- * @property {() => void} start the same before the clock, for the barrier across processes as well
+ * @property {<T>(look: () => T) => T} start the same before the clock, for the barrier across processes as well;
+ *   returns what a look then shows, or shortly before where it would make this thread the last one
  * @property {(start: number, end: number) => number} finish waits for the others and returns the
  *   nanoseconds from the earliest start to the latest end
  */
@@ -26,7 +27,10 @@ export function alone(barrier = null, thread = 0) {
     unix: unixFrom(performance.timeOrigin),
     meet() {},
     inTurn: (action) => action(),
-    start: barrier ?? (() => {}),
+    start(look) {
+      barrier?.();
+      return look();
+    },
     finish: (start, end) => Math.round(end - start),
   };
 }
@@ -96,11 +100,14 @@ export function together(memory, thread, threads, origin, barrier = null) {
       }
       return value;
     },
-    start() {
+    start(look) {
+      if (barrier !== null) {
+        meet();
+        if (thread === 0) barrier();
+      }
+      const seen = look();
       meet();
-      if (barrier === null) return;
-      if (thread === 0) barrier();
-      meet();
+      return seen;
     },
     finish(start, end) {
       times[2 * thread] = start;

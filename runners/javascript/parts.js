@@ -6,8 +6,9 @@
  * @property {import("./job.js").Step[]} steps
  * @property {"none" | "deferred" | "immediate" | "read"} transaction
  * @property {[string, string | number][]} pragmas of its connection
- * @property {{from: number, to: number}[]} ranges of operations, done one after the other; more than one
- *   in verify mode only, where one connection does all workers' parts
+ * @property {(iteration: number) => {from: number, to: number}} range of its operations in an iteration;
+ *   in verify mode, where one connection does all workers' parts, an iteration is one operation
+ * @property {{warmup_iterations: number, warmup_ns: number, iterations: number}} extent
  * @property {import("./recording.js").Manner} manner
  */
 
@@ -30,7 +31,9 @@ function workerPart(job, thread) {
   const { operations_per_iteration: operations, workers, rate } = measure;
   const { first, of } = measure.share ?? { first: 0, of: workers };
   const measured = mode === "measure";
-  const numbers = measured ? [thread] : [...Array(workers).keys()];
+  const [least, most] = measured ? [thread, thread] : [0, workers - 1];
+  const { from } = share(operations, first + least, of);
+  const { to } = share(operations, first + most, of);
   return {
     role: "worker",
     steps,
@@ -39,7 +42,7 @@ function workerPart(job, thread) {
       measured && workers > 1
         ? [...connection.pragmas, ...connection.worker_pragmas]
         : connection.pragmas,
-    ranges: numbers.map((number) => share(operations, first + number, of)),
+    ...iterated(job, from, to, operations),
     manner: mannerOf(job, rate, (first + thread) / of),
   };
 }
@@ -51,8 +54,22 @@ function writerPart(job) {
     steps,
     transaction,
     pragmas: job.connection.pragmas,
-    ranges: [{ from: 0, to: operations }],
+    ...iterated(job, 0, operations, operations),
     manner: mannerOf(job, rate, 0),
+  };
+}
+
+/** Operations go on over the iterations: each lies `stride` after the one before. */
+function iterated({ mode, measure }, from, to, stride) {
+  if (mode === "verify") {
+    return {
+      range: (iteration) => ({ from: from + iteration, to: from + iteration + 1 }),
+      extent: { warmup_iterations: 0, warmup_ns: 0, iterations: to - from },
+    };
+  }
+  return {
+    range: (iteration) => ({ from: from + iteration * stride, to: to + iteration * stride }),
+    extent: measure,
   };
 }
 

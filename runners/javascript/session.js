@@ -17,7 +17,7 @@ import { fold, pool } from "./values.js";
  * @param {import("./meeting.js").Meeting} meeting
  * @param {import("./system.js").System["usage"]} usage
  * @param {import("./digest.js").Digest | null} digest where the job asks for one and this thread gives it
- * @returns this thread's entry in `workers`, and the result's figures, of which `combine` takes thread 0's
+ * @returns this thread's entry in `workers`, its answers, and the result's figures, of which `combine` takes thread 0's
  * @throws whatever the driver throws, with `sql` where it is known
  */
 export function perform(job, driver, meeting, usage, digest) {
@@ -62,7 +62,9 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
   const verifying = { ...job, mode: "verify" };
   // Once more, with the connection and the statements that were measured.
   if (digest !== null && job.mode === "measure") {
-    yield* performed(verifying, partOf(verifying, 0), alone());
+    const measure = { ...job.measure, operations_per_iteration: job.measure.digest, share: null };
+    const again = { ...verifying, measure };
+    yield* performed(again, partOf(again, 0), alone());
   }
   if (digest !== null && job.writer !== null) {
     perform(verifying, driver, alone(null, job.measure.workers), usage, null);
@@ -72,18 +74,17 @@ function* performing(job, driver, meeting, usage, digest, tasks) {
     for (const statement of statements) if (statement !== null) driver.finalize(statement);
     db.close();
   });
-  const { warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers } = outcome;
-  const { affected, difference, changes, met_busy } = outcome;
+  const { answers, warmup_ns, iterations_ns, cpu_ns, switches, page_faults, heap } = outcome;
   return {
     entry: entry(part, outcome),
-    affected,
-    difference,
-    changes,
-    met_busy,
+    answers,
+    collections: heap?.collections ?? null,
     figures: {
-      ...{ warmup_ns, iterations_ns, cpu_ns, switches, page_faults, answers },
+      ...(job.mode === "measure" && { warmup_ns, iterations_ns, cpu_ns, switches, page_faults }),
       ...{ ...proof, digest: digest?.hex() ?? null, phases_ns },
       timer: tasks && told(outcome.timer),
+      allocated_bytes: heap?.allocated_bytes ?? null,
+      collections: null,
     },
   };
 }

@@ -9,20 +9,24 @@
  * @property {(folder: string) => string[]} list the names of what is in a folder
  * @property {(path: string, text: string) => void} replaceText so that a reader sees the old file or
  *   the whole new one
- * @property {() => Usage} usage what all threads have used so far
+ * @property {Usage} usage
  * @property {(text: string) => void} print to stdout, at once
  * @property {(bytes: Uint8Array) => number} read from stdin, how many bytes; 0 at its end
  * @property {() => number | null} peakRss the largest resident set so far, in bytes
  *
- * @typedef {object} Usage context switches and page faults are null where the system does not tell
- *   the two kinds apart
- * @property {{user: number, system: number}} cpu_ns
+ * @typedef {object} Usage what all threads have used so far
+ * @property {() => number} cpu nanoseconds of CPU time, user and system, up to this moment
+ * @property {() => Events} events
+ * @property {typeof import("./heap.js").watchHeap} [heap] where this thread's heap is to be watched
+ *
+ * @typedef {object} Events context switches and page faults, null where the system does not tell the
+ *   two kinds apart
  * @property {{voluntary: number, involuntary: number} | null} switches
  * @property {{minor: number, major: number} | null} page_faults
  */
 
 import { readdirSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
-import { eventsOf } from "./events.js";
+import { eventsOf, UNKNOWN } from "./events.js";
 import { peakFrom, peakOf } from "./peak.js";
 
 /** @type {System} */
@@ -36,12 +40,13 @@ export const system = {
     writeFileSync(draft, text);
     renameSync(draft, path);
   },
-  usage() {
-    const used = process.resourceUsage();
-    const cpu_ns = { user: used.userCPUTime * 1000, system: used.systemCPUTime * 1000 };
+  usage: {
+    cpu() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) * 1000;
+    },
     // Windows counts no switches, and its page faults in one number only.
-    if (process.platform === "win32") return { cpu_ns, switches: null, page_faults: null };
-    return { cpu_ns, ...eventsOf(used) };
+    events: () => (process.platform === "win32" ? UNKNOWN : eventsOf(process.resourceUsage())),
   },
   print: (text) => {
     writeSync(1, text);

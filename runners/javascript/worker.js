@@ -5,7 +5,8 @@ import { barrier } from "./barrier.js";
 import { DRIVERS } from "./drivers/registry.js";
 import { tasksBeside } from "./eventloop.js";
 import { failure } from "./failure.js";
-import { digestFor } from "./invocation.js";
+import { settled } from "./figures.js";
+import { digestFor, usageFor } from "./invocation.js";
 import { Aborted, together } from "./meeting.js";
 import { threads } from "./parts.js";
 import { perform, performTasks } from "./session.js";
@@ -23,12 +24,11 @@ try {
   const driver = await DRIVERS[name].load();
   try {
     const digest = number === 0 ? await digestFor(job) : null;
-    const given = [job, driver, meeting, system.usage, digest];
-    parentPort.postMessage(
-      job.measure.event_loop
-        ? await performTasks(...given, tasksBeside(timerThere))
-        : perform(...given),
-    );
+    const given = [job, driver, meeting, await usageFor(job, system), digest];
+    const answer = job.measure.event_loop
+      ? await performTasks(...given, tasksBeside(timerThere))
+      : perform(...given);
+    parentPort.postMessage(await settled(answer));
   } catch (error) {
     meeting.abort();
     parentPort.postMessage({ failure: failure(error, driver), aborted: error instanceof Aborted });

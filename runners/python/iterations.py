@@ -14,8 +14,7 @@ from workers import Workers
 def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
     """What the iterations returned, and their times."""
     with contextlib.closing(Workers(job, connection)) as workers:
-        warmup, measured, answers, before = _iterate(job, workers)
-        after = system.usage()
+        warmup, measured, answers = _iterate(job, workers)
     rows, affected, checksum = summed(answers)
     figures: dict[str, Any] = {
         "operations": sum(own.part.end - own.part.begin for own in workers.working) * len(answers),
@@ -24,7 +23,7 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
         "checksum": checksum,
         "warmup_ns": warmup,
         "iterations_ns": measured,
-        **system.figures(before, after),
+        **system.figures(workers.looks[-len(measured) :]),
         "workers": _workers(job, workers, len(measured)),
         "answers": answers,
     }
@@ -35,20 +34,18 @@ def measure(job: Job, connection: sqlite3.Connection) -> dict[str, Any]:
 
 def _iterate(
     job: Job, workers: Workers
-) -> tuple[list[int], list[int], list[tuple[int, int, int]], system.Usage]:
+) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
     plan = job.measure
     warmup: list[int] = []
     measured: list[int] = []
     answers: list[tuple[int, int, int]] = []
-    before = system.usage()
     while len(measured) < plan.iterations:
         warm = len(warmup) >= plan.warmup_iterations and sum(warmup) >= plan.warmup_ns
         if warm and not measured:
             workers.forget()
-            before = system.usage()
         (measured if warm else warmup).append(workers.iteration())
         answers.append(workers.counts())
-    return warmup, measured, answers, before
+    return warmup, measured, answers
 
 
 def _workers(job: Job, workers: Workers, iterations: int) -> list[dict[str, Any]]:

@@ -1,48 +1,59 @@
 """What the system says of this process, on Linux, macOS and Windows."""
 
+import gc
+import itertools
 import os
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 
 class Usage(NamedTuple):
-    """CPU nanoseconds, context switches (voluntary, involuntary) and page faults (minor, major) of
-    all threads; None where the system does not tell the two kinds apart."""
+    """CPU nanoseconds, garbage collections, context switches (voluntary, involuntary) and page
+    faults (minor, major) of all threads; None where the system does not tell the kinds apart."""
 
-    user: int
-    system: int
+    cpu: int
+    collections: int
     switches: tuple[int, int] | None = None
     page_faults: tuple[int, int] | None = None
 
 
 def usage() -> Usage:
     """What the process has used so far."""
+    cpu = time.process_time_ns()
+    collections = sum(generation["collections"] for generation in gc.get_stats())
     if sys.platform == "win32":
-        now = os.times()
-        return Usage(round(now.user * 1e9), round(now.system * 1e9))
+        return Usage(cpu, collections)
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     switches, page_faults = (used.ru_nvcsw, used.ru_nivcsw), (used.ru_minflt, used.ru_majflt)
-    return Usage(round(used.ru_utime * 1e9), round(used.ru_stime * 1e9), switches, page_faults)
+    return Usage(cpu, collections, switches, page_faults)
 
 
-def figures(before: Usage, after: Usage) -> dict[str, Any]:
-    """The result's `cpu_ns`, `switches` and `page_faults` between two moments."""
-    return {
-        "cpu_ns": {"user": after.user - before.user, "system": after.system - before.system},
-        "switches": _between(before.switches, after.switches, ("voluntary", "involuntary")),
-        "page_faults": _between(before.page_faults, after.page_faults, ("minor", "major")),
+def figures(looks: Sequence[tuple[Usage, Usage]]) -> dict[str, Any]:
+    """The result's `cpu_ns`, `collections`, `switches` and `page_faults` from two looks at each
+    iteration."""
+    kinds = {
+        "switches": ("voluntary", "involuntary"),
+        "page_faults": ("minor", "major"),
     }
-
-
-def _between(
-    before: tuple[int, int] | None, after: tuple[int, int] | None, names: tuple[str, str]
-) -> dict[str, int] | None:
-    if before is None or after is None:
-        return None
-    return dict(zip(names, map(int.__sub__, after, before), strict=True))
+    events: dict[str, dict[str, int] | None] = {}
+    for name, names in kinds.items():
+        pairs = [(getattr(before, name), getattr(after, name)) for before, after in looks]
+        told = None not in itertools.chain(*pairs)
+        events[name] = (
+            {kind: sum(now[at] - then[at] for then, now in pairs) for at, kind in enumerate(names)}
+            if told
+            else None
+        )
+    return {
+        "cpu_ns": sum(after.cpu - before.cpu for before, after in looks),
+        "collections": sum(after.collections - before.collections for before, after in looks),
+        **events,
+    }
 
 
 def peak_rss() -> int | None:

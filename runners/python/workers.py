@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 import threading
 
+import system
 from barrier import await_release
 from connection import connect
 from job import Job, due
@@ -24,6 +25,7 @@ class Workers:
         self._connection = connection
         self._done = 0
         self.sessions = [Session(part) for part in parts(job)]
+        self.looks: list[tuple[system.Usage, system.Usage]] = []
         self.working = [own for own in self.sessions if own.part.role == "worker"]
         self._main = self.working[0] if len(self.working) == 1 else None
         if self._main:
@@ -54,10 +56,12 @@ class Workers:
             self._meeting.gate()
             if self._job.measure.barrier:
                 await_release()
+            before = system.usage()
             self._meeting.gate()
             if self._main:
                 self._main.lap()
             self._meeting.gate()
+            self.looks.append((before, system.usage()))
         except Stopped:
             raise self._meeting.failure or ValueError("a worker stopped early") from None
         last = [session.laps[-1] for session in self.sessions]

@@ -4,7 +4,7 @@
 · `question` what verdicts are given by, `logratios`, `pairs` comparisons · `work` whether all did
 the same · `cases`, `standings`, `scaling`, `provenance`, `proofs`, `durability`, `notices`,
 `headline`, `method`, `selftest`, `tails` one part of the report each · `warmth` who was not warm ·
-`stalls`, `refusals`, `untold` what is compared with nothing · `canary` what it showed · `ahead`,
+`warming`, `refusals`, `untold` what is compared with nothing · `canary` what it showed · `ahead`,
 `changes`, `recommendation`, `limits` the decision on a workload · `weighing`, `choices`,
 `crossings`, `reweighing`, `variants`, `engines` that by weights · `assemble` puts them together ·
 `claims/` published claims.

@@ -26,11 +26,11 @@ from sqlitmus.analysis.recommendation import recommended
 from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
-from sqlitmus.analysis.stalls import stalls
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
+from sqlitmus.analysis.warming import warming
 from sqlitmus.analysis.work import alike
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
@@ -60,7 +60,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
-    too_late, stalled, compared_with_nothing = late(run), stalls(run), untold(run)
+    too_late, warm_up, compared_with_nothing = late(run), warming(run), untold(run)
     refused = refusals(run)
     ranked = masked(times, compared_with_nothing)
     judged_ok = outcomes.ok.copy()
@@ -100,7 +100,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     if not published:
         statements = headline(runners, cases, ranking, complete, shown, plan.margin)
     advice = settings or recommended(
-        *(run, cases, pairs, ranked[:, :-1], question, canary.guard, stalled)
+        *(run, cases, pairs, ranked[:, :-1], question, canary.guard, warm_up)
     )
     if advice:
         statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
@@ -132,7 +132,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         reference=shown,
         floor=plan.floor,
         headline=[*map(Recorded, run.gate), *statements],
-        notices=notices(run, cases, facts, disagreeing, complete, flat, stalled, refused),
+        notices=notices(run, cases, facts, disagreeing, complete, flat, warm_up, refused),
         canary=canary_summary(_whose(plan), canary.comparisons) if plan.canary else None,
         noise=summarised(canary.grades, findable(pairs, question)[plan.repeated()]),
         blocks=[passed(block) for block in run.blocks],
@@ -143,7 +143,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         cases=cases,
         scaling=scaling(
             *(cases, [case.workers for case in plan.cases], cores(run.machine)),
-            untold={(cases[c].id, names[s]) for c, s in {*stalled, *refused} if s < len(names)},
+            untold={(cases[c].id, names[s]) for c, s in {*warm_up, *refused} if s < len(names)},
         ),
         provenance=facts,
         machine=run.machine,
@@ -164,9 +164,9 @@ def _presets(run: RunData, weights: str | None) -> dict[str, Preset]:
         presets = chosen(weights, run.presets, cases=cases)
         lacking = {n: not set(preset.calls) <= cases for n, preset in presets.items()}
         # those that decide something stand in front, but for the one that is asked for
-        asked, rest = (list(presets)[:1], list(presets)[1:]) if weights else ([], list(presets))
-        order = [*asked, *sorted(rest, key=lacking.__getitem__)]
-        return {n: presets[n] for n in order} if asked or not all(lacking.values()) else {}
+        first, rest = (list(presets)[:1], list(presets)[1:]) if weights else ([], list(presets))
+        order = [*first, *sorted(rest, key=lacking.__getitem__)]
+        return {n: presets[n] for n in order} if first or not all(lacking.values()) else {}
     if weights is not None:
         what = "a workload has weights of its own" if plan.workload else f"not one of {plan.kind}"
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them; {what}")

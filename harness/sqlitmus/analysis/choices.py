@@ -28,7 +28,7 @@ CATCHING = 2  # sentences on variants
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Shared:
     """What all decisions share: the operations with what one call of each costs, what they tell
     alone, and of each runner its longest start in ns and the rate that it sustains, None for what
     is not known."""
@@ -61,20 +61,18 @@ def choices(
     log ratio per case.
     """
     names = [r.name for r in runners if r.role == "runner" and r.missing is None]
-    known = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
-    named = {case: presets[name].name(case) for name in known for case in presets[name].calls}
+    by_file = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
+    named = {case: presets[name].name(case) for name in by_file for case in presets[name].calls}
     columns = [pairs.names.index(name) for name in names]
-    there = {case.id: n for n, case in enumerate(cases) if ok[n, columns].any()}
-    order = [(case, there[case]) for case in named if case in there]
+    places = {case.id: n for n, case in enumerate(cases) if ok[n, columns].any()}
+    order = [(case, places[case]) for case in named if case in places]
     if len(names) < 2 or not order:
         return None, None
     of = operations(order, pairs, ok, names, times, units, question, canary)
     ranked = [n for n, p in presets.items() if n != OWN and set(p.calls) <= set(of.order)]
     sets = [of.calls(presets[name].calls) for name in ranked]
     # what would change a decision is read off single operations, so they are of the family
-    decided = decide(
-        of, [*sets, *np.eye(len(order))], besides=rows(cases, of.order, len(of.pairs))
-    )
+    decided = decide(of, [*sets, *np.eye(len(order))], besides=rows(cases, of.order, len(of.pairs)))
     catching = caught_up(pairs, cases, of.order, names, question, guard, decided.level)
     parts = [
         parts_of(of, at, named[case], cases[place], units[place])
@@ -82,11 +80,11 @@ def choices(
     ]
     rates = {r.runner: r.rate.value for r in (sustaining.runners if sustaining else ()) if r.rate}
     starts = {name: _start(cases, name) for name in names}
-    shared = Known(of, parts, decided.tables[len(sets) :], starts, rates)
-    found = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
+    shared = Shared(of, parts, decided.tables[len(sets) :], starts, rates)
+    made_by = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
     if OWN in presets and set(presets[OWN].calls) <= set(of.order):
         mine = decide(of, [of.calls(presets[OWN].calls)], decided.level)
-        found[OWN] = mine.tables[0], mine.guarded[0]
+        made_by[OWN] = mine.tables[0], mine.guarded[0]
     made: list[Choice] = []
     for name, preset in presets.items():
         lacking = [case for case in preset.calls if case not in of.order]
@@ -94,7 +92,7 @@ def choices(
         choice = Choice(name, preset.title, preset.summary, preset.calls, lacking, starting,
                         blocks=decided.blocks, least=MIN_BLOCKS)  # fmt: skip
         if not lacking:
-            table, guarded = found[name]
+            table, guarded = made_by[name]
             choice = _decided(choice, preset, shared, table)
             if question.sessions == 1 and not guarded:
                 front = still_open(
@@ -121,16 +119,16 @@ def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
     ][:CATCHING]
 
 
-def _decided(choice: Choice, preset: Preset, known: Known, table: Table) -> Choice:
-    of = known.of
+def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Choice:
+    of = shared.of
     used = [place for place, case in enumerate(of.order) if case in preset.calls]
     absent = {
-        name: [of.order[place] for place in used if known.parts[place].level[number] is None]
+        name: [of.order[place] for place in used if shared.parts[place].level[number] is None]
         for number, name in enumerate(of.names)
     }
     absent = {name: missing for name, missing in absent.items() if missing}
     answered = [name for name in of.names if name not in absent]
-    costs = [_beside(name, preset, known) for name in answered]
+    costs = [_beside(name, preset, shared) for name in answered]
     beyond = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
     unrated = [cost.runner for cost in costs if preset.least_rate and cost.rate is None]
     out = {over.runner for over in beyond}
@@ -143,9 +141,9 @@ def _decided(choice: Choice, preset: Preset, known: Known, table: Table) -> Choi
     others = [table[n, front[0]] for n in fit if n not in front and (n, front[0]) in table]
     if len(front) == 1:
         calls = of.calls(preset.calls)
-        changes = list(changes_in(of, calls, known.alone, front[0], fit))
+        changes = list(changes_in(of, calls, shared.alone, front[0], fit))
     else:
-        changes = list(telling(of, known.alone, front))
+        changes = list(telling(of, shared.alone, front))
     return replace(
         choice,
         front=front,
@@ -155,10 +153,10 @@ def _decided(choice: Choice, preset: Preset, known: Known, table: Table) -> Choi
     )
 
 
-def _beside(name: str, preset: Preset, known: Known) -> Beside:
+def _beside(name: str, preset: Preset, shared: Shared) -> Beside:
     """What 1,000 requests cost with a runner: the time by part, CPU time, and the most memory."""
-    number = known.of.names.index(name)
-    used = [part for part in known.parts if part.case in preset.calls]
+    number = shared.of.names.index(name)
+    used = [part for part in shared.parts if part.case in preset.calls]
     times = {p.case: preset.calls[p.case] * exp(p.level[number] or 0.0) for p in used}
     cpu = [(preset.calls[p.case], p.cpu[number]) for p in used]
     whole = sum(times.values())
@@ -169,8 +167,8 @@ def _beside(name: str, preset: Preset, known: Known) -> Beside:
         if all(each is not None for _, each in cpu)
         else None,
         max((p.memory[number] or 0.0 for p in used), default=0.0) or None,
-        known.starts[name],
-        known.rates.get(name),
+        shared.starts[name],
+        shared.rates.get(name),
         {case: time / whole for case, time in times.items()},
     )
 

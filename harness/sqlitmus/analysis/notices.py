@@ -7,7 +7,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.emulation import emulated, foreign
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.analysis.refusals import Refusals
-from sqlitmus.analysis.stalls import Stalls
+from sqlitmus.analysis.warming import Warming
 from sqlitmus.analysis.warmth import warmth
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.architecture import named
@@ -30,13 +30,13 @@ def notices(
     disagreeing: Sequence[str],
     complete: int,
     flat: int,
-    stalled: Stalls,
+    warm_up: Warming,
     refused: Refusals,
 ) -> list[Notice]:
     """What may mislead.
 
     `disagreeing` are cases whose recorded answers differ, `complete` the number of complete blocks,
-    `flat` the number of comparisons whose values did not vary at all; `stalled` and `refused`
+    `flat` the number of comparisons whose values did not vary at all; `warm_up` and `refused`
     are cells that are compared with nothing.
     """
     plans = [
@@ -55,7 +55,7 @@ def notices(
         *_oversubscribed(run),
         *warmth(run),
         *_restless(run),
-        *_per_cell(run, "stalls", {at: f"{factor:.3g} times" for at, factor in stalled.items()}),
+        *_per_cell(run, "warming up", {at: f"{100 * (1 - r):.1f} %" for at, r in warm_up.items()}),
         *_per_cell(run, "refused", {at: f"{100 * each:.1f} %" for at, each in refused.items()}),
         *_below_floor(run, cases),
         *_frequency(run.machine),

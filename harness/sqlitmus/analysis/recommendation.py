@@ -13,7 +13,7 @@ from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.logratios import RESOLUTION
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.stalls import Stalls
+from sqlitmus.analysis.warming import Warming
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.results.estimate import Interval
@@ -42,14 +42,14 @@ def recommend(
     guard: Array | None = None,
     timed: Sequence[Latency] = (),
     further: Sequence[Beyond] = (),
-    stalled: Mapping[tuple[int, int], float] = MappingProxyType({}),
+    warm_up: Mapping[tuple[int, int], float] = MappingProxyType({}),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
     `pairs` are all comparisons, `times` is cases x runners x blocks. Who is ahead is decided by the
     mix as one process does it with all workers. That, each query alone and the start are one family
     of comparisons, whose intervals hold together (`stats.groups.together`). `further` are those
-    beyond limits on what was `timed`, and on durability. Those that have `stalled` in the mix, by
+    beyond limits on what was `timed`, and on durability. Those that still `warm_up` in the mix, by
     case and runner, have no time that stands for it.
     """
     workload = plan.workload
@@ -66,9 +66,9 @@ def recommend(
     beyond = [over for cost in beside for over in exceeded(cost, workload)]
     beyond += [over for over in further if over.runner in answered]
     beyond += [
-        Beyond(name, "stalls", stalled[at], None)
+        Beyond(name, "warm-up", warm_up[at], None)
         for name in answered
-        if (at := (places[decisive.id], plan.names.index(name))) in stalled
+        if (at := (places[decisive.id], plan.names.index(name))) in warm_up
     ]
     out = {over.runner for over in beyond}
     fit = [name for name in answered if name not in out]
@@ -177,7 +177,7 @@ def recommended(
     times: Array,
     question: Question,
     guard: Array | None,
-    stalled: Stalls,
+    warm_up: Warming,
 ) -> Recommendation | None:
     """The recommendation of a workload within its limits; None for any other run."""
     timed = limits.latencies(run, cases)
@@ -185,5 +185,5 @@ def recommended(
         *(run.plan, cases, pairs, times, question, guard),
         timed=timed,
         further=limits.beyond(run, timed),
-        stalled=stalled,
+        warm_up=warm_up,
     )

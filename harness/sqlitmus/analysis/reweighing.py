@@ -51,9 +51,7 @@ def packed(
     )
 
 
-def parts_of(
-    of: Operations, place: int, name: str, case: Case, units: int
-) -> OperationParts:
+def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> OperationParts:
     """What sums take from the operation in `place`, which is `case`; a call is so many `units`."""
     canary = of.canary
     row = None

@@ -137,11 +137,13 @@ def decide(
         level = 1 - question.alpha * of.spent / (testable + width + besides)
     tables: list[Table] = []
     for calls, logs, guard in zip(sets, means, guards, strict=True):
-        told = at_level(logs, question.margin, guard, level)
+        family = at_level(logs, question.margin, guard, level)
         (used,) = np.nonzero(calls > 0)
-        verdicts = told.verdicts
+        verdicts = family.verdicts
         if len(used) == 1:
             verdicts = capped(verdicts, Verdicts(of.single[:, used[0]]))
-        tables.append(tabled(of.pairs, logs.mean, told.low, told.high, verdicts.names().tolist()))
+        tables.append(
+            tabled(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
+        )
     blocks = max(int(logs.count.max(initial=0)) for logs in means)
     return Decided(tables, [bool((guard > 0).any()) for guard in guards], level, blocks)

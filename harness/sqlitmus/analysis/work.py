@@ -1,7 +1,7 @@
 """How far the runners of a case did the same work, by the counts of the plan. Pure.
 
-Runners warm up for as long as each needs, and time the same operations after it. A process that takes turns waits for the others, so its whole time is
-not its own.
+Runners warm up for as long as each needs, and time the same operations after it. A process that
+takes turns waits for the others, so its whole time is not its own.
 """
 
 from sqlitmus.catalog.plan import Plan

@@ -5,7 +5,10 @@ import shutil
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+
+from sqlitmus.catalog.authorizer import confined
+from sqlitmus.vocabulary.errors import UsageError
 
 _BLOCK = 4096
 
@@ -22,9 +25,13 @@ def bytes_of_files(database: Path) -> int:
 
 def put_files(path: Path, database: Path, query: str) -> None:
     """Write each blob that `query` finds in `database` to a file of its name, beside `path`."""
-    with _filled(path) as folder, closing(sqlite3.connect(database)) as connection:
+    with (
+        _filled(path) as folder,
+        closing(sqlite3.connect(database)) as connection,
+        confined(connection),
+    ):
         for name, content in connection.execute(query):
-            (folder / str(name)).write_bytes(content)
+            named(folder, str(name)).write_bytes(content)
 
 
 def put_databases(path: Path, database: Path, sql: str, count: int) -> None:
@@ -34,8 +41,20 @@ def put_databases(path: Path, database: Path, sql: str, count: int) -> None:
         for number in range(1, count + 1):
             copy = folder / str(number)
             shutil.copyfile(database, copy)
-            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            with (
+                closing(sqlite3.connect(copy, isolation_level=None)) as connection,
+                confined(connection),
+            ):
                 connection.execute(sql, (number,))
+
+
+def named(folder: Path, name: str) -> Path:
+    """The file of that name in `folder`. Raises UsageError for a name that leads elsewhere."""
+    if name in ("", "..") or "\0" in name or PureWindowsPath(name).name != name:
+        raise UsageError(
+            f"{name!r} is no name of a file beside a database; give it one without / \\ and :"
+        )
+    return folder / name
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     profiles = tomlfile.tables(Profile, paths.or_clones(scenarios / "profiles.toml"))
     modes = tomlfile.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
     suites = _suites(scenarios / "suites.toml", by_name)
-    sets = {f.stem: tomlfile.whole(Fixture, f) for f in sorted(fixtures.glob("*.toml"))}
+    sets = {file.stem: _fixture(file) for file in sorted(fixtures.glob("*.toml"))}
     starters: dict[str, RunnerSpec] = {}
     folders: dict[str, Path] = {}
     for file in sorted(runners.glob("*/runner.toml")):
@@ -83,6 +83,16 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
         )
         for name, suite in suites.items()
     }
+
+
+def _fixture(file: Path) -> Fixture:
+    fixture = tomlfile.whole(Fixture, file)
+    if fixture.content is not None:
+        raise UsageError(
+            f"{file}: content: it is of a user's database, and a fixture has tables; for a "
+            "database of your own, write a workload"
+        )
+    return fixture
 
 
 def _fixtures(scenario: Scenario) -> set[str]:

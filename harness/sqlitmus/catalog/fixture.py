@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import beside, generate, seal
+from sqlitmus.catalog.authorizer import confined
 from sqlitmus.catalog.databasefiles import remove_logs
 from sqlitmus.catalog.declared import Fixture
 from sqlitmus.catalog.scenario import Encoding
@@ -86,6 +87,8 @@ def ensure(
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise NotFit(f"{path}: fixture {name} cannot be built: {error}") from error
         raise UsageError(f"fixtures/{name}.toml: SQLite says of its SQL: {error}") from error
+    except UsageError as error:
+        raise UsageError(f"fixtures/{name}.toml: {error}") from error
     finally:
         for leftover in folder.glob(f"{partial.name}*"):
             leftover.unlink(missing_ok=True)
@@ -154,12 +157,13 @@ def build(
         for pragma in fast:
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("BEGIN")
-        for sql in fixture.tables:
-            connection.execute(sql)
-        for table, spec in fixture.fill.items():
-            _fill(connection, fixture, table, spec, count)
-        for sql in fixture.indexes:
-            connection.execute(sql)
+        with confined(connection):
+            for sql in fixture.tables:
+                connection.execute(sql)
+            for table, spec in fixture.fill.items():
+                _fill(connection, fixture, table, spec, count)
+            for sql in fixture.indexes:
+                connection.execute(sql)
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -175,16 +179,20 @@ def _fill(
     size: int,
 ) -> None:
     if "copy" in spec:
-        connection.execute(f"INSERT INTO {table} SELECT * FROM {spec['copy']}")
+        connection.execute(insertion(table, spec))
         return
     count = size if spec["rows"] == "size" else int(str(spec["rows"]))
-    names = [name for name, value in spec.items() if isinstance(value, Generator)]
     columns: list[Sequence[generate.Value]] = []
-    for name in names:
-        generator = spec[name]
-        assert isinstance(generator, Generator)
-        columns.append(generate.column(generator, count, size, f"{fixture.seed}/{table}/{name}"))
-    marks = ", ".join("?" * len(names))
-    connection.executemany(
-        f"INSERT INTO {table}({', '.join(names)}) VALUES ({marks})", zip(*columns, strict=True)
-    )
+    for name, generator in spec.items():
+        if isinstance(generator, Generator):
+            seed = f"{fixture.seed}/{table}/{name}"
+            columns.append(generate.column(generator, count, size, seed))
+    connection.executemany(insertion(table, spec), zip(*columns, strict=True))
+
+
+def insertion(table: str, spec: dict[str, Generator | str]) -> str:
+    """The SQL that fills a table."""
+    if "copy" in spec:
+        return f"INSERT INTO {table} SELECT * FROM {spec['copy']}"
+    names = [name for name, value in spec.items() if isinstance(value, Generator)]
+    return f"INSERT INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"

@@ -155,7 +155,7 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     if step.operation not in FILES or pool is None or database is None:
         return pool
     folder = beside.folder_of(database)
-    rows: list[list[Value]] = [[str(folder / str(name))] for (name,) in pool.rows]
+    rows: list[list[Value]] = [[str(beside.named(folder, str(name)))] for (name,) in pool.rows]
     return Parameters(types=["text"], rows=rows)
 
 

@@ -69,9 +69,9 @@ def read(file: Path, catalog: "Catalog | None" = None) -> dict[str, Preset]:
                 inside = each["loc"]
                 named = inside[0] == "names"
                 fault((OPERATIONS, *inside[1:]) if named else (name, *inside), each["msg"])
-    asked = [(OPERATIONS, case) for case in names]
-    asked += [(name, "calls", case) for name, preset in presets.items() for case in preset.calls]
-    for at in asked:
+    places = [(OPERATIONS, case) for case in names]
+    places += [(name, "calls", case) for name, preset in presets.items() for case in preset.calls]
+    for at in places:
         try:
             if catalog:
                 called(at[-1], catalog)
@@ -115,23 +115,7 @@ def chosen(
                 f"requests read {EXAMPLE}"
             )
         return {text: presets[text], **presets}
-    calls: dict[str, str] = {}
-    for part in text.split(","):
-        case, _, number = (word.strip() for word in part.rpartition("="))
-        if case in calls:
-            raise UsageError(f"--weights {text!r}: {case} has two numbers; keep one")
-        calls[case] = number
-    names = {case: words for preset in presets.values() for case, words in preset.names.items()}
-    try:
-        yours = Preset.model_validate(
-            {"title": "your calls", "summary": "calls of your own", "calls": calls, "names": names}
-        )
-    except ValidationError as error:
-        case = str(error.errors()[0]["loc"][-1])
-        raise UsageError(
-            f"--weights {text!r}: {case or 'a case'} has {calls.get(case, '')!r}; each case needs "
-            f"its calls per 1,000 requests, a number above 0 and up to {MOST:,.0f}, as in {EXAMPLE}"
-        ) from error
+    yours = _own(text, presets)
     for case in yours.calls:
         if cases is not None and case not in cases:
             raise UsageError(f"--weights {text!r}: {unknown('case', case, cases)}")
@@ -141,3 +125,24 @@ def chosen(
         except UsageError as error:
             raise UsageError(f"--weights {text!r}: {error}") from error
     return {OWN: yours, **presets}
+
+
+def _own(text: str, presets: Mapping[str, Preset]) -> Preset:
+    """Calls such as `EXAMPLE`, by the names that the presets have."""
+    calls: dict[str, str] = {}
+    for part in text.split(","):
+        case, _, number = (word.strip() for word in part.rpartition("="))
+        if case in calls:
+            raise UsageError(f"--weights {text!r}: {case} has two numbers; keep one")
+        calls[case] = number
+    names = {case: words for preset in presets.values() for case, words in preset.names.items()}
+    try:
+        return Preset.model_validate(
+            {"title": "your calls", "summary": "calls of your own", "calls": calls, "names": names}
+        )
+    except ValidationError as error:
+        case = str(error.errors()[0]["loc"][-1])
+        raise UsageError(
+            f"--weights {text!r}: {case or 'a case'} has {calls.get(case, '')!r}; each case needs "
+            f"its calls per 1,000 requests, a number above 0 and up to {MOST:,.0f}, as in {EXAMPLE}"
+        ) from error

@@ -69,7 +69,7 @@ Weights = Annotated[
     str | None,
     typer.Option(
         metavar="PRESET",
-        help="Decide by this preset first, or by calls per 1,000 requests such as get-pk=600,all=250.",
+        help="Decide by this preset, or calls per 1,000 requests such as get-pk=600,all=250.",
     ),
 ]
 Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]

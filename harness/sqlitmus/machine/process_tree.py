@@ -72,18 +72,45 @@ def cpu_ns(pid: int) -> int:
 def threads(pid: int) -> dict[int, int]:
     """CPU time so far, in ns, of each thread of `pid` and its descendants that live, by its id.
 
-    From Linux's scheduler, whose figures are exact; the clock ticks of other places are 10 ms.
-    Empty where it cannot be read.
+    From Linux's scheduler, whose figures are exact of a thread that sleeps; the clock ticks of
+    other places are 10 ms. Empty where it cannot be read.
     """
-    used: dict[int, int] = {}
+    return {task: ran for task, (ran, _) in _scheduled(pid).items()}
+
+
+def waited(pid: int) -> dict[int, int]:
+    """The same for the time in which each thread was ready and had no processor."""
+    return {task: waited for task, (_, waited) in _scheduled(pid).items()}
+
+
+def read_bytes(pid: int) -> int | None:
+    """Bytes that `pid` and its descendants that live had to read from disks so far; None where it
+    cannot be read."""
+    try:
+        with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
+            (own,) = [int(line.split()[1]) for line in file if line.startswith(b"read_bytes:")]
+        below = [read_bytes(child) for task in siblings(pid) for child in _children(pid, task)]
+    except (OSError, ValueError):
+        return None
+    return own + sum(bytes_ or 0 for bytes_ in below)
+
+
+def _scheduled(pid: int) -> dict[int, tuple[int, int]]:
+    """(ns that it ran, ns that it was ready and did not) of each thread; see `threads`."""
+    found: dict[int, tuple[int, int]] = {}
     with suppress(OSError, ValueError):
         for task in siblings(pid):
             with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
-                used[task] = int(file.read().split()[0])
-            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
-                for child in file.read().split():
-                    used |= threads(int(child))
-    return used
+                ran, ready = file.read().split()[:2]
+                found[task] = int(ran), int(ready)
+            for child in _children(pid, task):
+                found |= _scheduled(child)
+    return found
+
+
+def _children(pid: int, task: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
+        return [int(child) for child in file.read().split()]
 
 
 def siblings(thread: int) -> list[int]:
@@ -97,9 +124,7 @@ def children() -> list[int]:
     """Ids of this process's own children, orphans that it inherited among them; none where the
     system does not tell."""
     with suppress(OSError, ValueError):
-        me = f"/proc/self/task/{os.getpid()}/children"
-        with open(me, "rb") as file:  # noqa: PTH123
-            return [int(pid) for pid in file.read().split()]
+        return _children(os.getpid(), os.getpid())
     return []
 
 

@@ -30,7 +30,7 @@ NoticeKind = Literal[
     "not warm",
     "not steady",
     "restless",
-    "stalls",
+    "warming up",
     "refused",
     "earlier",
     "below floor",

@@ -6,15 +6,15 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Limit = Literal["memory", "start-up", "p99", "durability", "stalls", "rate"]
+Limit = Literal["memory", "start-up", "p99", "durability", "warm-up", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
     """`runner` exceeds a limit: its `value` is more than `most`, in bytes or ns; None where it was
     not measured, or is the word that `shown` has. `case` is where, if there are several. A `rate`
-    that is sustained is fewer operations a second than the `most` that it has to be. Of one that
-    `stalls`, the value is how many times its median iteration the mean one takes.
+    that is sustained is fewer operations a second than the `most` that it has to be. Of one in
+    its `warm-up`, the value is the time of its second half over that of its first.
     """
 
     runner: str
@@ -87,9 +87,9 @@ class Composed:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a candidate costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns of
-    the same, bytes, ns to the first answer, operations a second that it sustains; None for what was
-    not measured. `parts` are the shares of the time by the case that a preset calls."""
+    """What a candidate costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns
+    of the same, bytes, ns to the first answer, operations a second that it sustains; None for what
+    was not measured. `parts` are the shares of the time by the case that a preset calls."""
 
     runner: str
     time: Interval | None

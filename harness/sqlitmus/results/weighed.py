@@ -70,7 +70,8 @@ class Weighed:
     """The decisions by all presets, the one in front first; all that is told apart in them is told
     with 95 % at once.
 
-    `names` say what a call of a case is, with `(s)` where a plural has an s. `sustaining` is what the same builds sustained when this machine last measured it.
+    `names` say what a call of a case is, with `(s)` where a plural has an s. `sustaining` is what
+    the same builds sustained when this machine last measured it.
     """
 
     choices: list[Choice]

@@ -17,7 +17,8 @@ from sqlitmus.run.observed import Observed
 
 LOOKS = 8  # at the clock in a lap: enough to see an iteration that was interrupted
 GRAINS = 1000  # steps of the clock in an iteration of the fastest, at least
-WALK = 4  # times as long as the mode's laps a walk may last that is done as a whole
+QUARTERS = 4  # laps in which a process walks through its pools once
+PATIENCE = 16  # times as long as the mode says a lap may last that is such a quarter
 LONGEST = 4  # times the mode's longest warm-up that of the slowest may last
 SLACK = 1.25  # on the time until the last level, since the next process may take longer
 HARNESS_S = 0.3  # an invocation that was never tried
@@ -48,12 +49,15 @@ class Work:
 
 
 def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
-    """The most rounds, `rounds` at most, into which the stated work of all `cases` can be cut."""
+    """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
+    stated, or whole walks through the pools."""
     stated = [case.timed_operations or 0 for case in cases if stated_work(case)]
-    return _divisor(gcd(*stated), rounds)
+    if stated:
+        return divisor(gcd(*stated), rounds)
+    return max(round(rounds / QUARTERS), 1) * QUARTERS
 
 
-def _divisor(of: int, most: int) -> int:
+def divisor(of: int, most: int) -> int:
     """The largest divisor that is at most `most`; all numbers divide 0."""
     return max(n for n in range(1, most + 1) if of % n == 0)
 
@@ -79,21 +83,20 @@ def work(
         return None
     each = np.array([o.operation_ns for o in timed], dtype=np.float64)
     usual = float(np.exp(np.log(each).mean()))
-    rounds = turning.rounds if turning else mode.rounds
+    rounds = turning.rounds if turning else fitting([case], mode.rounds)
     if case.warmup_operations and case.timed_operations:
         rounds = fitting([case], rounds)
         lap = case.timed_operations // rounds
         step = gcd(lap, case.warmup_operations, case.reset_every or 0)
-        operations = _divisor(step, max(lap // LOOKS, 1))
+        operations = divisor(step, max(lap // LOOKS, 1))
         return Work(operations, lap // operations, rounds, 0, whole=False)
     wanted = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
-    whole = case.walk * usual <= WALK * rounds * mode.lap_ms * 1e6
-    lap = max(wanted, _power(case.walk / rounds)) if whole else wanted
+    quarter = _power(case.walk / QUARTERS)
+    whole = quarter * usual <= PATIENCE * mode.lap_ms * 1e6
+    lap = max(wanted, quarter) if whole else wanted
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
     operations = min(max(lap // LOOKS, _power(grain)), lap)
     lead_in = ceil(turning.lead_in_ms * 1e6 / (usual * operations)) if turning else 0
-    if not turning and whole:
-        rounds = ceil(rounds * lap / case.walk) * case.walk // lap or 1
     return Work(operations, lap // operations, rounds, lead_in, whole=whole)
 
 
@@ -124,20 +127,24 @@ def allocate(
         each = {n: _unpiloted(case, o, least_ms.get(n, 0)) for n, o in observed.items()}
         return {n: _single(c, turning) for n, c in each.items()} if turning else each
     warmups = _warmups(case, piloted, mode, least_ms, alike_work, alike=alike)
-    in_turns = turning is not None
-    counts = {
-        "operations": alike_work.operations,
-        "iterations": alike_work.rounds * (alike_work.lap + alike_work.lead_in * in_turns),
-        "warmup_ms": 0,
-        "rounds": alike_work.rounds * in_turns,
-        "lead_in": alike_work.lead_in * in_turns,
-    }
-    longest = max(warmups.values(), default=1)
+    lead_in = alike_work.lead_in if turning else 0
+    counts = Counts(
+        operations=alike_work.operations,
+        iterations=alike_work.rounds * (alike_work.lap + lead_in),
+        warmup_iterations=max(warmups.values(), default=1),
+        warmup_ms=0,
+        rounds=alike_work.rounds if turning else 0,
+        lead_in=lead_in,
+        seconds=HARNESS_S,
+    )
     return {
         name: _predicted(
-            Counts(**counts, warmup_iterations=warmups.get(name, longest), seconds=HARNESS_S), o
+            counts.model_copy(
+                update={"warmup_iterations": warmups.get(name, counts.warmup_iterations)}
+            ),
+            observation,
         )
-        for name, o in observed.items()
+        for name, observation in observed.items()
     }
 
 

@@ -17,7 +17,9 @@ class Timing:
     """A finished process: wall, user and system nanoseconds.
 
     After a signal, `exit_code` is 128 + its number, as in a shell, or None. `peak_bytes` is its
-    largest resident memory, None where the system does not say.
+    largest resident memory, None where the system does not say. `lost_ns` is what others took at
+    most of the time that it had work to do, from its warm-up to its last iteration; None where that
+    was not looked at, or is not known.
     """
 
     wall_ns: int
@@ -25,6 +27,7 @@ class Timing:
     system_ns: int
     exit_code: int | None
     peak_bytes: int | None = None
+    lost_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

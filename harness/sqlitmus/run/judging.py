@@ -84,8 +84,11 @@ class Judging:
             # the oracle answers questions that it cannot time
             late = f"it was verified, and says unsupported only now: {result.reason}"
             return None if runner.spec.role == "oracle" else late
-        how = Arrangement.of(case, self._catalog.scenarios[case.scenario])
-        return plausible.contradiction(timing, result, how, self._limits)
+        return plausible.contradiction(timing, result, self.how(case), self._limits)
+
+    def how(self, case: PlannedCase) -> Arrangement:
+        """How a job of `case` is done."""
+        return Arrangement.of(case, self._catalog.scenarios[case.scenario])
 
     def _prove(self, ready: PreparedJob, result: Result, answer: OracleAnswer | None) -> Judgement:
         """Whether the file holds what the runner says that it wrote, and what it holds."""

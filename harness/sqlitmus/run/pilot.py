@@ -10,7 +10,7 @@ from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Turning, Work, allocate, fitting, stated_work, work
+from sqlitmus.run.counts import LOOKS, Turning, Work, allocate, divisor, fitting, stated_work, work
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.preparation import Unanswered
@@ -61,6 +61,7 @@ def plan_counts(
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
+    cut: set[str] = set()  # cases whose stated work decides the number of rounds
     for unit in connected(by_id, alike_pairs):
         ready = {
             case_id: {n: c for n, c in given.get(case_id, {}).items() if n in cells[case_id]}
@@ -69,6 +70,8 @@ def plan_counts(
         planned |= ready
         seen = [observation for case_id in unit for observation in observed[case_id].values()]
         members = [by_id[case_id] for case_id in unit]
+        if any(map(stated_work, members)):
+            cut |= set(unit)
         if how := turning.get(unit[0]):
             # cases that are compared take their turns in one set
             how = replace(how, rounds=fitting(members, how.rounds))
@@ -97,8 +100,10 @@ def plan_counts(
                 stalls = shown[case_id].stalls
                 stalling = {n: o and o.also_stalling(stalls.get(n, 1)) for n, o in seen_of.items()}
                 allocated[case_id] = partial(allocated_of, seen_of=stalling)
-    cut = {case.id for case in cases if stated_work(case)}  # into laps of whole checkpoints
     turning = divided(turning, {c: r for c, r in shown.items() if c not in cut}, allocated, pairs)
+    for case_id, how in turning.items():
+        if case_id not in cut:
+            turning[case_id] = replace(how, rounds=fitting([by_id[case_id]], how.rounds))
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))
         if case_id in shown:
@@ -207,7 +212,7 @@ def _trial(case: PlannedCase, window_ms: int) -> PlannedCase:
         counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
         return case.model_copy(update=counts)
     step = gcd(case.warmup_operations, case.timed_operations, case.reset_every or 0)
-    operations = max(n for n in range(1, min(step, case.operations) + 1) if step % n == 0)
+    operations = divisor(step, min(case.operations, max(case.timed_operations // LOOKS, 1)))
     counts = {
         "operations": operations,
         "warmup_ms": 0,

@@ -18,6 +18,7 @@ CHECKS = (
     times.clock,
     times.rest,
     use.cpu,
+    use.busy,
     use.memory,
     use.events,
 )

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.run.checksum import TERMS
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.judge import OracleAnswer, brief
@@ -170,8 +171,9 @@ def _opened(file: Path) -> Generator[sqlite3.Connection]:
                 raise Unproven(
                     "wrong", f"its database is damaged after the process ended: {finding}"
                 )
-            yield connection
-    except sqlite3.Error as error:
+            with confined(connection):
+                yield connection
+    except (sqlite3.Error, Refused) as error:
         failed = getattr(error, "sqlite_errorcode", 0) & 0xFF in _READERS
         raise Unproven(
             "failed" if failed else "wrong",

@@ -64,6 +64,7 @@ def play(
             *(run.command, run.environment, seating.turns, run.ready.output, run.log),
             single=seating.case.workers == 1,
             patient=_patient(seating.case),
+            never_waits=invocations.judging.how(seating.case).never_waits,
         )
         for run, seating in zip(begun, seatings, strict=True)
     ]

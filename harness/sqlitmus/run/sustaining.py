@@ -127,7 +127,7 @@ def _block(
     guess[climber.runner] = guess[climber.runner] if search.found is None else search.found
     result = _process(context, answers, AT_ONCE, climber)
     if result and result.cpu_ns:
-        climber.cpu_ns.append((result.cpu_ns.user + result.cpu_ns.system) / ladder.at_once)
+        climber.cpu_ns.append(result.cpu_ns / ladder.at_once)
 
 
 def _process(context: Context, answers: Answers, scenario: str, climber: Climbed) -> Result | None:

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from sqlitmus.catalog.authorizer import confined
 from sqlitmus.run.judge import COMPARED
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Job
@@ -33,7 +34,8 @@ def place(vector: Path, folder: Path) -> str:
     if script.exists():
         with contextlib.closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA synchronous=OFF")
-            connection.executescript(script.read_text("utf-8"))
+            with confined(connection):
+                connection.executescript(script.read_text("utf-8"))
     text = (vector / "job.json").read_text("utf-8")
     places = {"{database}": database, "{output}": output, "{vector}": vector.resolve()}
     for word, path in places.items():

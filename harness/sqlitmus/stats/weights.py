@@ -1,9 +1,9 @@
 """Log ratios of two runners' sums of calls × time, for any calls from a few numbers per pair.
 
-The sum of a runner is Σ c_i exp(m_i) over operations i, with m_i the level of ln t_i. Of a pair with
-levels x and y, the mean of x - y over blocks is taken and not the difference of means, so that what
-both have in common in a block cancels. With that difference d and the mean a of (x + y) / 2, the
-levels of the two are a + d / 2 and a - d / 2.
+The sum of a runner is Σ c_i exp(m_i) over operations i, with m_i the level of ln t_i. Of a pair
+with log times x and y, the mean of x - y over blocks is taken and not the difference of means, so
+that what both have in common in a block cancels. With that difference d and the mean a of
+(x + y) / 2, the levels of the two are a + d / 2 and a - d / 2.
 
 The error is that of the linear part: with p and q the operations' shares of both sums, a deviation
 of d_i moves the log ratio by (p_i + q_i) / 2 of it, and one of a_i by p_i - q_i. The page's script,
@@ -59,7 +59,7 @@ def parts(logs: Array, others: Array, trim: float = TRIM, resolution: float = 0.
         values = both[:, has][:, :, whole]
         ordered = np.sort(values, axis=2)[:, :, cut : n - cut]
         difference[row, has], middle[row, has] = ordered.mean(axis=2)
-        if left[row] < 2:  # noqa: PLR2004 — a spread needs two
+        if left[row] < 2:
             continue
         bottom, top = ordered[:, :, :1], ordered[:, :, -1:]
         clipped = np.clip(values, bottom, top)
@@ -97,10 +97,10 @@ def summed(of: Parts, calls: Array) -> TrimmedMeans:
     at = np.concatenate([np.flatnonzero(used), np.flatnonzero(used) + size])
     square = of.square[:, at][:, :, at]
     whole = np.einsum("ri,rij,rj->r", slope, square, slope)
-    own = np.square(slope) * np.einsum("rii->ri", square)
-    total = own.sum(axis=1)
+    single = np.square(slope) * np.einsum("rii->ri", square)
+    total = single.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        worth = np.where(total > 0, total**2 / np.square(own).sum(axis=1), 1.0)
+        worth = np.where(total > 0, total**2 / np.square(single).sum(axis=1), 1.0)
     # rounding may leave a hair below 0
     error = np.sqrt(np.where(np.isnan(whole), np.nan, np.fmax(whole, 0.0)))
     return TrimmedMeans(mean, error, freedom_of(of.left, worth), of.count)
@@ -113,14 +113,14 @@ def summed_guard(canary: TrimmedMeans, weights: Array) -> Array:
     `canary` has a row per operation; one without an error is left out. `weights` is rows x
     operations, by how much a deviation of each moves the row's log ratio.
     """
-    known = ~np.isnan(canary.error)
-    w = weights[:, known]
+    tested = ~np.isnan(canary.error)
+    w = weights[:, tested]
     w = np.where(np.isnan(w), 0.0, w)
-    mean = w @ canary.mean[known]
-    error = np.sqrt(np.square(w) @ np.square(canary.error[known]))
+    mean = w @ canary.mean[tested]
+    error = np.sqrt(np.square(w) @ np.square(canary.error[tested]))
     taken = w > 0
-    freedom = np.where(taken, canary.freedom[known], np.inf).min(axis=1, initial=np.inf)
-    count = np.where(taken, canary.count[known], 0)
+    freedom = np.where(taken, canary.freedom[tested], np.inf).min(axis=1, initial=np.inf)
+    count = np.where(taken, canary.count[tested], 0)
     few = (taken & (count < MIN_BLOCKS)).any(axis=1) | ~taken.any(axis=1)
     row = TrimmedMeans(mean, error, np.where(few, 0.0, freedom), canary.count)
     low, high = row.interval(1 - ALPHA)

@@ -30,7 +30,7 @@ FIGURES: tuple[Figure, ...] = (
         "`cold`",
         unit="ns",
         per="operation",
-        source=("result.cpu_ns.user", "result.cpu_ns.system"),
+        source=("result.cpu_ns",),
         whole=("timing.user_ns", "timing.system_ns"),
     ),
     Figure(
@@ -42,6 +42,27 @@ FIGURES: tuple[Figure, ...] = (
         per="process",
         source=("result.peak_rss_bytes",),
         zero="unknown",
+    ),
+    Figure(
+        name="allocated",
+        heading="Allocated",
+        title="Allocated memory",
+        meaning="what the runtime's own heap gives out per unit of work, without SQLite's memory",
+        unit="bytes",
+        per="operation",
+        source=("result.allocated_bytes",),
+        judged=False,
+    ),
+    Figure(
+        name="collections",
+        heading="Collections",
+        title="Garbage collections",
+        meaning="garbage collections per unit of work, of any generation",
+        unit="count",
+        per="operation",
+        source=("result.collections",),
+        over_blocks="mean",
+        judged=False,
     ),
     Figure(
         name="page_faults_minor",
@@ -164,6 +185,6 @@ def named(name: str) -> Figure:
 
 
 def reported() -> list[str]:
-    """Paths in the contract's Result of what runners report, such as `cpu_ns.user`."""
+    """Paths in the contract's Result of what runners report, such as `switches.voluntary`."""
     paths = dict.fromkeys(path for figure in FIGURES for path in (*figure.source, *figure.whole))
     return [path.removeprefix("result.") for path in paths if path.startswith("result.")]

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.steps import ColumnType
 from sqlitmus.workload.pools import Row
-from sqlitmus.workload.statements import STEP, Refused, limited
+from sqlitmus.workload.statements import STEP, limited
 
 MOST_ROWS = 200_000
 _KINDS = {int: "integer", float: "real", str: "text", bytes: "blob"}
@@ -28,24 +29,25 @@ class Answered:
 def answer(
     connection: sqlite3.Connection,
     sql: str,
-    names: Sequence[str],
     pool: Sequence[Row],
     *,
     first: bool,
 ) -> Answered:
-    """Run a reading statement with each row of `pool`, or with none, and see what comes.
+    """Run a reading statement, which was compiled, with each row of `pool`, or with none, and see
+    what comes.
 
     `first` fetches the first row only. Raises Refused for columns that have one name, or whose
     values have several types, which no typed getter reads, and for a statement that takes too long.
     """
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise Refused(f"two columns are called {twice[0]}; give one another name with AS")
-    types: list[set[type]] = [set() for _ in names]
+    names: list[str] = []
+    types: list[set[type]] = []
     rows, ascii_ends = 0, True
-    with limited(connection) as ticks:
+    with limited(connection) as ticks, confined(connection):
         for bound in pool or [[]]:
             cursor = connection.execute(sql, bound)
+            if not names:
+                names = _names(cursor)
+                types = [set() for _ in names]
             fetched = [cursor.fetchone() or ()] if first else cursor
             for row in cast("Iterable[tuple[object, ...]]", fetched):
                 rows += bool(row)
@@ -70,3 +72,11 @@ def answer(
         kind = f"{kinds[0] if kinds else 'text'}{nullable}"
         columns[name] = cast("ColumnType", kind)
     return Answered(columns, rows, STEP * ticks() / max(len(pool), 1), ascii_ends)
+
+
+def _names(cursor: sqlite3.Cursor) -> list[str]:
+    names = [str(column[0]) for column in cursor.description or ()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise Refused(f"two columns are called {twice[0]}; give one another name with AS")
+    return names

@@ -52,7 +52,7 @@ def scenarios(source: Source, mix: Scenario) -> dict[str, Scenario]:
                 f"{mix.per_operation} queries, and {LEAST / LONGEST_S:g} are needed; give a higher "
                 "rate, or weights that are smaller whole numbers",
             )
-        counts = at_rate(rounds, workers, mix.most_operations) if rounds else closed(mix)
+        counts = at_rate(rounds, workers, mix.reset_every) if rounds else closed(mix)
         at = f"at {rate:,g} queries a second" if rate else "one round after the other"
         made[name] = mix.model_copy(
             update={
@@ -63,6 +63,7 @@ def scenarios(source: Source, mix: Scenario) -> dict[str, Scenario]:
                 "latencies": True,
                 "rate": rounds and rounds / workers,
                 "fixed": True,
+                "reset_every": None,
                 "axes": {**mix.axes, "workers": [str(workers)]},
                 "notes": [_OPEN_LOOP] if rate else [],
             }

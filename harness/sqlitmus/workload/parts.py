@@ -1,17 +1,17 @@
 """The parts of a workload: each query with its values, as steps."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlitmus.catalog.authorizer import Compiled, Origin, Refused
 from sqlitmus.catalog.steps import ColumnType, ScenarioStep
 from sqlitmus.vocabulary.contract.step import Operation, Parameters
 from sqlitmus.workload import answers, latencies, pools, statements, writes
 from sqlitmus.workload.file import Query, Source, Statement
 from sqlitmus.workload.pools import NoPool
-from sqlitmus.workload.statements import Looked, Refused
 
 MIX = "mix"
 START = "start"
@@ -78,7 +78,7 @@ def _part(
             columns: dict[str, ColumnType] = {}
             if looked.reads:
                 answered = answers.answer(
-                    connection, statement.sql, looked.names, _bound(given), first=operation == "get"
+                    connection, statement.sql, _bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
                 instructions += answered.instructions * statement.repeat
@@ -98,21 +98,36 @@ def _part(
                 repeat=statement.repeat,
             )
         )
-    undone = query.reset
-    if written and not undone:
-        try:
-            undone = writes.reset(connection, written)
-        except Refused as error:
-            problem(str(source.wrong(("query", name), str(error))))
-            return None
-    if len(steps) < len(query.parts()):
+    whole = len(steps) == len(query.parts())
+    wrong = _wrong_resets(query.reset, connection)
+    if whole and query.reset and not written:
+        wrong[0] = "the query writes to no table, so that nothing has to be undone; take reset out"
+    for number, words in wrong.items():
+        problem(str(source.wrong(("query", name, "reset", number), words)))
+    try:
+        undone = query.reset or writes.reset(connection, written)
+    except Refused as error:
+        problem(str(source.wrong(("query", name), str(error))))
+        return None
+    if wrong or not whole:
         return None
     escaped = [sql.replace("{", "{{").replace("}", "}}") for sql in undone]
     bound = min(most, default=None)
     return Part(name, query, steps, written, escaped, instructions, bound, ascii_ends)
 
 
-def _operation(statement: Statement, looked: Looked) -> Operation:
+def _wrong_resets(resets: Sequence[str], connection: sqlite3.Connection) -> dict[int, str]:
+    """Why statements may not undo anything, by their numbers."""
+    wrong: dict[int, str] = {}
+    for number, sql in enumerate(resets):
+        try:
+            statements.judged(connection, sql, Origin.RESET)
+        except Refused as error:
+            wrong[number] = str(error)
+    return wrong
+
+
+def _operation(statement: Statement, looked: Compiled) -> Operation:
     operation = statement.operation
     if not looked.reads:
         if operation not in (None, "run"):
@@ -123,7 +138,7 @@ def _operation(statement: Statement, looked: Looked) -> Operation:
         return "run"
     if operation == "run":
         raise Refused("operation is run, but the statement gives rows; use get, all or iterate")
-    if not looked.names:
+    if not looked.rows:
         raise Refused("it neither gives rows nor writes to a table of the database")
     return operation or "all"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from sqlitmus.catalog import generate
+from sqlitmus.catalog.authorizer import Origin, compiled, confined
 from sqlitmus.catalog.steps import Parameter
 from sqlitmus.vocabulary.contract.step import Parameters, Type
 from sqlitmus.workload.file import Drawn
@@ -39,10 +40,12 @@ def _asked(sql: str, connection: sqlite3.Connection, seed: str) -> list[Row]:
     rng = random.Random(seed)
     connection.create_function("random", 0, lambda: rng.getrandbits(64) - 2**63)
     try:
-        cursor = connection.execute(sql)
-        if cursor.description is None:
-            raise NoPool("the query for parameters gives no rows; write a SELECT")
-        rows: list[Row] = cursor.fetchmany(LONGEST)
+        seen = compiled(connection, sql, Origin.QUERY)
+        if seen.changes or not seen.rows:
+            what = "writes" if seen.changes else "gives no rows"
+            raise NoPool(f"the query for parameters {what}; write a SELECT")
+        with confined(connection):
+            rows: list[Row] = connection.execute(sql).fetchmany(LONGEST)
     except sqlite3.Error as error:
         raise NoPool(f"the query for parameters: SQLite says: {error}") from error
     if not rows:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.nouns import listed
 from sqlitmus.workload.writes import quoted
@@ -101,7 +102,8 @@ def _created(connection: sqlite3.Connection, kinds: dict[str, str]) -> Iterator[
     for name, sql in connection.execute(query).fetchall():
         if kinds.get(name) != "table" or name.startswith("sqlite_"):
             continue
-        connection.execute(sql)
+        with confined(connection):
+            connection.execute(sql)
         columns = connection.execute(f"PRAGMA whole.table_xinfo({quoted(name)})")
         stored = [str(column) for _, column, _, _, _, _, hidden in columns if hidden == 0]
         yield Table(name, _count(connection, "whole", name), stored)
@@ -160,8 +162,9 @@ def _others(connection: sqlite3.Connection, kind: str) -> list[str]:
     lost: list[str] = []
     for name, sql in connection.execute(query, [kind]).fetchall():
         try:
-            connection.execute(sql)
-        except sqlite3.Error:
+            with confined(connection):
+                connection.execute(sql)
+        except (sqlite3.Error, Refused):
             lost.append(name)
     return lost
 

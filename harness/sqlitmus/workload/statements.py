@@ -5,8 +5,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Literal
+
+from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled
 
 PATIENCE_S = 20.0
 STEP = 1000  # instructions of SQLite's virtual machine between two looks at the clock
@@ -14,47 +14,13 @@ _QUOTED = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
 )
 _NAMED = re.compile(r"[:@$][A-Za-z_]\w*|\?\d+")
-_USES = re.compile(r"uses (\d+),")
-_ACTIONS: dict[int, Literal["insert", "update", "delete"]] = {
-    sqlite3.SQLITE_INSERT: "insert",
-    sqlite3.SQLITE_UPDATE: "update",
-    sqlite3.SQLITE_DELETE: "delete",
-}
-# what a workload may not do: it would leave the copy that it was given, or change its schema
-_FORBIDDEN = {
-    sqlite3.SQLITE_ATTACH: "attaches another database",
-    sqlite3.SQLITE_DETACH: "detaches a database",
-    sqlite3.SQLITE_PRAGMA: "sets a pragma; choose a profile",
-    sqlite3.SQLITE_TRANSACTION: "begins or ends a transaction; use the key transaction",
-    sqlite3.SQLITE_SAVEPOINT: "uses a savepoint; use the key transaction",
-    sqlite3.SQLITE_CREATE_TABLE: "creates a table",
-    sqlite3.SQLITE_CREATE_INDEX: "creates an index",
-    sqlite3.SQLITE_DROP_TABLE: "drops a table",
-    sqlite3.SQLITE_DROP_INDEX: "drops an index",
-    sqlite3.SQLITE_ALTER_TABLE: "alters a table",
-}
 
 
-class Refused(Exception):
-    """A statement that cannot be measured; the message says why and what to do."""
+def look(connection: sqlite3.Connection, sql: str) -> Compiled:
+    """Compile `sql`, and run nothing; a view is not written, what its triggers write is.
 
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What a statement is: how many parameters, which columns, what it does to which tables."""
-
-    parameters: int
-    names: list[str]
-    writes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-
-    @property
-    def reads(self) -> bool:
-        """Whether it only reads."""
-        return not self.writes
-
-
-def look(connection: sqlite3.Connection, sql: str) -> Looked:
-    """Compile `sql`, and run nothing. Raises Refused, with SQLite's words and the column."""
+    Raises Refused, with SQLite's words and the column.
+    """
     bare = _QUOTED.sub(lambda match: " " * len(match[0]), sql)
     if named := _NAMED.search(bare):
         raise Refused(
@@ -62,49 +28,18 @@ def look(connection: sqlite3.Connection, sql: str) -> Looked:
         )
     if not bare.strip(" \t\r\n;"):
         raise Refused("there is no statement in it")
-    writes: dict[str, set[str]] = {}
-    forbidden: list[str] = []
+    seen = judged(connection, sql, Origin.QUERY)
+    for (view,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view'"):
+        seen.writes.pop(view, None)
+    return seen
 
-    def note(action: int, first: str | None, *_: str | None) -> int:
-        if action in _ACTIONS and first and not first.startswith("sqlite_"):
-            writes.setdefault(first, set()).add(_ACTIONS[action])
-        if action in _FORBIDDEN:
-            forbidden.append(_FORBIDDEN[action])
-            return sqlite3.SQLITE_DENY
-        return sqlite3.SQLITE_OK
 
-    connection.set_authorizer(note)
+def judged(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compiled:
+    """Compile `sql`, and run nothing. Raises Refused, with SQLite's words and the column."""
     try:
-        count = _count(connection, sql)
-        cursor = connection.execute(f"EXPLAIN {sql}", [None] * count)
-        cursor.close()
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        if "one statement at a time" in str(error):
-            raise Refused("there are several statements in it; list them as statements") from error
-        if forbidden:
-            raise Refused(f"it {forbidden[0]}") from error
+        return compiled(connection, sql, origin)
+    except sqlite3.Error as error:
         raise Refused(_words(sql, error)) from error
-    finally:
-        connection.set_authorizer(None)
-    return Looked(count, [] if writes else _names(connection, sql, count), writes)
-
-
-def _count(connection: sqlite3.Connection, sql: str) -> int:
-    try:
-        connection.execute(f"EXPLAIN {sql}").close()
-    except sqlite3.ProgrammingError as error:
-        if uses := _USES.search(str(error)):
-            return int(uses[1])
-        raise
-    return 0
-
-
-def _names(connection: sqlite3.Connection, sql: str, count: int) -> list[str]:
-    """The names of its columns, from a query around it that gives no row."""
-    bare = sql.strip().rstrip(";")
-    with limited(connection):
-        cursor = connection.execute(bare, [None] * count)
-        return [column[0] for column in cursor.description or ()]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from sqlitmus.catalog.authorizer import confined
 from sqlitmus.workload.writes import quoted
 
 _HEAD = """\
@@ -47,7 +48,7 @@ _WRITE = """
 
 def template(copy: Path, database: str, file: str, title: str) -> str:
     """The text of a workload's file `file` on `database`, of which `copy` is a copy."""
-    with closing(sqlite3.connect(copy)) as connection:
+    with closing(sqlite3.connect(copy)) as connection, confined(connection):
         query = (
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' "
             "ESCAPE '\\' ORDER BY name"

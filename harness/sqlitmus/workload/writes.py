@@ -3,8 +3,9 @@
 import sqlite3
 from collections.abc import Mapping
 
+from sqlitmus.catalog.authorizer import Origin, Refused
 from sqlitmus.catalog.steps import Query as Readback
-from sqlitmus.workload.statements import Refused
+from sqlitmus.workload.statements import judged
 
 
 def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
@@ -15,7 +16,8 @@ def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> li
     `reset` in the file. Raises Refused for what cannot be undone so.
     """
     statements: list[str] = []
-    for table, actions in sorted(written.items()):
+    for table in _in_order(connection, written):
+        actions = written[table]
         if "delete" in actions:
             raise Refused(
                 f"it deletes from {table}; say in `reset` how the rows come back before the next "
@@ -25,6 +27,17 @@ def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> li
             statements.append(_without_new_rows(connection, table))
             statements += _numbering(connection, table)
     return statements
+
+
+def _in_order(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
+    """The tables, what was written last first; but those that a deletion from another writes to by
+    its triggers after that. An FTS5 table is damaged by what is deleted from it twice."""
+    following: set[str] = set()
+    for table in written:
+        deletion = judged(connection, f"DELETE FROM {quoted(table)}", Origin.QUERY)
+        following |= deletion.writes.keys() - {table}
+    last_first = [*written][::-1]
+    return sorted(last_first, key=lambda table: table in following)
 
 
 def _without_new_rows(connection: sqlite3.Connection, table: str) -> str:

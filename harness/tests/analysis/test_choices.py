@@ -112,8 +112,8 @@ class Run:
                 id=self.ids[number],
                 scenario=self.ids[number].partition("@")[0],
                 title="", question="", group=group, bound_by="mixed", axes={},
-                metric="cold" if group == "start-up" else "steady", unit="row", sql=[], pragmas=[], operations=1,
-                checks="", comparisons=columns, canary=None,
+                metric="cold" if group == "start-up" else "steady", unit="row",
+                sql=[], pragmas=[], operations=1, checks="", comparisons=columns, canary=None,
                 cells=[
                     Cell(
                         name, "ok", time=middle(times[number, r]),
@@ -386,7 +386,9 @@ def test_what_would_tell_those_in_front_apart_is_told() -> None:
     said, _ = Run(levels).decided()
     assert set(said.choices[0].front) == {"r0", "r1"}
     assert "For process starts alone, r0 is shown to be ahead of r1." in text(said)
-    both = r"(r.) and (r.) are (equivalent|not told apart): \1 spends \S+ and \2 \S+ of database time"
+    both = (
+        r"(r.) and (r.) are (equivalent|not told apart): \1 spends \S+ and \2 \S+ of database time"
+    )
     assert re.search(both + " per 1,000 requests", text(said).replace("\u202f", ""))
 
 
@@ -405,7 +407,9 @@ def test_crossings_lie_above_the_present_calls() -> None:
     assert crossing(at, np.array([2.0, 9.0]), calls, 1) == pytest.approx(600)
     assert crossing(at, np.array([1.1, 9.0]), calls, 1) is None  # the lead is not ahead
     assert crossing(at, np.array([2.0, 11.0]), calls, 1) is None
-    assert crossing(at, np.array([2.0, 10 - 1e-6]), calls, 1) is None  # no service calls it so often
+    assert (
+        crossing(at, np.array([2.0, 10 - 1e-6]), calls, 1) is None
+    )  # no service calls it so often
     assert crossing(np.array([1.0, np.nan]), np.array([2.0, 9.0]), calls, 1) is None
 
 

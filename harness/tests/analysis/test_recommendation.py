@@ -104,8 +104,8 @@ def test_a_true_tenth_is_named() -> None:
     assert {other.runner for other in said.others} == {"node", "bun"}
     text = " ".join(sentences(said))
     assert text.startswith(
-        "For this workload (80 % read, 15 % list and 5 % write; 4 workers): rust takes the least "
-        "time. "
+        "For this workload (calls: 80 % read, 15 % list and 5 % write; 4 workers): rust takes the "
+        "least time. "
     )
     assert said.case == "mix@workers=4"
 
@@ -133,7 +133,7 @@ def test_what_would_change_it_is_told_with_the_share() -> None:
     # others: rust (0.8·800 + 0.15·1000) / 0.95 = 831.6; equal at s·1000 + (1 - s)·831.6 =
     # s·500 + (1 - s)·1000
     assert change.share == pytest.approx(168.4 / 668.4, abs=0.03)
-    assert "If write were more than about 25 % of the queries, bun would be ahead" in " ".join(
+    assert "If write were more than about 25 % of the calls, bun would be ahead" in " ".join(
         sentences(replace(said, changes=[replace(change, share=0.252)]))
     )
 

@@ -83,8 +83,14 @@ def test_calls_of_the_command_line_stand_first() -> None:
     ("text", "fault"),
     [
         ("read-heavy", "there is no preset 'read-heavy'; did you mean read-heavy-api"),
-        ("get-pk=x", "get-pk has 'x'; each case needs its calls per 1,000 requests, a number above"),
-        ("get-pk=0", "get-pk has '0'; each case needs its calls per 1,000 requests, a number above"),
+        (
+            "get-pk=x",
+            "get-pk has 'x'; each case needs its calls per 1,000 requests, a number above",
+        ),
+        (
+            "get-pk=0",
+            "get-pk has '0'; each case needs its calls per 1,000 requests, a number above",
+        ),
         ("get-pk=1,get-pk=2", "get-pk has two numbers; keep one"),
         ("get-pk=1,,all=2", "a case has ''; each case needs its calls"),
         ("gte-pk=1", "there is no scenario 'gte-pk'; did you mean get-pk"),

@@ -59,7 +59,10 @@ def test_its_own_presets_decide_its_runs(bare: Clone) -> None:
     bare.write("scenarios/presets.toml", PRESET % "mine")
     done = bare.sqlitmus("run", *ONE, "--mode", "smoke")
     assert done.code == 0, done.err
-    assert "For mine (10 calls of mine per 1,000 requests): nobody is ranked; the run has 1" in done.out
+    assert (
+        "For mine (10 calls of mine per 1,000 requests): nobody is ranked; the run has 1"
+        in done.out
+    )
 
 
 def test_a_preset_of_a_case_that_is_not_there_is_refused(bare: Clone) -> None:

@@ -48,7 +48,7 @@ def test_a_file_becomes_a_recommendation(service: Clone) -> None:
     assert done.code == 0, done.err
     assert "profile normalised: " in done.err
     text = " ".join(done.out.split())
-    assert "For this workload (75 % one and 25 % add; 2 workers): " in text
+    assert "For this workload (calls: 75 % one and 25 % add; 2 workers): " in text
     assert " are not told apart, and nobody is shown to be faster." in text
     plan = service.latest().plan()
     assert [case.id for case in plan.cases] == ["one", "add", "start", "mix", "mix@workers=2"]
@@ -106,7 +106,7 @@ def test_a_trace_becomes_a_recommendation_without_its_values(service: Clone) -> 
     service.write("my.toml", 'database = "app.db"\ntrace = "app.jsonl"\n')
     done = service.sqlitmus("workload", "my.toml", "--blocks", "1")
     assert done.code == 0, done.err
-    mix = "(75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
+    mix = "(calls: 75 % select-document and 25 % in-transaction-insert-event; 1 worker)"
     assert f"For this workload {mix}: " in " ".join(done.out.split())
     assert MARKER.encode() not in everything(service.latest().path)
 

@@ -99,7 +99,8 @@ def release(processes: list[subprocess.Popen[str]], logs: list[Path]) -> float:
 def test_two_processes_do_the_work_of_one(
     name: str, workers: int, database: Path, tmp_path: Path
 ) -> None:
-    whole = write_job(tmp_path, database, "whole", workers=2 * workers, barrier=False)
+    counts = {"warmup_iterations": 1, "iterations": 2}
+    whole = write_job(tmp_path, database, "whole", workers=2 * workers, barrier=False, **counts)
     done = start(name, "--job", str(whole))
     assert done.returncode == 0, done.stderr
     jobs = [
@@ -108,9 +109,8 @@ def test_two_processes_do_the_work_of_one(
             database,
             f"part{number}",
             workers=workers,
-            warmup_iterations=1,
-            iterations=2,
             share={"first": number * workers, "of": 2 * workers},
+            **counts,
         )
         for number in range(2)
     ]

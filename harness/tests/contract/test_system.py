@@ -1,14 +1,15 @@
 """What runners say of their own process, and the oracle's ways on macOS and Windows."""
 
 import ctypes
+import gc
 import importlib.util
 import mmap
-import os
 import platform
 import resource
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -45,9 +46,13 @@ def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
 def test_usage_and_peak_here(system: ModuleType) -> None:
     before = system.usage()
     sum(range(1_000_000))
+    gc.collect()
+    between = system.usage()
+    sum(range(1_000_000))
     after = system.usage()
-    told = system.figures(before, after)
-    assert told["cpu_ns"]["user"] >= 0
+    told = system.figures([(before, between), (between, after)])
+    assert told["cpu_ns"] == after.cpu - before.cpu > 0
+    assert told["collections"] >= 1
     assert told["switches"]["voluntary"] >= 0
     assert told["page_faults"]["major"] >= 0
 
@@ -57,7 +62,7 @@ def test_new_memory_costs_minor_page_faults(system: ModuleType) -> None:
     with mmap.mmap(-1, 64 * mmap.PAGESIZE) as fresh:
         for start in range(0, len(fresh), mmap.PAGESIZE):
             fresh[start] = 1
-    told = system.figures(before, system.usage())
+    told = system.figures([(before, system.usage())])
     assert told["page_faults"]["minor"] >= 1
 
 
@@ -97,11 +102,13 @@ def test_the_oracle_on_windows(
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setitem(sys.modules, "resource", None)  # Windows' Python has no such module
     monkeypatch.setattr(ctypes, "WinDLL", kernel32(known), raising=False)
-    times = iter([SimpleNamespace(user=1.5, system=0.25), SimpleNamespace(user=2.0, system=0.5)])
-    monkeypatch.setattr(os, "times", lambda: next(times))
+    times = iter([1_750_000_000, 2_500_000_000])
+    monkeypatch.setattr(time, "process_time_ns", lambda: next(times))
     before, after = system.usage(), system.usage()
-    assert system.figures(before, after) == {
-        "cpu_ns": {"user": 500_000_000, "system": 250_000_000},
+    told = system.figures([(before, after)])
+    del told["collections"]
+    assert told == {
+        "cpu_ns": 750_000_000,
         "switches": None,
         "page_faults": None,
     }

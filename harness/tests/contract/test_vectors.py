@@ -166,6 +166,12 @@ def check_engine(job: Job, result: Json, options: list[str]) -> None:
     assert told.keys() == (set(options) if job.inspect and job.steps else set())
 
 
+HEAP = ("allocated_bytes", "collections")
+# What runtimes tell of their heap at no cost, and what V8 tells where a digest is asked for.
+ALWAYS = {"Rust": HEAP, ".NET": HEAP, "Python": HEAP[1:]}
+WATCHED = {"Node": HEAP, "Deno": HEAP[:1]}
+
+
 def check_figures(job: Job, result: Json, want: Json) -> None:
     """The shape of the times, and the counts of each worker."""
     measured = job.mode == "measure"
@@ -179,6 +185,10 @@ def check_figures(job: Job, result: Json, want: Json) -> None:
         check_workers(job, result, want)
         for used in ("cpu_ns", "switches", "page_faults"):
             assert result.get(used) is not None or sys.platform != "linux", used
+        runtime = result["identity"]["runtime"]["name"]
+        heap = {**ALWAYS, **(WATCHED if measure.digest else {})}.get(runtime, ())
+        told = [name for name in HEAP if result.get(name) is not None]
+        assert told == list(heap)
     if job.inspect and job.steps:
         pragmas = result["effective"]["pragmas"]
         assert {name for name, _ in job.connection.pragmas} <= pragmas.keys()

@@ -720,7 +720,8 @@ FIGURES = {
     "takes": takes,
     "collects": collects,
     "is": is_of,
-    "uses": lambda result, ns: result.update(cpu_ns={"user": int(ns), "system": 0}),
+    "uses": lambda result, ns: result.update(cpu_ns=int(ns)),
+    "uses-share": lambda result, of: result.update(cpu_ns=int(result["cpu_ns"] * float(of))),
     "holds": lambda result, size: result.update(peak_rss_bytes=int(size)),
     "faults": lambda result, many: result.update(page_faults={"minor": int(many), "major": 0}),
 }

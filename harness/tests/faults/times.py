@@ -5,7 +5,7 @@ import os
 from tests.faults.fault import Fault, Seen
 from tests.faults.planted import Play, fake_measured, fake_verified, node_measured
 from tests.faults.stage import Stage
-from tests.faults.verdict import measured
+from tests.faults.verdict import measured, of_run
 
 CLOCK = "finish: (start, end) => Math.round(end - start),"
 SPENT = "spend(outcome, before, usage());"
@@ -26,6 +26,22 @@ def beside(behaviour: str) -> Play:
 def clock(old: str, new: str, file: str = "meeting.js", case: str = "get-pk") -> Play:
     """JavaScript in which `old` is `new`."""
     return node_measured(case, (f"runners/javascript/{file}", old, new), size="m")
+
+
+def in_turns(behaviour: str) -> Play:
+    """A fake of that behaviour that takes turns with an honest one, in iterations of many ms."""
+
+    def play(stage: Stage) -> Seen:
+        clone = stage.fakes()
+        clone.runner("planted", behaviour)
+        clone.runner("honest")
+        clone.replace("scenarios/tiny.toml", "operations = 4", "operations = 10_000")
+        given = ("--mode", "relayed", "--size", "s", "--case", "get", "--suite", "quick")
+        told = clone.sqlitmus("run", *given)
+        assert of_run(clone.latest(), "honest", "").fate == "ok"
+        return of_run(clone.latest(), "planted", told.out + told.err)
+
+    return play
 
 
 TIMES = "but its process lived "
@@ -185,6 +201,13 @@ FAULTS: list[Fault] = [
         fake_measured("unsupported-when-measured"),
         "failed",
         "it was verified, and says unsupported only now: ",
+    ),
+    Fault(
+        "half of the CPU time is missing in turns",
+        "fake",
+        in_turns("uses-share=0.5"),
+        "failed",
+        "that never wait, of which others took ",
     ),
     *(POSIX if hasattr(os, "mkfifo") else []),
 ]

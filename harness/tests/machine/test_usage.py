@@ -19,6 +19,7 @@ def test_ticks_in_use_and_all_without_idle_waiting_and_stolen_ones(tmp_path: Pat
         "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 40 50 6 7 80 1 1\ncpu3 1 0 0 9 0 0 0 0 0 0\nintr 5\n"
     )
     assert usage.ticks(stat(tmp_path, text)) == {"0": (19, 189), "3": (1, 10)}
+    assert usage.away(tmp_path) == {"0": 93, "3": 0}
 
 
 @pytest.mark.parametrize("text", ["", "cpu0\n", "cpu0 1 2 3\n", "cpu0 a b c d e f g h\n"])

@@ -1,9 +1,12 @@
 """Which figures of a result can be, and which cannot: each bound is met from both sides."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from sqlitmus.catalog import definitions
+from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.machine.limits import Limits
 from sqlitmus.run.bounds.terms import Arrangement
 from sqlitmus.run.finished import Timing
@@ -36,7 +39,7 @@ def problem(
         "warmup_ns": times(50 * MS),
         "iterations_ns": times(50 * MS),
         "phases_ns": {"load": 40 * MS, "open": MS},
-        "cpu_ns": {"user": 400 * MS, "system": 40 * MS},
+        "cpu_ns": 440 * MS,
         "peak_rss_bytes": 90 * 2**20,
         "page_faults": {"minor": 5000, "major": 0},
     }
@@ -175,12 +178,70 @@ def test_iterations_that_all_take_the_same_time() -> None:
 )
 def test_cpu_time(ms: int, how: Arrangement, cores: int, reason: str | None) -> None:
     machine = Limits(cores, MACHINE.memory, 1)
-    assert problem(how, machine=machine, cpu_ns={"user": ms * MS, "system": 0}) == reason
+    assert problem(how, machine=machine, cpu_ns=ms * MS) == reason
+
+
+READING = replace(ALONE, never_waits=True)
+
+
+@pytest.mark.parametrize(
+    ("cpu_ms", "lost_ms", "how", "reason"),
+    [
+        (389, 0, READING, None),  # 0.97 of eight iterations
+        (
+            387,
+            0,
+            READING,
+            (
+                "it reports 0.387 s of CPU time in iterations of 0.4 s that never wait, of which "
+                "others took 0 ns at most: its CPU clock or its times are wrong"
+            ),
+        ),
+        (292, 100, READING, None),
+        (
+            290,
+            100,
+            READING,
+            (
+                "it reports 0.29 s of CPU time in iterations of 0.4 s that never wait, of which "
+                "others took 0.1 s at most: its CPU clock or its times are wrong"
+            ),
+        ),
+        (100, 900, READING, None),
+        (100, None, READING, None),
+        (100, 0, ALONE, None),
+    ],
+)
+def test_who_never_waits_works_all_the_time(
+    cpu_ms: int, lost_ms: int | None, how: Arrangement, reason: str | None
+) -> None:
+    timing = replace(TIMING, lost_ns=None if lost_ms is None else lost_ms * MS)
+    assert problem(how, timing, cpu_ns=cpu_ms * MS) == reason
+    assert problem(how, timing, cpu_ns=None) is None
+
+
+@pytest.mark.parametrize(
+    ("scenario", "changes", "never"),
+    [
+        ("get-pk", {}, True),
+        ("get-pk", {"workers": 2}, False),
+        ("get-pk", {"processes": 1}, False),
+        ("insert-transaction", {}, False),
+        ("service-mixed", {}, False),
+        ("service-event-loop", {}, False),
+    ],
+)
+def test_one_thread_that_only_reads_never_waits(
+    scenario: str, changes: dict[str, Any], never: bool
+) -> None:
+    case = PlannedCase.model_construct(**{"workers": 1, "processes": None, **changes})
+    spec = definitions.load().scenarios[scenario]
+    assert Arrangement.of(case, spec).never_waits == never
 
 
 def test_a_tick_of_a_coarse_cpu_clock_is_no_contradiction() -> None:
     assert problem(warmup_ns=times(100 * MS), iterations_ns=times(10 * MS, 3),
-                cpu_ns={"user": 0, "system": 0}) is None  # fmt: skip
+                cpu_ns=0) is None  # fmt: skip
 
 
 @pytest.mark.parametrize(

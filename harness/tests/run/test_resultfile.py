@@ -37,8 +37,8 @@ def test_a_result_is_read(tmp_path: Path) -> None:
     [
         ('"rows": 1, "rows": 2', "its result has the key rows twice in one object"),
         (
-            '"cpu_ns": {"user": 1, "user": 2, "system": 3}',
-            "its result has the key user twice in one object",
+            '"switches": {"voluntary": 1, "voluntary": 2, "involuntary": 3}',
+            "its result has the key voluntary twice in one object",
         ),
         (f'"rows": {10**30}', "its result has an integer of 31 digits: 100000000000…"),
         (

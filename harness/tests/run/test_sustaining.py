@@ -33,9 +33,8 @@ def process(latencies_ns: Any, late_ns: float = 1000.0) -> Any:
     counts = Counter(bucket(int(ns)) for ns in latencies_ns)
     recorded = SimpleNamespace(buckets=sorted(counts.items()))
     pacing = SimpleNamespace(buckets=[(bucket(int(late_ns)), 100)])
-    cpu = SimpleNamespace(user=30_000_000, system=10_000_000)
     worker = SimpleNamespace(latencies=recorded, pacing=pacing)
-    return SimpleNamespace(workers=[worker], cpu_ns=cpu)
+    return SimpleNamespace(workers=[worker], cpu_ns=40_000_000)
 
 
 def open_loop(rate: float, seconds: float, service_ns: float, stall_ns: float = 0.0) -> list[float]:

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.run.finished import Invocation, Timing
 from sqlitmus.vocabulary.contract.description import Identity, Versioned
-from sqlitmus.vocabulary.contract.result import Cpu, Result
+from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.figure import Figure
 from sqlitmus.vocabulary.figures import FIGURES, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -20,7 +20,7 @@ RESULT = Result(
     cell="a/x",
     status="ok",
     identity=Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64"),
-    cpu_ns=Cpu(user=600, system=200),
+    cpu_ns=800,
     peak_rss_bytes=4096,
 )
 INVOCATION = Invocation(TIMING, RESULT, None)
@@ -82,7 +82,7 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
 
 
 def test_what_runners_report_is_named_as_in_the_contract() -> None:
-    assert {"cpu_ns.user", "cpu_ns.system", "peak_rss_bytes"} <= set(reported())
+    assert {"cpu_ns", "switches.voluntary", "peak_rss_bytes"} <= set(reported())
     for path in reported():
         attrgetter(path.partition(".")[0])(RESULT)
 

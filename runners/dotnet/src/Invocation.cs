@@ -89,10 +89,12 @@ internal static class Invocation
                 Digest = digest?.Finish(),
                 WarmupNs = timings.WarmupNs,
                 IterationsNs = timings.IterationsNs,
-                CpuNs = new Cpu((long)timings.Usage.User.TotalNanoseconds, (long)timings.Usage.System.TotalNanoseconds),
+                CpuNs = (long)timings.Usage.Cpu.TotalNanoseconds,
                 Workers = timings.Workers,
                 Switches = timings.Usage.Events?.Switches,
                 PageFaults = timings.Usage.Events?.PageFaults,
+                AllocatedBytes = timings.Allocated,
+                Collections = timings.Usage.Collections,
             };
         });
     }

@@ -2,7 +2,12 @@ namespace Sqlitmus;
 
 /// <summary>Iterations of all workers: times in nanoseconds, and what each of them returned, warm-up first.</summary>
 internal sealed record Timings(
-    IReadOnlyList<long> WarmupNs, IReadOnlyList<long> IterationsNs, Usage Usage, WorkerResult[] Workers, Tally[] Answers);
+    IReadOnlyList<long> WarmupNs,
+    IReadOnlyList<long> IterationsNs,
+    Usage Usage,
+    long Allocated,
+    WorkerResult[] Workers,
+    Tally[] Answers);
 
 internal static class Iterations
 {
@@ -34,14 +39,15 @@ internal static class Iterations
         for (var index = 0; index < measure.Iterations; index++)
         {
             var lap = workers.Iterate();
-            var used = Usage.Now() - workers.UsageAtStart;
+            var used = workers.UsageAtEnd - workers.UsageAtStart;
             usage = index == 0 ? used : usage + used;
             laps.Add(lap);
             measured.Add(Elapsed(lap));
         }
 
         Tally[] answers = [.. laps.Select(lap => Sum(workers.Parts, lap))];
-        return new Timings(warmup, measured, usage, Entries(job, workers, laps), answers);
+        var allocated = laps.Skip(warmup.Count).Sum(lap => lap.Sum(own => own.Allocated));
+        return new Timings(warmup, measured, usage, allocated, Entries(job, workers, laps), answers);
     }
 
     private static Tally Sum(Part[] parts, Lap[] laps) =>

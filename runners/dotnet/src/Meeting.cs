@@ -2,12 +2,13 @@ namespace Sqlitmus;
 
 /// <summary>
 /// Where the threads of a job meet: at the gate before and after each iteration, and at the start line until everyone has
-/// begun its read transaction; only then do the clocks run.
+/// begun its read transaction; only then do the clocks run, and when all have finished, the time of the process is taken.
 /// </summary>
 internal sealed class Meeting : IDisposable
 {
     private readonly Barrier _gate;
     private readonly Barrier _startLine;
+    private readonly Barrier _finishLine;
     private readonly ProcessBarrier? _barrier;
     private volatile Exception? _error;
 
@@ -18,6 +19,7 @@ internal sealed class Meeting : IDisposable
     {
         _gate = new Barrier(threads + 1);
         _startLine = new Barrier(members, _ => Release());
+        _finishLine = new Barrier(members, _ => UsageAtEnd = Usage.Now());
         _barrier = barrier;
     }
 
@@ -27,9 +29,14 @@ internal sealed class Meeting : IDisposable
     /// <summary>What the process had used when all left the start line for the last time.</summary>
     public Usage UsageAtStart { get; private set; }
 
+    /// <summary>What it had used when the last came to the finish line.</summary>
+    public Usage UsageAtEnd { get; private set; }
+
     public void Gate() => _gate.SignalAndWait();
 
     public void StartLine() => _startLine.SignalAndWait();
+
+    public void FinishLine() => _finishLine.SignalAndWait();
 
     /// <summary>Waits no more for threads that could not be started.</summary>
     public void Miss(int threads, Exception error)
@@ -55,6 +62,7 @@ internal sealed class Meeting : IDisposable
     {
         _gate.Dispose();
         _startLine.Dispose();
+        _finishLine.Dispose();
     }
 
     /// <summary>Run by the last to arrive, while the others wait.</summary>

@@ -20,8 +20,6 @@ internal sealed record Proof(long Rows, uint Checksum);
 /// <summary>Nanoseconds; the time from process start to Main is not known to better than 10 ms.</summary>
 internal sealed record Phases(long? Open, long? Prepare, long? Close);
 
-internal sealed record Cpu(long User, long System);
-
 /// <summary>Context switches of all threads.</summary>
 internal sealed record Switches(long Voluntary, long Involuntary);
 
@@ -59,11 +57,13 @@ internal sealed record Result
     public IReadOnlyList<long> WarmupNs { get; init; } = [];
     public IReadOnlyList<long> IterationsNs { get; init; } = [];
     public Phases PhasesNs { get; init; } = new(null, null, null);
-    public Cpu? CpuNs { get; init; }
+    public long? CpuNs { get; init; }
     public long? PeakRssBytes { get; init; }
     public WorkerResult[] Workers { get; init; } = [];
     public Switches? Switches { get; init; }
     public PageFaults? PageFaults { get; init; }
+    public long? AllocatedBytes { get; init; }
+    public long? Collections { get; init; }
 
     /// <summary>What each iteration, warm-up first, or each operation in verify mode returned.</summary>
     public IReadOnlyList<Tally> Answers { get; init; } = [];

@@ -65,14 +65,7 @@ internal static class ResultWriter
         Write(json, "prepare", result.PhasesNs.Prepare);
         Write(json, "close", result.PhasesNs.Close);
         json.WriteEndObject();
-        if (result.CpuNs is { } cpu)
-        {
-            json.WriteStartObject("cpu_ns");
-            json.WriteNumber("user", cpu.User);
-            json.WriteNumber("system", cpu.System);
-            json.WriteEndObject();
-        }
-
+        Write(json, "cpu_ns", result.CpuNs);
         Write(json, "peak_rss_bytes", result.PeakRssBytes);
         json.WriteStartArray("workers");
         foreach (var worker in result.Workers)
@@ -97,6 +90,8 @@ internal static class ResultWriter
             json.WriteEndObject();
         }
 
+        Write(json, "allocated_bytes", result.AllocatedBytes);
+        Write(json, "collections", result.Collections);
         json.WriteStartArray("answers");
         foreach (var tally in result.Answers)
         {

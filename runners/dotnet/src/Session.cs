@@ -4,7 +4,9 @@ using Microsoft.Data.Sqlite;
 namespace Sqlitmus;
 
 /// <summary>A thread's part of one iteration: ticks of <see cref="Stopwatch"/>, the same in UTC, and what it returned.</summary>
-internal readonly record struct Lap(long Start, long End, DateTime StartUtc, DateTime EndUtc, Tally Tally, long Busy);
+/// <param name="Allocated">Bytes of the managed heap that the thread was given.</param>
+internal readonly record struct Lap(
+    long Start, long End, DateTime StartUtc, DateTime EndUtc, Tally Tally, long Busy, long Allocated);
 
 /// <summary>One connection with its prepared steps.</summary>
 internal sealed class Session : IDisposable
@@ -118,10 +120,13 @@ internal sealed class Session : IDisposable
     {
         var loop = _loop;
         Tally tally = default;
+        var held = GC.GetAllocatedBytesForCurrentThread();
         var startUtc = DateTime.UtcNow;
         var start = Stopwatch.GetTimestamp();
         var busy = loop.Run(begin, end, start, ref tally);
-        return new Lap(start, Stopwatch.GetTimestamp(), startUtc, DateTime.UtcNow, tally, busy);
+        var stop = Stopwatch.GetTimestamp();
+        var allocated = GC.GetAllocatedBytesForCurrentThread() - held;
+        return new Lap(start, stop, startUtc, DateTime.UtcNow, tally, busy, allocated);
     }
 
     public void Dispose()

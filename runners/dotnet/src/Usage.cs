@@ -14,22 +14,20 @@ internal sealed record Events(Switches Switches, PageFaults PageFaults)
 }
 
 /// <summary>What all threads of the process have used so far.</summary>
+/// <param name="Cpu">User and system time.</param>
 /// <param name="Events">Null where the system does not tell.</param>
-internal readonly record struct Usage(TimeSpan User, TimeSpan System, Events? Events)
+/// <param name="Collections">Of any generation: each collects the youngest, too.</param>
+internal readonly record struct Usage(TimeSpan Cpu, Events? Events, long Collections)
 {
-    public static Usage Now()
-    {
-        var cpu = Environment.CpuUsage;
-        return new Usage(cpu.UserTime, cpu.PrivilegedTime, Native.Events());
-    }
+    public static Usage Now() => new(Environment.CpuUsage.TotalTime, Native.Events(), GC.CollectionCount(0));
 
     public static Usage operator -(Usage after, Usage before) => new(
-        after.User - before.User,
-        after.System - before.System,
-        after.Events is { } now && before.Events is { } then ? now - then : null);
+        after.Cpu - before.Cpu,
+        after.Events is { } now && before.Events is { } then ? now - then : null,
+        after.Collections - before.Collections);
 
     public static Usage operator +(Usage one, Usage other) => new(
-        one.User + other.User,
-        one.System + other.System,
-        one.Events is { } own && other.Events is { } more ? own + more : null);
+        one.Cpu + other.Cpu,
+        one.Events is { } own && other.Events is { } more ? own + more : null,
+        one.Collections + other.Collections);
 }

@@ -62,6 +62,9 @@ internal sealed class Workers : IDisposable
     /// <summary>What the process had used when all left the start line for the last time.</summary>
     public Usage UsageAtStart => _meeting.UsageAtStart;
 
+    /// <summary>What it had used when the last of them came to the finish line.</summary>
+    public Usage UsageAtEnd => _meeting.UsageAtEnd;
+
     /// <returns>One lap per part.</returns>
     /// <exception cref="StatementException">A statement failed.</exception>
     /// <exception cref="MeasurementException">The barrier across processes did not open.</exception>
@@ -144,6 +147,7 @@ internal sealed class Workers : IDisposable
             _meeting.Guard(() => _laps[index] = session.Run(done + part.Begin, done + part.End));
         }
 
+        _meeting.FinishLine();
         _meeting.Guard(() => session.EndRead(transaction));
     }
 }

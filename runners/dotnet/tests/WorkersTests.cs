@@ -215,6 +215,40 @@ public sealed class WorkersTests : IDisposable
         Assert.Equal(told, after?.PageFaults.Major >= before?.PageFaults.Major);
     }
 
+    [Fact]
+    public void CPU_time_is_told_up_to_the_moment_of_the_look()
+    {
+        var steps = new List<TimeSpan>();
+        for (var seen = Usage.Now().Cpu; steps.Count < 99;)
+        {
+            var now = Usage.Now().Cpu;
+            if (now > seen)
+            {
+                steps.Add(now - seen);
+            }
+
+            seen = now;
+        }
+
+        // A clock that goes with the system's ticks makes steps of at least 1 ms, as Windows' does.
+        steps.Sort();
+        Assert.True(steps[49] < TimeSpan.FromMilliseconds(1) || OperatingSystem.IsWindows(), $"{steps[49]}");
+    }
+
+    [Fact]
+    public void What_the_runtime_allocates_and_collects_is_told()
+    {
+        const string two = "\"workers\": 2, \"operations_per_iteration\": 400";
+        var one = _run.Perform($$"""{{Get}}, "measure": {"operations_per_iteration": 400}""");
+        var both = _run.Perform($$"""{{Get}}, "measure": { {{two}} }""");
+        // A row takes some objects, of two words at least.
+        Assert.All([one, both], result => Assert.InRange(result.AllocatedBytes!.Value, 400 * 16, 400 * 10_000));
+        var before = Usage.Now();
+        GC.Collect(0);
+        GC.Collect(1);
+        Assert.InRange((Usage.Now() - before).Collections, 2, 1000);
+    }
+
     private Timings Take(string members, Pipes pipes)
     {
         var job = _run.Read(members);

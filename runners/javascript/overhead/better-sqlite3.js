@@ -19,10 +19,11 @@ export function getPk(db, ids) {
       schema.get();
     },
     after: () => commit.run(),
-    iteration(operations) {
-      let h = 0;
+    iteration(from, to) {
+      let checksum = 0;
       let rows = 0;
-      for (let i = 0; i < operations; i++) {
+      for (let i = from; i < to; i++) {
+        let h = 0;
         const user = select.get(ids[i & mask]);
         if (user === undefined) continue;
         rows++;
@@ -32,8 +33,9 @@ export function getPk(db, ids) {
         h = (Math.imul(h, 31) + 31 * email.charCodeAt(0) + email.charCodeAt(email.length - 1)) | 0;
         h = (Math.imul(h, 31) + (user.score | 0)) | 0;
         h = (Math.imul(h, 31) + (user.active | 0)) | 0;
+        checksum = (checksum + h) | 0;
       }
-      return { checksum: h >>> 0, rows, affected: 0 };
+      return [rows, 0, checksum >>> 0];
     },
   };
 }
@@ -46,10 +48,11 @@ export function all(db, starts) {
   return {
     before() {},
     after() {},
-    iteration(operations) {
-      let h = 0;
+    iteration(from, to) {
+      let checksum = 0;
       let rows = 0;
-      for (let i = 0; i < operations; i++) {
+      for (let i = from; i < to; i++) {
+        let h = 0;
         const users = select.all(starts[i & mask]);
         rows += users.length;
         for (let n = 0; n < users.length; n++) {
@@ -62,8 +65,9 @@ export function all(db, starts) {
           h = (Math.imul(h, 31) + (user.score | 0)) | 0;
           h = (Math.imul(h, 31) + (user.active | 0)) | 0;
         }
+        checksum = (checksum + h) | 0;
       }
-      return { checksum: h >>> 0, rows, affected: 0 };
+      return [rows, 0, checksum >>> 0];
     },
   };
 }
@@ -71,24 +75,26 @@ export function all(db, starts) {
 export function insertTransaction(db, values) {
   const insert = db.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)");
   const mask = values.length - 1;
-  let h;
+  let checksum;
   let affected;
   const hundred = db.transaction((first) => {
+    let h = 0;
     for (let n = first; n < first + 100; n++) {
       const row = values[n & mask];
       const { changes } = insert.run(row[0], row[1], row[2], row[3]);
       affected += changes;
       h = (Math.imul(h, 31) + changes) | 0;
     }
+    checksum = (checksum + h) | 0;
   });
   return {
-    before: () => db.exec("DELETE FROM sink"),
+    before() {},
     after() {},
-    iteration(operations) {
-      h = 0;
+    iteration(from, to) {
+      checksum = 0;
       affected = 0;
-      for (let i = 0; i < operations; i++) hundred.immediate(i * 100);
-      return { checksum: h >>> 0, rows: 0, affected };
+      for (let i = from; i < to; i++) hundred.immediate(i * 100);
+      return [0, affected, checksum >>> 0];
     },
   };
 }

@@ -18,10 +18,11 @@ export function getPk(db, ids) {
       schema.get();
     },
     after: () => commit.run(),
-    iteration(operations) {
-      let h = 0;
+    iteration(from, to) {
+      let checksum = 0;
       let rows = 0;
-      for (let i = 0; i < operations; i++) {
+      for (let i = from; i < to; i++) {
+        let h = 0;
         const user = select.get(ids[i & mask]);
         if (user === undefined) continue;
         rows++;
@@ -31,8 +32,9 @@ export function getPk(db, ids) {
         h = (Math.imul(h, 31) + 31 * email.charCodeAt(0) + email.charCodeAt(email.length - 1)) | 0;
         h = (Math.imul(h, 31) + (user.score | 0)) | 0;
         h = (Math.imul(h, 31) + (user.active | 0)) | 0;
+        checksum = (checksum + h) | 0;
       }
-      return { checksum: h >>> 0, rows, affected: 0 };
+      return [rows, 0, checksum >>> 0];
     },
   };
 }
@@ -45,10 +47,11 @@ export function all(db, starts) {
   return {
     before() {},
     after() {},
-    iteration(operations) {
-      let h = 0;
+    iteration(from, to) {
+      let checksum = 0;
       let rows = 0;
-      for (let i = 0; i < operations; i++) {
+      for (let i = from; i < to; i++) {
+        let h = 0;
         const users = select.all(starts[i & mask]);
         rows += users.length;
         for (let n = 0; n < users.length; n++) {
@@ -61,8 +64,9 @@ export function all(db, starts) {
           h = (Math.imul(h, 31) + (user.score | 0)) | 0;
           h = (Math.imul(h, 31) + (user.active | 0)) | 0;
         }
+        checksum = (checksum + h) | 0;
       }
-      return { checksum: h >>> 0, rows, affected: 0 };
+      return [rows, 0, checksum >>> 0];
     },
   };
 }
@@ -73,12 +77,13 @@ export function insertTransaction(db, values) {
   const insert = db.prepare("INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)");
   const mask = values.length - 1;
   return {
-    before: () => db.exec("DELETE FROM sink"),
+    before() {},
     after() {},
-    iteration(operations) {
-      let h = 0;
+    iteration(from, to) {
+      let checksum = 0;
       let affected = 0;
-      for (let i = 0; i < operations; i++) {
+      for (let i = from; i < to; i++) {
+        let h = 0;
         begin.run();
         for (let n = i * 100; n < i * 100 + 100; n++) {
           const row = values[n & mask];
@@ -87,8 +92,9 @@ export function insertTransaction(db, values) {
           h = (Math.imul(h, 31) + changes) | 0;
         }
         commit.run();
+        checksum = (checksum + h) | 0;
       }
-      return { checksum: h >>> 0, rows: 0, affected };
+      return [0, affected, checksum >>> 0];
     },
   };
 }

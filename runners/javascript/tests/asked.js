@@ -2,6 +2,8 @@
 
 import { clock } from "../clock.js";
 import { Digest } from "../digest.js";
+import { combine, settled } from "../figures.js";
+import { usageFor } from "../invocation.js";
 import { compileLoop } from "../loops.js";
 import { alone } from "../meeting.js";
 import { partOf } from "../parts.js";
@@ -22,6 +24,7 @@ const INSERT = {
   sql: "INSERT INTO big(v) VALUES (?)",
   parameters: { types: ["integer"], rows: [[1], [2]] },
 };
+const BIG = ["id", "v"].map((name) => ({ name, type: "integer" }));
 const WRITTEN = [
   { sql: "SELECT count(*) AS n FROM big", columns: [{ name: "n", type: "integer" }] },
 ];
@@ -84,34 +87,53 @@ export function askedCases(name, host) {
               COUNT("SELECT count(*) AS n FROM big"),
               execute("COMMIT"),
             ].map((step) => ({ ...step, ...options }));
-            const parts = { measure, steps, reset: ["DELETE FROM big"] };
+            const parts = { measure, steps, reset: ["DELETE FROM big"], reset_every: 2 };
             // Of each operation: in a transaction, one row affected, so many rows there.
-            const checksum = [1, 1, 1, 1, 1, 2].reduce((h, x) => (h * 31 + x) >>> 0, 0);
+            const [one, two] = [1, 2].map((rows) => 31 * 31 + 31 + rows);
             const measured = figures(make(parts));
-            equal(counts(measured), [2, 2, checksum]);
+            equal(counts(measured), [4, 4, 2 * (one + two)]);
             equal([measured.plans[0], measured.plans[3]], [[], []]);
-            equal(counts(verified(make({ ...parts, mode: "verify" }))), [2, 2, checksum]);
+            const { answers } = verified(make({ ...parts, mode: "verify" }));
+            equal(answers, [
+              [1, 1, one],
+              [1, 1, two],
+            ]);
           }
         }
       }
       throws(() => figures(make({}, execute("COMMIT"))), "transaction");
     },
-    "mixed iterations may differ, but not in affected rows": (
-      { equal, throws },
-      { make, figures },
+    "reset comes back before each operation whose number is a multiple": (
+      { equal },
+      { make, figures, verified },
     ) => {
-      const reading = { ...COUNT("SELECT id AS n FROM big"), operation: "all" };
-      const writing = { operation: "run", sql: "INSERT INTO big(v) VALUES (2)" };
-      const measure = { operations_per_iteration: 2, iterations: 2, warmup_iterations: 1 };
-      const asked = (parts) => make({ steps: [writing, reading], ...parts });
-      throws(() => figures(asked({ measure })), "iteration 2 returned");
-      const mixed = { ...measure, mixed: true };
-      const connection = { setup: ["DELETE FROM big"] };
-      const { rows, affected, answers } = figures(asked({ measure: mixed, connection }));
-      equal([rows, affected, answers], [5 + 6, 2, []]);
-      const more = { ...writing, sql: "UPDATE big SET v = 4" };
-      const differing = () => figures(make({ steps: [writing, more], measure: mixed }));
-      throws(differing, "iteration 2 returned affected ");
+      const steps = [INSERT, COUNT("SELECT count(*) AS n FROM big")];
+      const reset = ["DELETE FROM big"];
+      const counts = ({ answers }) => answers.map(([, , checksum]) => checksum - 31);
+      const measure = { operations_per_iteration: 1, warmup_iterations: 1, iterations: 4 };
+      equal(counts(figures(make({ steps, reset, reset_every: 3, measure }))), [1, 2, 3, 1, 2]);
+      const verify = { mode: "verify", measure: { operations_per_iteration: 5 } };
+      equal(counts(verified(make({ steps, reset, reset_every: 2, ...verify }))), [1, 2, 1, 2, 1]);
+    },
+    "a digest after measuring is that of the first operations, reset before them": (
+      { equal },
+      { make, verified },
+    ) => {
+      const parts = (measure, more) =>
+        make({
+          steps: [INSERT, { ...SELECT, sql: "SELECT id, v FROM big", columns: BIG }],
+          reset: ["DELETE FROM big"],
+          reset_every: 3,
+          readback: WRITTEN,
+          measure,
+          ...more,
+        });
+      const measure = { operations_per_iteration: 3, iterations: 2, digest: 4 };
+      const { operations, digest } = verified(parts(measure));
+      const four = verified(parts({ operations_per_iteration: 4 }, { mode: "verify" }));
+      equal([operations, digest], [6, four.digest]);
+      const share = { first: 1, of: 3 };
+      equal(verified(parts({ ...measure, share })).digest, four.digest);
     },
     "an execution that must fail folds its code; one that does not, or otherwise, is an error": (
       { equal, throws },
@@ -125,7 +147,7 @@ export function askedCases(name, host) {
           const { checksum, affected } = figures(
             make({ measure, transaction }, step(again, { statement })),
           );
-          equal([checksum, affected], [19 * 31 + 19, 0]);
+          equal([checksum, affected], [19 + 19, 0]);
         }
       }
       const readonly = { database: { ...make({}).database, mode: "readonly" } };
@@ -204,6 +226,41 @@ export function askedCases(name, host) {
         [8, null],
       ]);
     },
+    "CPU time is told up to the moment of the look": ({ equal }) => {
+      const { cpu } = host.system.usage;
+      const steps = [];
+      for (let seen = cpu(); steps.length < 99; ) {
+        const now = cpu();
+        if (now > seen) steps.push(now - seen);
+        seen = now;
+      }
+      // A clock that goes with the system's ticks makes steps of at least 1 ms, as Windows' does.
+      const middle = steps.toSorted((a, b) => a - b)[49];
+      equal(middle < 1e6 || process.platform === "win32", true);
+    },
+    "where a digest is asked for, the heap is told as well": async (
+      { equal },
+      { make, driver, figures },
+    ) => {
+      const measure = { operations_per_iteration: 1, iterations: 2, digest: true };
+      const asked = make({ measure }, SELECT);
+      const usage = await usageFor(asked, host.system);
+      const told = await settled(perform(asked, driver, alone(), usage, new Digest()));
+      const { allocated_bytes, collections, cpu_ns } = combine(asked, [told]);
+      equal(
+        [allocated_bytes === null, collections === null],
+        [host.runtime.name === "Bun", host.runtime.name !== "Node"],
+      );
+      equal(cpu_ns > 0, true);
+      const plain = figures(make({}, SELECT));
+      equal([plain.allocated_bytes, plain.collections], [null, null]);
+      const both = { ...measure, workers: 2, operations_per_iteration: 2 };
+      const together = await performTogether(make({ measure: both }, SELECT), name);
+      equal(
+        [together.allocated_bytes === null, together.collections === null],
+        [host.runtime.name === "Bun", host.runtime.name !== "Node"],
+      );
+    },
     "the barrier is met before each iteration, and spans are told": (
       { equal },
       { driver, make },
@@ -252,7 +309,7 @@ export function askedCases(name, host) {
       equal([beside.digest, beside.rows], [plain.digest, 3]);
       // The three of the verification are there already, and one that always was.
       const result = await performTogether(make(parts, SELECT), name);
-      equal([result.rows, result.affected, result.readback.checksum], [12, 0, 1 + 3 + 6]);
+      equal([result.rows, result.affected, result.readback.checksum], [24, 0, 1 + 3 + 6]);
       equal(
         result.workers.map(({ role, operations, rows, checksum }) => [
           role,
@@ -261,8 +318,8 @@ export function askedCases(name, host) {
           checksum,
         ]),
         [
-          ["worker", 4, 12, result.checksum],
-          ["writer", 3, 0, (1 * 31 + 1) * 31 + 1],
+          ["worker", 8, 24, result.checksum],
+          ["writer", 6, 0, 6],
         ],
       );
       const [reading, writing] = result.workers;

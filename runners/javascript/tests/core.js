@@ -13,8 +13,10 @@ import { betterSqlite3 } from "../drivers/driver.js";
 import { primaryName, resultCode } from "../drivers/result-codes.js";
 import { databaseName } from "../drivers/uri.js";
 import { eventsOf, faultsOf } from "../events.js";
+import { watchHeap } from "../heap.js";
 import { checkJob } from "../job.js";
 import { alone, sharedMeeting, together } from "../meeting.js";
+import { partOf } from "../parts.js";
 import { peakFrom, peakOf } from "../peak.js";
 import { splitPlaceholders } from "../placeholders.js";
 import { refusal } from "../refusal.js";
@@ -25,7 +27,7 @@ const bytes = (...values) => Uint8Array.from(values);
 /** A small valid job with parts replaced. */
 export function job(parts = {}, step = {}) {
   return {
-    contract: 1,
+    contract: 2,
     mode: "measure",
     cell: "test",
     database: { path: "unused" },
@@ -60,7 +62,7 @@ const FOLDED = [
 const POOL = (rows, types = ["integer"]) => ({ types, rows });
 
 const REJECTED = [
-  [job({ contract: 2 }), "$.contract: expected one of 1, got 2"],
+  [job({ contract: 1 }), "$.contract: expected one of 2, got 1"],
   [job({ extra: true }), "$.extra: expected no such key (known: contract, mode,"],
   [job({ cell: undefined }), "$.cell: expected a string, got nothing"],
   [job({ database: null }), "$.database: expected a database, because there are steps, got null"],
@@ -69,6 +71,20 @@ const REJECTED = [
     "$.measure.operations_per_iteration: expected",
   ],
   [job({ reset: ["x", 1] }), "$.reset[1]: expected a string, got 1"],
+  [job({ reset: ["x"] }), "$.reset_every: expected after how many operations reset runs again"],
+  [job({ reset: ["x"], reset_every: 0 }), "$.reset_every: expected an integer of at least 1"],
+  [
+    job({ reset_every: 6, measure: { operations_per_iteration: 4 } }),
+    "$.reset_every: expected a multiple of an iteration's 4 operations, got 6",
+  ],
+  ...["changing", "mixed"].map((key) => [
+    job({ measure: { operations_per_iteration: 1, [key]: true } }),
+    `$.measure.${key}: expected no such key`,
+  ]),
+  [
+    job({ measure: { operations_per_iteration: 1, digest: true } }),
+    "$.measure.digest: expected an integer of at least 0, got true",
+  ],
   [job({ inspect: 1 }), "$.inspect: expected true or false, got 1"],
   [job({ connection: { pragmas: [["a"]] } }), "$.connection.pragmas[0]: expected a pair"],
   [job({}, { shape: "tuple" }), '$.steps[0].shape: expected one of "object", "array", "typed"'],
@@ -143,6 +159,20 @@ const REJECTED = [
 
 /** @type {Case[]} */
 export const coreCases = [
+  {
+    name: "the heap tells what V8 allocates, and in Node how often it collects",
+    async run({ equal }) {
+      const kept = [];
+      const OBJECTS = 1_000_000;
+      const end = watchHeap();
+      for (let i = 0; i < OBJECTS; i++) kept[i % 8] = { i, more: [i] };
+      const { allocated_bytes, collections } = end();
+      const [bun, deno] = [process.versions.bun, process.versions.deno].map(Boolean);
+      equal(allocated_bytes > 50 * OBJECTS && allocated_bytes < 500 * OBJECTS, !bun);
+      const count = await collections();
+      equal([count > 0, count === null], [!bun && !deno, bun || deno]);
+    },
+  },
   {
     name: "the peak of memory is in bytes, whatever unit it was told in",
     run({ equal }) {
@@ -227,6 +257,22 @@ export const coreCases = [
     },
   },
   {
+    name: "a part goes on over the iterations, and in verify mode over the operations",
+    run({ equal }) {
+      const measure = { operations_per_iteration: 10, workers: 2, share: { first: 1, of: 3 } };
+      const writer = { steps: [{ operation: "execute", sql: "x" }], operations: 4 };
+      const ranges = (mode, thread) => {
+        const { range, extent } = partOf(checkJob(job({ mode, measure, writer })), thread);
+        return [extent.iterations, ...[0, 2].map(range).map(({ from, to }) => [from, to])];
+      };
+      equal(ranges("measure", 0), [1, [3, 6], [23, 26]]);
+      equal(ranges("measure", 1), [1, [6, 10], [26, 30]]);
+      equal(ranges("measure", 2), [1, [0, 4], [8, 12]]);
+      equal(ranges("verify", 0), [7, [3, 4], [5, 6]]);
+      equal(ranges("verify", 2), [4, [0, 1], [2, 3]]);
+    },
+  },
+  {
     name: "a job that breaks the schema is rejected with its place and what belongs there",
     run({ equal, throws }) {
       for (const [value, message] of REJECTED) throws(() => checkJob(value), message);
@@ -235,6 +281,9 @@ export const coreCases = [
         [checked.transaction, checked.steps[0].shape, checked.measure.workers],
         ["none", "object", 1],
       );
+      const measure = { operations_per_iteration: 4 };
+      const reset = { reset: ["x"], reset_every: 6, measure };
+      equal(checkJob(job({ mode: "verify", ...reset })).reset_every, 6);
     },
   },
   {

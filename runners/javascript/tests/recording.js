@@ -3,13 +3,15 @@
 import { barrier } from "../barrier.js";
 import { clock } from "../clock.js";
 import { tasksBeside, timerHere } from "../eventloop.js";
+import { UNKNOWN } from "../events.js";
 import { combine } from "../figures.js";
 import { bucket, histogram, record, told } from "../histogram.js";
-import { iterate } from "../iterations.js";
+import { iterations } from "../iterations.js";
 import { checkJob } from "../job.js";
 import { compileLoop } from "../loops.js";
 import { alone } from "../meeting.js";
 import { partOf } from "../parts.js";
+import { pool } from "../values.js";
 import { job } from "./core.js";
 
 /** Nanoseconds and their bucket: single ones below 256, then 128 for each power of two. */
@@ -35,28 +37,28 @@ const MS = 1e6;
 const SCRIPTED = {
   source: {
     setup: () => "",
-    call: () => "db.work()",
+    call: (_step, _s, args) => `db.work(${args.join(", ")})`,
     inTransaction: "db.open",
     failedWith: (error, code) => `${error}.code === ${code}`,
     transaction: () => ({ setup: "", before: "db.begin();", after: "db.commit();" }),
   },
 };
 
-/** Perform a job's operations with that driver. @returns counts and what was recorded */
-function scripted(parts, db, time = clock, thread = 0) {
-  const asked = checkJob(job(parts, { operation: "run", sql: "x" }));
+/** Perform a job's operations of one iteration with that driver. @returns counts and what was recorded */
+function scripted(parts, db, { time = clock, thread = 0, iteration = 0, step = {} } = {}) {
+  const asked = checkJob(job(parts, { operation: "run", sql: "x", ...step }));
   const part = partOf(asked, thread);
   const loop = compileLoop(part, SCRIPTED, {
     db,
     statements: [null],
-    pools: [{ columns: [], mask: 0 }],
+    pools: part.steps.map((each) => pool(each, (blob) => blob)),
     open: null,
     digest: null,
     clock: time,
   });
   const total = { checksum: 0, rows: 0, affected: 0 };
   const recording = { latencies: histogram(), pacing: histogram(), busy: 0 };
-  const [{ from, to }] = part.ranges;
+  const { from, to } = part.range(iteration);
   loop(from, to, total, recording);
   return { total, recording };
 }
@@ -128,18 +130,43 @@ export const recordingCases = [
     },
   },
   {
-    name: "counts are the last iteration's, though the warm-up found the database busy",
+    name: "each iteration is told, but only what the measured ones found busy",
     run({ equal }) {
       const measure = { operations_per_iteration: 2, warmup_iterations: 1, tolerate_busy: true };
       const asked = checkJob(job({ measure }, { operation: "run", sql: "x" }));
-      const loop = (_, to, counts, recording) => {
-        const busy = recording.busy === 0 && counts.rows === 0 && !loop.met;
-        loop.met = true;
-        if (busy) recording.busy++;
-        Object.assign(counts, { rows: to - (busy ? 1 : 0), affected: 0, checksum: 0 });
+      const loop = (from, to, counts, recording) => {
+        if (from === 0) recording.busy++;
+        counts.affected = from === 0 ? 1 : 2;
+        counts.checksum = -to;
       };
-      const outcome = iterate(asked, partOf(asked, 0), {}, loop, alone(), () => null);
-      equal([outcome.rows, outcome.busy, outcome.met_busy], [2, 0, true]);
+      let cpu = 0;
+      const usage = { events: () => UNKNOWN, cpu: () => ++cpu };
+      const all = iterations(asked, partOf(asked, 0), {}, loop, alone(), usage, null);
+      const { answers, busy, cpu_ns, switches, heap } = all.next().value;
+      equal(busy, 0);
+      equal([cpu_ns, switches, heap], [1, null, null]);
+      equal(answers, [
+        [0, 1, 2 ** 32 - 2],
+        [0, 2, 2 ** 32 - 4],
+      ]);
+    },
+  },
+  {
+    name: "the row of an execution is right beyond 32 bits, too",
+    run({ equal }) {
+      const step = { parameters: { types: ["integer"], rows: [[0], [1], [2], [3]] }, repeat: 3 };
+      for (const iteration of [2 ** 29, 2 ** 31 - 1, 2 ** 32 - 1, 2 ** 40]) {
+        const bound = [];
+        const db = { work: (value) => bound.push(value) && 1 };
+        const measure = { operations_per_iteration: 2 };
+        const { total } = scripted({ measure }, db, { iteration, step });
+        const first = BigInt(iteration) * 6n;
+        equal(
+          [iteration, ...bound],
+          [iteration, ...[0n, 1n, 2n, 3n, 4n, 5n].map((n) => Number((first + n) & 3n))],
+        );
+        equal(total, { checksum: 2 * (31 * 31 + 31 + 1), rows: 0, affected: 6 });
+      }
     },
   },
   {
@@ -183,7 +210,7 @@ export const recordingCases = [
         },
       };
       const measure = { operations_per_iteration: 5, rate: 1000, latencies: true };
-      const { recording } = scripted({ measure }, db, time);
+      const { recording } = scripted({ measure }, db, { time, iteration: 3 });
       // Planned at 0, 1, 2, 3 and 4 ms; only the last was waited for, and started 0.01 ms late.
       equal(told(recording.latencies), counted(2.5 * MS, 1.75 * MS, 1 * MS, 0.25 * MS, 0.26 * MS));
       equal(told(recording.pacing), counted(0.01 * MS));
@@ -207,7 +234,7 @@ export const recordingCases = [
           workers: 2,
           share: { first: 2, of: 4 },
         };
-        scripted({ measure }, db, time, thread);
+        scripted({ measure }, db, { time, thread, iteration: thread });
         return seen;
       });
       equal(starts, [
@@ -227,7 +254,7 @@ export const recordingCases = [
         },
       };
       const measured = (measure) =>
-        scripted({ measure: { operations_per_iteration: 3, ...measure } }, db, time);
+        scripted({ measure: { operations_per_iteration: 3, ...measure } }, db, { time });
       const { total, recording } = measured({ latencies: true });
       equal(told(recording.latencies), counted(0.5 * MS, 0.5 * MS, 0.5 * MS));
       equal([total.affected, told(recording.pacing)], [3, { buckets: [] }]);
@@ -263,7 +290,7 @@ export const recordingCases = [
       const busy = failing(5);
       const { total, recording } = scripted({ measure, transaction: "immediate" }, busy.db);
       equal(busy.log, ["commit", "ROLLBACK", "commit"]);
-      equal([total, recording.busy], [{ checksum: 32, rows: 0, affected: 2 }, 1]);
+      equal([total, recording.busy], [{ checksum: 2, rows: 0, affected: 2 }, 1]);
       equal(
         told(recording.latencies).buckets.reduce((sum, [, count]) => sum + count, 0),
         3,
@@ -283,44 +310,20 @@ export const recordingCases = [
     },
   },
   {
-    name: "iterations may differ only where a thread found the database busy",
-    run({ equal, throws }) {
+    name: "what workers returned is added for each iteration, and a writer's is not",
+    run({ equal }) {
       const asked = checkJob(job({ measure: { operations_per_iteration: 2, workers: 2 } }));
-      const thread = (difference, met_busy) => ({
-        entry: { role: "worker", operations: 1, rows: 1, checksum: 0xffffffff },
-        affected: 2,
-        difference,
-        changes: [],
-        met_busy,
-        figures: { answers: [{ rows: 1, affected: 2, checksum: 0xffffffff }] },
-      });
-      const together = (...busy) =>
-        combine(asked, [thread("iteration 2 returned less", busy[0]), thread(null, busy[1])]);
-      throws(() => together(false, false), "iteration 2 returned less");
-      const { rows, affected, operations, checksum, answers } = together(false, true);
-      equal([rows, affected, operations, checksum], [2, 4, 2, 0xfffffffe]);
-      equal(answers, [{ rows, affected, checksum }]);
-    },
-  },
-  {
-    name: "of mixed workers all together must affect as many rows in each iteration",
-    run({ equal, throws }) {
-      const asked = checkJob(
-        job({ measure: { operations_per_iteration: 2, workers: 2, mixed: true } }),
-      );
-      const thread = (...changes) => ({
-        entry: { role: "worker", operations: 1, rows: 1, checksum: 1 },
-        affected: changes.at(-1),
-        difference: null,
-        changes,
-        met_busy: false,
-        figures: { answers: [] },
-      });
-      equal(combine(asked, [thread(1, 0, 2), thread(1, 2, 0)]).affected, 2);
-      throws(
-        () => combine(asked, [thread(1, 0, 2), thread(1, 2, 1)]),
-        "iteration 3 returned affected 3; the first returned affected 2",
-      );
+      const thread = (role, ...answers) => ({ entry: { role, operations: 2 }, answers });
+      const { operations, rows, affected, checksum, answers } = combine(asked, [
+        thread("worker", [1, 2, 0xffffffff], [3, 0, 5]),
+        thread("worker", [1, 0, 0xffffffff], [0, 1, 6]),
+        thread("writer", [9, 9, 9], [9, 9, 9]),
+      ]);
+      equal(answers, [
+        [2, 2, 0xfffffffe],
+        [3, 1, 11],
+      ]);
+      equal([operations, rows, affected, checksum], [4, 5, 3, 9]);
     },
   },
   {
@@ -339,11 +342,11 @@ export const recordingCases = [
         },
       };
       const meeting = alone(barrier(system));
-      meeting.start();
-      equal([printed, coming.length], [["ready\n"], 5]);
-      meeting.start();
+      const shown = meeting.start(() => [...printed]);
+      equal([shown, coming.length], [["ready\n"], 5]);
+      meeting.start(() => null);
       equal([printed, coming.length], [["ready\n", "ready\n"], 1]);
-      throws(() => meeting.start(), "stdin ended");
+      throws(() => meeting.start(() => null), "stdin ended");
     },
   },
 ];

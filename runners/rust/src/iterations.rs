@@ -10,6 +10,8 @@ pub struct Iteration {
     pub nanoseconds: u64,
     pub counts: Counts,
     pub usage: Option<Usage>,
+    /// Bytes that all threads allocated.
+    pub allocated: u64,
 }
 
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Iterations<'j> {
     pub warmup_ns: Vec<u64>,
     pub iterations_ns: Vec<u64>,
     pub usage: Option<Usage>,
+    /// Bytes that measured iterations allocated.
+    pub allocated: u64,
     /// What each iteration returned, warm-up first.
     pub answers: Vec<Counts>,
 }
@@ -29,6 +33,7 @@ impl<'j> Iterations<'j> {
             warmup_ns: Vec::new(),
             iterations_ns: Vec::new(),
             usage: Some(Usage::default()),
+            allocated: 0,
             answers: Vec::new(),
         }
     }
@@ -56,6 +61,7 @@ impl<'j> Iterations<'j> {
             return;
         }
         self.iterations_ns.push(iteration.nanoseconds);
+        self.allocated += iteration.allocated;
         self.usage = self.usage.zip(iteration.usage).map(|(sum, usage)| sum + usage);
     }
 }
@@ -63,7 +69,7 @@ impl<'j> Iterations<'j> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Cpu, PageFaults, Switches};
+    use crate::result::{PageFaults, Switches};
 
     fn plan(warmup_iterations: u64, warmup_ns: u64, iterations: u64) -> Measure {
         let plan = serde_json::json!({
@@ -77,11 +83,10 @@ mod tests {
 
     fn iteration(nanoseconds: u64, checksum: u32) -> Iteration {
         let counts = Counts { rows: 1, affected: 0, checksum };
-        let cpu = Cpu { user: 2, system: 1 };
         let switches = Switches { voluntary: 5, involuntary: 3 };
         let page_faults = PageFaults { minor: 7, major: 4 };
-        let usage = Some(Usage { cpu, switches, page_faults });
-        Iteration { nanoseconds, counts, usage }
+        let usage = Some(Usage { cpu_ns: 3, switches, page_faults });
+        Iteration { nanoseconds, counts, usage, allocated: 9 }
     }
 
     fn run(plan: &Measure, nanoseconds: u64) -> (usize, usize, u64) {
@@ -89,22 +94,21 @@ mod tests {
         while !iterations.done() {
             iterations.record(iteration(nanoseconds, 7));
         }
-        let Usage { cpu, switches, page_faults } = iterations.usage.unwrap();
+        let Usage { cpu_ns, switches, page_faults } = iterations.usage.unwrap();
         let measured = iterations.iterations_ns.len() as u64;
         assert_eq!(
-            (cpu.system, switches.voluntary, switches.involuntary),
-            (measured, 5 * measured, 3 * measured)
+            (iterations.allocated, switches.voluntary, switches.involuntary),
+            (9 * measured, 5 * measured, 3 * measured)
         );
         assert_eq!((page_faults.minor, page_faults.major), (7 * measured, 4 * measured));
-        let user = cpu.user;
-        (iterations.warmup_ns.len(), iterations.iterations_ns.len(), user)
+        (iterations.warmup_ns.len(), iterations.iterations_ns.len(), cpu_ns)
     }
 
     #[test]
     fn the_warm_up_reaches_both_minima() {
-        assert_eq!(run(&plan(2, 0, 3), 10), (2, 3, 6));
-        assert_eq!(run(&plan(2, 45, 3), 10), (5, 3, 6));
-        assert_eq!(run(&plan(0, 0, 1), 10), (0, 1, 2));
+        assert_eq!(run(&plan(2, 0, 3), 10), (2, 3, 9));
+        assert_eq!(run(&plan(2, 45, 3), 10), (5, 3, 9));
+        assert_eq!(run(&plan(0, 0, 1), 10), (0, 1, 3));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! (`runners/contract/CONTRACT.md`).
 
 pub mod access;
+pub mod allocations;
 pub mod barrier;
 pub mod checksum;
 pub mod describe;

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use crate::result::{Cpu, PageFaults, Switches};
+use crate::result::{PageFaults, Switches};
 
 #[cfg(unix)]
 #[path = "process/unix.rs"]
@@ -11,22 +11,20 @@ mod system;
 #[path = "process/windows.rs"]
 mod system;
 
-pub use system::{EVENTS_ARE_COUNTED, USAGE_IS_PER_THREAD, peak_rss_bytes, usage};
+pub use system::{EVENTS_ARE_COUNTED, peak_rss_bytes, usage};
 
-/// What threads have used.
+/// What all threads of the process have used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    pub cpu: Cpu,
+    /// CPU nanoseconds, user and system.
+    pub cpu_ns: u64,
     pub switches: Switches,
     pub page_faults: PageFaults,
 }
 
-/// What threads used, each of which looked before and after its work. Where they all saw the
-/// process's figures, which only grow, it is from the first look to the last.
-pub fn used(looks: &[(Usage, Usage)], per_thread: bool) -> Usage {
-    if per_thread {
-        return looks.iter().fold(Usage::default(), |sum, &(before, after)| sum + (after - before));
-    }
+/// What the process used, of which each thread took a look before and after its work: from the
+/// first look to the last, since it only grows.
+pub fn used(looks: &[(Usage, Usage)]) -> Usage {
     let first = looks.iter().map(|look| look.0).reduce(|one, other| one.zip(other, u64::min));
     let last = looks.iter().map(|look| look.1).reduce(|one, other| one.zip(other, u64::max));
     last.unwrap_or_default() - first.unwrap_or_default()
@@ -34,12 +32,9 @@ pub fn used(looks: &[(Usage, Usage)], per_thread: bool) -> Usage {
 
 impl Usage {
     fn zip(self, other: Usage, figure: impl Fn(u64, u64) -> u64) -> Usage {
-        let Usage { cpu, switches, page_faults } = other;
+        let Usage { cpu_ns, switches, page_faults } = other;
         Usage {
-            cpu: Cpu {
-                user: figure(self.cpu.user, cpu.user),
-                system: figure(self.cpu.system, cpu.system),
-            },
+            cpu_ns: figure(self.cpu_ns, cpu_ns),
             switches: Switches {
                 voluntary: figure(self.switches.voluntary, switches.voluntary),
                 involuntary: figure(self.switches.involuntary, switches.involuntary),
@@ -83,15 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_add_up_and_looks_at_the_process_span_from_first_to_last() {
+    fn looks_span_from_the_first_to_the_last() {
         let at = |minor| Usage {
             page_faults: PageFaults { minor, major: 2 * minor },
             ..Usage::default()
         };
-        let looks = [(at(3), at(5)), (at(2), at(9))];
-        let faults = |per_thread| used(&looks, per_thread).page_faults;
-        assert_eq!((faults(true).minor, faults(true).major), (9, 18));
-        assert_eq!((faults(false).minor, faults(false).major), (7, 14));
+        let faults = used(&[(at(3), at(5)), (at(2), at(9))]).page_faults;
+        assert_eq!((faults.minor, faults.major), (7, 14));
     }
 
     #[test]
@@ -110,10 +103,34 @@ mod tests {
             let work: u64 = (0..1_000_000).map(std::hint::black_box).sum();
             assert_ne!(work, 0);
             let used = usage().unwrap() - before;
-            if used.cpu.user + used.cpu.system > 0 {
+            if used.cpu_ns > 0 {
                 break used;
             }
         };
-        assert!(used.cpu.user < 60_000_000_000, "{used:?}");
+        assert!(used.cpu_ns < 60_000_000_000, "{used:?}");
+    }
+
+    /// Linux tells of a running thread what it had used at the last tick, unless asked rightly.
+    #[test]
+    #[cfg(unix)]
+    fn work_counts_up_to_the_moment_of_the_look() {
+        const WORK: std::time::Duration = std::time::Duration::from_micros(500);
+        const LOOKS_NS: u64 = 20_000; // two looks by either clock, which tells microseconds
+        let own = || {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: the pointer is to a live timespec.
+            let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+            assert_eq!(told, 0);
+            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        };
+        for _ in 0..20 {
+            let (start, before) = (own(), usage().unwrap());
+            let work = std::time::Instant::now();
+            while work.elapsed() < WORK {}
+            // In this order: the thread's clock brings the system up to date.
+            let used = (usage().unwrap() - before).cpu_ns;
+            let spent = own() - start;
+            assert!(used + LOOKS_NS >= spent, "{used} of {spent} ns");
+        }
     }
 }

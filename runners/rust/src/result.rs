@@ -48,10 +48,12 @@ pub struct Work {
     pub warmup_ns: Vec<u64>,
     pub iterations_ns: Vec<u64>,
     pub phases_ns: Phases,
-    pub cpu_ns: Option<Cpu>,
+    pub cpu_ns: Option<u64>,
     pub workers: Vec<Worker>,
     pub switches: Option<Switches>,
     pub page_faults: Option<PageFaults>,
+    pub allocated_bytes: Option<u64>,
+    pub collections: Option<u64>,
     /// Rows, affected rows and checksum of each iteration, or of each operation in verify mode.
     pub answers: Vec<(u64, u64, u32)>,
 }
@@ -110,13 +112,6 @@ impl Phases {
     pub fn of(open: u64, prepare: u64, close: u64) -> Self {
         Phases { load: None, open: Some(open), prepare: Some(prepare), close: Some(close) }
     }
-}
-
-/// CPU nanoseconds.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Cpu {
-    pub user: u64,
-    pub system: u64,
 }
 
 /// Context switches.

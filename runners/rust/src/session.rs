@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use libsqlite3_sys as ffi;
 
 use crate::access::Access;
+use crate::allocations::allocated;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Tally};
 use crate::failure::Failure;
@@ -35,8 +36,10 @@ pub struct Lap {
     /// The start since the beginning of Unix time.
     pub began: Duration,
     pub counts: Counts,
-    /// What this thread, or the process, had used before and after.
+    /// What the process had used before and after.
     pub usage: Option<(Usage, Usage)>,
+    /// Bytes that this thread allocated.
+    pub allocated: u64,
     /// Operations that ended with SQLITE_BUSY.
     pub busy: u64,
 }
@@ -130,16 +133,19 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         body: impl FnOnce(&mut Self, Instant, &mut Tally<S>) -> Result<(), Failure>,
     ) -> Result<Lap, Failure> {
         let mut tally = Tally { sink: std::mem::take(sink), ..Tally::default() };
+        let held = allocated();
         let before = process::usage();
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = Instant::now();
         let outcome = body(self, start, &mut tally);
         let end = Instant::now();
         let usage = before.zip(process::usage());
+        let allocated = allocated() - held;
         outcome?;
         let Tally { rows, affected, checksum, sink: filled } = tally;
         *sink = filled;
-        Ok(Lap { start, end, began, counts: Counts { rows, affected, checksum }, usage, busy: 0 })
+        let counts = Counts { rows, affected, checksum };
+        Ok(Lap { start, end, began, counts, usage, allocated, busy: 0 })
     }
 
     fn perform(&mut self, operations: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use crate::meeting::Meeting;
 use crate::member::{Ended, Member, Place};
 use crate::parts::Part;
 use crate::phase::nanoseconds;
-use crate::process::{EVENTS_ARE_COUNTED, USAGE_IS_PER_THREAD, used};
+use crate::process::{EVENTS_ARE_COUNTED, used};
 use crate::result::{Counts, Role, Work, Worker};
 use crate::session::Lap;
 
@@ -114,9 +114,11 @@ fn iterate<D: Driver>(
     Ok(Work {
         warmup_ns: iterations.warmup_ns,
         iterations_ns: iterations.iterations_ns,
-        cpu_ns: usage.map(|usage| usage.cpu),
+        cpu_ns: usage.map(|usage| usage.cpu_ns),
         switches: events.map(|usage| usage.switches),
         page_faults: events.map(|usage| usage.page_faults),
+        allocated_bytes: Some(iterations.allocated),
+        collections: Some(0), // there is no collector
         workers,
         ..Work::of(operations, &iterations.answers)
     })
@@ -137,7 +139,8 @@ fn combine(parts: &[Part], laps: &[Lap]) -> Iteration {
     Iteration {
         nanoseconds: nanoseconds(elapsed.unwrap_or_default()),
         counts,
-        usage: looks.map(|looks| used(&looks, USAGE_IS_PER_THREAD)),
+        usage: looks.map(|looks| used(&looks)),
+        allocated: laps.iter().map(|lap| lap.allocated).sum(),
     }
 }
 

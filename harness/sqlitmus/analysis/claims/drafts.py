@@ -126,10 +126,10 @@ def _measured(series: Series, base: tuple[str, str], new: tuple[str, str], draft
         raise NotHereError("the two were given different numbers of operations in an iteration")
     values: list[Array] = []
     for spot, (case, runner) in zip(spots, (base, new), strict=True):
-        if metric == "steady" and (factor := series.stalled(spot)):
+        if metric == "steady" and (ratio := series.warming(spot)):
             raise NotHereError(
-                f"{runner} in {case} stalls: its mean iteration takes {factor:.3g} times as long "
-                "as its median one, which is all that a comparison sees"
+                f"{runner} in {case} was still warming up: its second half took "
+                f"{100 * (1 - ratio):.1f} % less time than its first"
             )
         blocks = series.blocks(metric, spot)
         if np.isnan(blocks).all():

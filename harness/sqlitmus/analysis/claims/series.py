@@ -13,7 +13,7 @@ from sqlitmus.analysis.outcomes import Outcomes, usable
 from sqlitmus.analysis.pairs import compare_with
 from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.samples import Array
-from sqlitmus.analysis.stalls import stalls
+from sqlitmus.analysis.warming import warming
 from sqlitmus.analysis.work import whole
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.estimate import Interval
@@ -50,7 +50,7 @@ class Series:
         self._cases = {case.id: place for place, case in enumerate(run.plan.cases)}
         self._arrays: dict[str, Array] = {}
         self._guards: dict[str, Array] = {}
-        self._stalls = stalls(run)
+        self._warming = warming(run)
 
     def spot(self, case: str, runner: str) -> Spot:
         """Where a cell is; raises NotHereError for one that was not measured to the end."""
@@ -126,9 +126,9 @@ class Series:
         found[there] = guard
         return found
 
-    def stalled(self, spot: Spot) -> float | None:
-        """How many times its median iteration the mean one takes where it stalls; see `stalls`."""
-        return self._stalls.get((spot.case, spot.series))
+    def warming(self, spot: Spot) -> float | None:
+        """Its second half over its first where it was still warming up; see `warming`."""
+        return self._warming.get((spot.case, spot.series))
 
     def cold(self, spot: Spot) -> bool:
         """Whether the cell's time is that of a process."""
@@ -140,9 +140,9 @@ class Series:
         return whole(case, self.run.plan.counts.get(case.id, {}).get(self._names[spot.series]))
 
     def equal_work(self, base: Spot, new: Spot) -> bool:
-        """Whether an iteration of both does as many operations, altogether or on each thread, or as
-        many units of work: a table that is filled twice as far is another table. What only reads is
-        the same however often it is looked at the clock."""
+        """Whether both only read, or a process of both times as many operations, altogether or on
+        each thread, or as many units of work: a table that is filled twice as far is another
+        table."""
         cases = [self.run.plan.cases[spot.case] for spot in (base, new)]
         if self.run.plan.level == "total" and not any(case.writes for case in cases):
             return True
@@ -150,10 +150,12 @@ class Series:
         return any(one == other for one, other in zip(*asked, strict=True))
 
     def _asked(self, spot: Spot) -> tuple[float, float, float]:
-        """Operations in an iteration, those of each thread, and their units of work."""
+        """Operations that a process times, those of each thread, and their units of work."""
         case = self.run.plan.cases[spot.case]
         counts = self.run.plan.counts.get(case.id, {}).get(self._names[spot.series])
-        operations = counts.operations if counts else case.operations
+        operations = case.operations * case.iterations
+        if counts:
+            operations = counts.operations * (counts.iterations - counts.rounds * counts.lead_in)
         return operations, operations / threads(case), operations * case.per_operation
 
     def _recorded(self, metric: str) -> Array:

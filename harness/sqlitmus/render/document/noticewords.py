@@ -127,10 +127,10 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"{_in_brackets(n.values)}. What that took from "
         "the turns of the others made them slower."
     ),
-    "stalls": lambda n: (
-        "Compared with nothing, because most of the time passes in a few iterations that wait, as "
-        "for a lock, and the median leaves them out. How many times as long as the median "
-        f"iteration the mean one takes: {_in_brackets(n.values)}."
+    "warming up": lambda n: (
+        "Still warming up, so compared with nothing. By how much the second half of what a process "
+        f"timed was faster than the first: {_in_brackets(n.values)}. A mode with a longer warm-up "
+        "gives it more time."
     ),
     "refused": lambda n: (
         "Compared with nothing, because SQLite refused a part of the work with SQLITE_BUSY, so "

@@ -38,7 +38,7 @@ def sentences(advice: Recommendation) -> list[str]:
 def _decision(advice: Recommendation) -> Iterator[str]:
     mix = listed([f"{whole(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
-    yield f"For this workload ({mix}; {workers}):"
+    yield f"For this workload (calls: {mix}; {workers}):"
     if not advice.front:
         yield "nobody is recommended: no runner answers all of it within its limits."
         return
@@ -67,11 +67,10 @@ def _left_out(advice: Recommendation) -> Iterator[str]:
 
 def left_out(over: Beyond, timed: Latency | None = None) -> str:
     """Who exceeds which limit, and by what."""
-    if over.limit == "stalls":
+    if over.limit == "warm-up":
         return (
-            f"{over.runner} is left out, for it stalls: its mean iteration takes "
-            f"{over.value or 0:,.3g} times as long as its median one, which is all that a "
-            "comparison sees."
+            f"{over.runner} is left out, for it was still warming up: its second half took "
+            f"{100 * (1 - (over.value or 0)):.1f} % less time than its first."
         )
     if over.limit == "rate" and over.value is not None and over.most is not None:
         rate, least = (fmt.rate(Interval(v, None, None))[0] for v in (over.value, over.most))
@@ -107,7 +106,7 @@ def would(change: Change, lead: str) -> str:
     if change.share is None:
         return f"For {change.query} alone, {takes}."
     return (
-        f"If {change.query} were more than about {whole(change.share)} of the queries, "
+        f"If {change.query} were more than about {whole(change.share)} of the calls, "
         f"{change.runner} would be ahead: for it alone, {takes}."
     )
 

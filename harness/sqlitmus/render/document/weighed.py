@@ -112,7 +112,7 @@ def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
     """What most of the time is, or what the time of the first consists of."""
     shown = [*choice.front, *(other.runner for other in choice.others)]
     parts = {cost.runner: cost.parts for cost in choice.beside}
-    if len(shown) < 2 or len(choice.calls) < 2:  # noqa: PLR2004 — nothing to tell apart
+    if len(shown) < 2 or len(choice.calls) < 2:
         return
     first = sorted(parts[shown[0]].items(), key=lambda pair: (-pair[1], names[pair[0]]))
     largest = first[0][0]

@@ -24,22 +24,27 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """How a job was done: workers in all of the processes, whether it resets between iterations,
-    and whether operations have planned times.
+    whether operations have planned times, and whether it never waits: one thread that only reads
+    what is in memory, one operation after the other.
     """
 
     workers: int
     processes: int
     resets: bool
     planned: bool
+    never_waits: bool = False
 
     @classmethod
     def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
         """That of `case`, which is of the scenario `spec`."""
+        planned = bool(spec.rate or (spec.writer and spec.writer.rate))
+        together = case.workers > 1 or case.processes is not None
         return cls(
             workers=case.workers * (case.processes or 1),
             processes=case.processes or 1,
             resets=bool(spec.reset),
-            planned=bool(spec.rate or (spec.writer and spec.writer.rate)),
+            planned=planned,
+            never_waits=not (together or planned or spec.writes or spec.timer_ms),
         )
 
 

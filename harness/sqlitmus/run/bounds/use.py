@@ -13,6 +13,8 @@ CPU_NS, CPU, HELPERS = 50e6, 1.5, 4
 TICK_NS, UNEVEN = 16e6, 10
 """A tick of the coarsest CPU clock, which may pass unseen; how much more of its CPU time than of
 its wall time a process may spend beside its iterations, as where these wait for a disk."""
+BUSY = 0.97
+"""The share of its time that a thread which never waits must have used, less what others took."""
 BYTES, MEMORY = 64 * 2**20, 4
 """How far peaks of memory may differ that were read at different moments."""
 EVENT_NS = 10
@@ -23,7 +25,7 @@ def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Ite
     """CPU time of the iterations, against the whole process and the threads."""
     if result.cpu_ns is None or not result.iterations_ns:
         return
-    used, timed = result.cpu_ns.user + result.cpu_ns.system, sum(result.iterations_ns)
+    used, timed = result.cpu_ns, sum(result.iterations_ns)
     whole = timing.user_ns + timing.system_ns
     yield Held(
         "CPU time within the whole process's",
@@ -46,6 +48,24 @@ def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Ite
         UNEVEN * (used + TICK_NS),
         f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}; its whole "
         f"process used {seconds(whole)} in {seconds(timing.wall_ns)}",
+    )
+
+
+def busy(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """CPU time of iterations that never wait, against their time less what others took of it.
+
+    What others took is known up to the last iteration, which is left out therefore.
+    """
+    if not how.never_waits or timing.lost_ns is None or result.cpu_ns is None:
+        return
+    used, timed = result.cpu_ns, sum(result.iterations_ns[:-1])
+    yield Held(
+        "CPU time of iterations that never wait",
+        BUSY * (timed - timing.lost_ns),
+        used,
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)} that never "
+        f"wait, of which others took {seconds(timing.lost_ns)} at most: its CPU clock or its times "
+        "are wrong",
     )
 
 

@@ -22,9 +22,10 @@ class Binding:
         os.sched_setaffinity(thread, {processor})
         self.keep_others_off()
 
-    def waited_ns(self) -> int | None:
-        """How long the thread has waited for its processor so far, while it could have run."""
-        return process_tree.run_delay_ns(self._thread)
+    def waited_ns(self) -> int:
+        """How long the thread has waited for its processor so far, while it could have run; 0 where
+        the system does not tell."""
+        return process_tree.run_delay_ns(self._thread) or 0
 
     def keep_others_off(self) -> None:
         """Let collectors and compilers, and threads that it has started since, which inherited the

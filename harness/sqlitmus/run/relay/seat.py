@@ -1,11 +1,11 @@
 """A seat in a set of turns: one runner's process behind the barrier, under hyperfine."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sqlitmus.machine import process_tree
+from sqlitmus.machine import process_tree, taken
 from sqlitmus.run.finished import Invocation, collect
 from sqlitmus.run.hyperfine import Hyperfine, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
@@ -22,6 +22,7 @@ class Entry:
 
     `single` says that one thread does the work, which is then bound to a processor; `patient` that
     it waits for others that open its file. One that does not opens it before the next one starts.
+    What others take of the time of one that `never_waits` is looked at.
     """
 
     command: list[str]
@@ -31,6 +32,7 @@ class Entry:
     log: Path
     single: bool = True
     patient: bool = True
+    never_waits: bool = False
 
 
 class Seat:
@@ -57,6 +59,8 @@ class Seat:
         self._group = ProcessGroup(entry.turns.releases, timeout_s)
         self._processor = processor if entry.single else None
         self._binding: Binding | None = None
+        self._begun: taken.Look | None = None
+        self._lost_ns: float | None = None
         self.lost_ns: list[int] = []
         self.problem: str | None = None
 
@@ -79,6 +83,7 @@ class Seat:
         self._attempt(lambda: self._iterate(self._turns.warmup))
         if self._processor is not None and not self.problem:
             self._binding = bound(before, self._threads(), self._processor)
+        self._begun = self._look()
 
     def take_turn(self) -> None:
         """Lead-in and lap; after the last turn the process proves, closes and ends.
@@ -93,20 +98,21 @@ class Seat:
 
     def _turn(self) -> None:
         first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
-        if self._binding is None or turn > AT_ONCE:
-            self._iterate(turn)
+        last = self._group.left == turn
+        together = turn - 1 if last else turn  # before its last one it stands at the barrier
+        if self._binding and first <= together <= AT_ONCE:
+            self._group.release(together)
+            self._group.wait_until_owed(together - first)
+            before = self._binding.waited_ns()
+            self._group.wait_until_ready()
+            self.lost_ns.append(max(self._binding.waited_ns() - before, 0))
+        else:
+            self._iterate(together)
             self.lost_ns.append(0)
-            return
-        self._group.release(turn)
-        ahead = turn if self._group.left else turn - 1
-        self._group.wait_until_owed(ahead - first)
-        before = self._binding.waited_ns()
-        self._group.wait_until_ready()
-        after = self._binding.waited_ns()
-        known = before is not None and after is not None
-        self.lost_ns.append(max(after - before, 0) if known else 0)
-        if not self._group.left:
-            self._group.wait_until_ended()
+        if last:
+            if self._begun:
+                self._lost_ns = taken.between(self._begun, self._look())
+            self._iterate(1)
 
     def pids(self) -> list[int]:
         """Its process."""
@@ -122,6 +128,12 @@ class Seat:
             return {}
         return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
 
+    def _look(self) -> taken.Look | None:
+        if self.problem or not self._entry.never_waits:
+            return None
+        (pid,) = self.pids()
+        return taken.look(pid, self._processor if self._binding else None)
+
     def kill(self) -> None:
         """End the process with all that it started."""
         self._group.kill()
@@ -132,6 +144,7 @@ class Seat:
         timing = timing_in(self._export)
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
+        timing = replace(timing, lost_ns=self._lost_ns)
         invocation = collect(timing, self._entry.output)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)

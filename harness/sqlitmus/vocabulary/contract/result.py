@@ -43,13 +43,6 @@ class Phases(Model):
     close: Natural | None = None
 
 
-class Cpu(Model):
-    """CPU nanoseconds of the measured iterations, over all threads."""
-
-    user: Natural
-    system: Natural
-
-
 class Switches(Model):
     """Context switches of all threads during the measured iterations."""
 
@@ -101,7 +94,9 @@ class Result(Model):
     """The answer to one job. Counts and checksum are those of all iterations and workers.
 
     `answers` has those of each iteration, warm-up first, or of each operation in verify mode;
-    `timer` has the delays of the timer beside an `event_loop`.
+    `timer` has the delays of the timer beside an `event_loop`. `cpu_ns` is the CPU time of the
+    measured iterations, user and system, all threads. `allocated_bytes` is what the runtime's own
+    heap gave out meanwhile, `collections` how often it was collected; neither has SQLite's memory.
     """
 
     contract: Literal[2]
@@ -122,11 +117,13 @@ class Result(Model):
     warmup_ns: list[Natural] = []
     iterations_ns: list[Natural] = []
     phases_ns: Phases = Phases()
-    cpu_ns: Cpu | None = None
+    cpu_ns: Natural | None = None
     peak_rss_bytes: Natural | None = None
     workers: list[Worker] = []
     switches: Switches | None = None
     page_faults: PageFaults | None = None
+    allocated_bytes: Natural | None = None
+    collections: Natural | None = None
     answers: list[Counts] = []
     timer: Histogram | None = None
 

@@ -35,6 +35,7 @@ def play(
     stopped: Callable[[], bool] = lambda: False,
     processor: int | None = None,
     patient: bool = True,
+    never_waits: bool = False,
 ) -> list[Told]:
     """A set of fakes, one per act ("" behaves); each writes its iterations into `folder`/trace."""
     entries: list[Entry] = []
@@ -55,7 +56,8 @@ def play(
             "SQLITMUS_NAME": str(number),
         }
         files = output, folder / f"{number}.log"
-        entries.append(Entry(command, environment, given, *files, patient=patient))
+        manner = {"patient": patient, "never_waits": never_waits}
+        entries.append(Entry(command, environment, given, *files, **manner))
     relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
     return relay.play(entries, "seed", stopped)
 
@@ -152,6 +154,30 @@ def test_the_timing_is_hyperfines_and_who_waits_is_idle(
         assert one.invocation.timing.exit_code == 0
         assert one.idle is not None
         assert one.idle < 1
+
+
+@pytest.mark.parametrize("never_waits", [True, False])
+def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration(
+    tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch, never_waits: bool
+) -> None:
+    released: list[int] = []
+    honest = ProcessGroup.release
+
+    def release(group: ProcessGroup, iterations: int = 1) -> float:
+        released.append(iterations)
+        return honest(group, iterations)
+
+    monkeypatch.setattr(ProcessGroup, "release", release)
+    (told,) = play(tmp_path, hyperfine_program, "", never_waits=never_waits)
+    assert told.invocation.timing
+    lost, turn = told.invocation.timing.lost_ns, TURNS.per_turn
+    if never_waits:
+        assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
+        assert lost is not None
+        assert lost >= 0
+    else:
+        assert released == [TURNS.warmup, turn, turn, turn]
+        assert lost is None
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,19 @@
 //! Linux and macOS: `getrusage`, and on Linux /proc for the peak.
 
 use super::Usage;
-use crate::result::{Cpu, PageFaults, Switches};
+use crate::result::{PageFaults, Switches};
 
-/// Whether [`usage`] is of one thread, so that several threads' figures add up.
-pub const USAGE_IS_PER_THREAD: bool = cfg!(target_os = "linux");
 /// Whether [`usage`] has context switches and page faults.
 pub const EVENTS_ARE_COUNTED: bool = true;
 
-/// What the calling thread has used so far; the process where the system has nothing finer.
+/// What all threads have used so far. Not `RUSAGE_THREAD`, which on Linux lacks what the thread did
+/// since the last tick; asked for the process, the system brings the calling thread up to date.
 pub fn usage() -> Option<Usage> {
-    #[cfg(target_os = "linux")]
-    const WHO: libc::c_int = libc::RUSAGE_THREAD;
-    #[cfg(not(target_os = "linux"))]
-    const WHO: libc::c_int = libc::RUSAGE_SELF;
-    let usage = rusage(WHO)?;
+    let usage = rusage()?;
     let nanoseconds =
         |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     Some(Usage {
-        cpu: Cpu { user: nanoseconds(usage.ru_utime), system: nanoseconds(usage.ru_stime) },
+        cpu_ns: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
         switches: Switches {
             voluntary: usage.ru_nvcsw as u64,
             involuntary: usage.ru_nivcsw as u64,
@@ -27,10 +22,12 @@ pub fn usage() -> Option<Usage> {
     })
 }
 
-fn rusage(who: libc::c_int) -> Option<libc::rusage> {
+fn rusage() -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is to a `rusage`, which the call fills when it returns 0.
-    unsafe { (libc::getrusage(who, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }
+    unsafe {
+        (libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) == 0).then(|| usage.assume_init())
+    }
 }
 
 /// Largest resident set so far, in bytes. Not `ru_maxrss` on Linux: that starts from the size of
@@ -46,5 +43,5 @@ pub fn peak_rss_bytes() -> Option<u64> {
 /// Largest resident set so far, in bytes, as macOS counts it.
 #[cfg(not(target_os = "linux"))]
 pub fn peak_rss_bytes() -> Option<u64> {
-    rusage(libc::RUSAGE_SELF).map(|usage| usage.ru_maxrss as u64)
+    rusage().map(|usage| usage.ru_maxrss as u64)
 }

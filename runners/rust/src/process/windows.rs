@@ -1,34 +1,29 @@
-//! Windows: times of a thread in units of 100 ns, and the peak of the working set.
+//! Windows: times of the process in units of 100 ns, and the peak of the working set.
 
 use std::mem::size_of;
 
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
-use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread, GetThreadTimes};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes};
 
 use super::Usage;
-use crate::result::Cpu;
 
-/// Whether [`usage`] is of one thread, so that several threads' figures add up.
-pub const USAGE_IS_PER_THREAD: bool = true;
 /// Whether [`usage`] has context switches and page faults.
 pub const EVENTS_ARE_COUNTED: bool = false;
 
-/// What the calling thread has used so far. Windows counts no context switches, and page faults in
-/// one number for the whole process.
+/// What all threads have used so far. Windows counts no context switches, and page faults in one
+/// number.
 pub fn usage() -> Option<Usage> {
     let [mut created, mut ended, mut system, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle is the calling thread's own, and all pointers are to live FILETIMEs.
+    // SAFETY: the handle is this process's own, and all pointers are to live FILETIMEs.
     let known = unsafe {
-        GetThreadTimes(GetCurrentThread(), &mut created, &mut ended, &mut system, &mut user)
+        GetProcessTimes(GetCurrentProcess(), &mut created, &mut ended, &mut system, &mut user)
     };
     let nanoseconds = |time: FILETIME| {
         100 * (u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime))
     };
-    (known != 0).then(|| Usage {
-        cpu: Cpu { user: nanoseconds(user), system: nanoseconds(system) },
-        ..Usage::default()
-    })
+    (known != 0)
+        .then(|| Usage { cpu_ns: nanoseconds(user) + nanoseconds(system), ..Usage::default() })
 }
 
 /// Largest working set so far, in bytes.

@@ -106,7 +106,7 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("COMMIT")?;
         }
-        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None });
+        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None, allocated: 0 });
     }
     let work = Work::of(iterations.operations(), &iterations.answers);
     Ok(Work { warmup_ns: iterations.warmup_ns, iterations_ns: iterations.iterations_ns, ..work })

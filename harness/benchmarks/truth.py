@@ -1,0 +1,286 @@
+"""Do sqlitmus's figures say what a user pays? Whole runs against plain programs for the same work.
+
+`./just bench-truth [--cases A,B] [--drivers A,B] [--blocks N] [--seconds S] [-- OPTION…]`. The
+plain programs (`runners/plain`) know nothing of the contract: they walk the whole pool of rows, do
+not stop for anything, and count all of their time. A block plays each case once: all plain
+programs, a run whose processes take turns, a run of lone processes, and the plain programs in
+reverse; options after `--` are those of both runs, whose figures are read by `export`.
+
+`product ÷ plain`: published time over plain time, mean of log ratios within blocks with its 95 %
+interval, and the same of ratios to node. `OUTSIDE` lies beyond 3 % (5 % below 1 µs) with its whole
+interval, `wide` is an interval that does not lie within. `turns ÷ lone`: how many of the published
+ratios to node differ at 5 % by their own intervals, beside runs of the same kind from block to
+block.
+
+Exit 1 when one is OUTSIDE, or when more than 7 % of `turns ÷ lone` differ; else 4 when something
+could not be played, and 6 when one is wide.
+
+`--plant` shows that this can fail: plain programs take the place of the runs, and `restarts` begin
+their pool again after 250 rows, `nothing` are as they are.
+"""
+
+import csv
+import io
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Literal
+
+import typer
+
+from benchmarks.agreement import (
+    Bounds,
+    Compared,
+    Held,
+    Published,
+    Repetition,
+    between,
+    held,
+    levels,
+    ratios,
+    within,
+)
+from benchmarks.plain_programs import CASES, COMMANDS, Played, Programs, Task
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.machine import lock
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
+from sqlitmus.vocabulary.suggest import unknown
+
+SCHEMES = {"lone": "process", "turns": "relay"}
+RESTARTING_ROWS = 250
+# Others who use the processor are no part of what is compared: a program that waited for longer is
+# played again, and the calmest of its attempts counts.
+MOST_WAITED = 0.02
+ATTEMPTS = 4
+
+
+def main(
+    options: Annotated[list[str] | None, typer.Argument(metavar="[-- OPTION…]")] = None,
+    cases: Annotated[str, typer.Option(help="Ids, with commas between them.")] = ",".join(CASES),
+    drivers: Annotated[str, typer.Option(help="Runners, with commas.")] = ",".join(COMMANDS),
+    blocks: Annotated[int, typer.Option(min=2)] = 5,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Of a plain program in a block, in two halves.")
+    ] = 3,
+    without_waits: Annotated[
+        bool, typer.Option(help="Deduct what plain programs waited for a processor (Linux).")
+    ] = False,
+    plant: Annotated[
+        Literal["nothing", "restarts"] | None, typer.Option(help="Instead of whole runs.")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option(parser=paths.given, help="Keep the run directories here.")
+    ] = None,
+) -> None:
+    """Print what was published over what plain programs take, and one scheme over the other."""
+    try:
+        names = _known("driver", drivers, COMMANDS)
+        chosen = _known("case", cases, CASES)
+        if not plant and (reason := unsupported()):
+            raise NotFit(f"runs in turns are not to be had here: {reason}")
+        repetitions: list[Repetition] = []
+        with tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
+            measuring = Measuring(
+                *(names, Path(folder), seconds / 2, plant, keep, options or []),
+                without_waits=without_waits,
+            )
+            with suppress(KeyboardInterrupt):  # what there is by then is printed
+                for each in measuring.all(chosen, blocks):
+                    repetitions += [each]
+    except SqlitmusError as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(error.exit) from None
+    code = report(repetitions, names[0])
+    raise typer.Exit(code if code == Exit.GATE_FAILED or not measuring.failed else measuring.failed)
+
+
+class Measuring:
+    """Plain programs and runs of the drivers `names`, the first of which is the reference."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        folder: Path,
+        seconds: float,
+        plant: str | None,
+        keep: Path | None,
+        options: Sequence[str],
+        *,
+        without_waits: bool,
+    ) -> None:
+        self._catalog, tools = definitions.load(), paths.tools()
+        self._installed = runners.discover(self._catalog, [*names], tools)
+        for each in self._installed:
+            if each.missing:
+                raise NotFit(f"{each.spec.name}: {each.missing}")
+        self._names, self._folder, self._seconds = names, folder, seconds
+        self._programs = Programs(self._catalog, names, tools, folder)
+        self._plant, self._keep, self._options = plant, keep, options
+        self._without_waits = without_waits
+        self.failed: Exit | None = None
+
+    def all(self, cases: Sequence[str], blocks: int) -> Iterator[Repetition]:
+        """Each case once in each block, in random order; `failed` says that one is left out."""
+        for block in range(blocks):
+            order = random.Random(block)
+            for case in order.sample(cases, len(cases)):
+                begin = time.monotonic()
+                try:
+                    yield self._once(case, order)
+                except NotFit as error:
+                    self.failed = Exit.CELLS_FAILED
+                    _say(str(error))
+                _say(f"block {block + 1}: {case}, {time.monotonic() - begin:.0f} s")
+
+    def _once(self, case: str, order: random.Random) -> Repetition:
+        task = Task.of(self._catalog, case, self._installed[0], self._folder)
+        names = order.sample(self._names, len(self._names))
+        before = self._played(task, names)
+        if self._plant:
+            planted = task.restarting(RESTARTING_ROWS) if self._plant == "restarts" else task
+            instead = self._played(planted, names)
+            published = {
+                "planted": {name: Published(self._ns(instead[name]), None, 0) for name in names}
+            }
+        else:
+            ways = order.sample([*SCHEMES], len(SCHEMES))
+            published = {way: self._run(case, way, before) for way in ways}
+        after = self._played(task, names[::-1])
+        plain = {
+            name: (self._ns(before[name]) * self._ns(after[name])) ** 0.5 for name in self._names
+        }
+        waited = {name: (before[name].waited + after[name].waited) / 2 for name in self._names}
+        return Repetition(case, plain, waited, {way: published[way] for way in sorted(published)})
+
+    def _played(self, task: Task, names: Sequence[str]) -> dict[str, Played]:
+        """The plain programs one after the other, while nobody else measures here."""
+        with lock.hold("bench-truth", wait=True, say=_say):
+            return {name: self._calmest(task, name) for name in names}
+
+    def _calmest(self, task: Task, name: str) -> Played:
+        attempts: list[Played] = []
+        while len(attempts) < ATTEMPTS and all(each.waited > MOST_WAITED for each in attempts):
+            attempts.append(self._programs.play(name, task, self._seconds))
+        return min(attempts, key=lambda each: each.waited)
+
+    def _ns(self, played: Played) -> float:
+        return played.ns * (1 - played.waited * self._without_waits)
+
+    def _run(self, case: str, way: str, plain: Mapping[str, Played]) -> dict[str, Published]:
+        """A whole run of that case, as its export has it."""
+        out = str(self._keep or self._folder / "runs")
+        named = [word for name in self._names for word in ("-r", name)]
+        _sqlitmus(
+            *("run", "--case", case, *named, "--scheme", SCHEMES[way], "--out", out),
+            *("--reference", self._names[0], "--quiet", "--wait", *self._options),
+        )
+        exported = _sqlitmus("export", str(Path(out) / "latest"), "--format", "csv")
+        cells = {row["runner"]: row for row in csv.DictReader(io.StringIO(exported))}
+        for name in self._names:
+            if cells[name]["outcome"] != "ok":
+                raise NotFit(f"{case}, {name}: {cells[name]['outcome']}: {cells[name]['reason']}")
+            theirs, ours = cells[name]["sqlite_version"], plain[name].sqlite
+            if theirs != ours:
+                raise NotFit(f"{name} has SQLite {theirs}, its plain program {ours}")
+        return {name: published(cells[name]) for name in self._names}
+
+
+def published(row: Mapping[str, str]) -> Published:
+    """A row of an export."""
+    columns = ("ratio", "ratio_low", "ratio_high")
+    ratio = Bounds(*(float(row[name]) for name in columns)) if row["ratio_low"] else None
+    return Published(float(row["steady_ns_per_unit"]), ratio, int(row["blocks"]))
+
+
+def report(repetitions: Sequence[Repetition], reference: str) -> Exit:
+    """Print the tables; the exit code that they come to."""
+    if not repetitions:
+        return Exit.CELLS_FAILED
+    compared = levels(repetitions)
+    _print("product ÷ plain", "ns", compared)
+    to_reference = ratios(repetitions, reference)
+    _print(f"ratio to {reference}: product ÷ plain", "ratio", to_reference)
+    marks = [mark for row in [*compared, *to_reference] for mark in row.marks]
+    apart = _schemes(repetitions)
+    shares = [share for each in repetitions for share in each.waited.values()]
+    print(
+        f"\nplain programs waited for a processor: {fmean(shares):.1%} of their time, "
+        f"{max(shares):.1%} at most"
+    )
+    print(f"{len(marks)} figures: {marks.count('OUTSIDE')} outside, {marks.count('wide')} wide")
+    if "OUTSIDE" in marks or apart.too_many:
+        return Exit.GATE_FAILED
+    return Exit.UNDECIDED if "wide" in marks else Exit.DONE
+
+
+def _print(title: str, unit: str, rows: Sequence[Compared]) -> None:
+    """A line for each row, with a column for each way of measuring."""
+    if not rows:
+        return
+    heads = "".join(f"{f'{way} ÷ plain':34}" for way in rows[0].over_plain)
+    print(f"\n{title}\n{'case':24}{'driver':21}{f'plain {unit}':>12}  {heads}limit")
+    for row in rows:
+        cells = "".join(
+            f"{b.value:.3f} [{b.low:.3f}, {b.high:.3f}] {b.mark(row.limit)}".ljust(34)
+            for b in row.over_plain.values()
+        )
+        plain = f"{row.plain:12,.0f}" if unit == "ns" else f"{row.plain:12.3f}"
+        print(f"{row.case:24}{row.driver:21}{plain}  {cells}{row.limit:.0%}")
+
+
+def _schemes(repetitions: Sequence[Repetition]) -> Held:
+    """Print one scheme against the other, by case and over all; what it comes to over all."""
+    cases = dict.fromkeys(each.case for each in repetitions)
+    whole = held(within(repetitions, "turns", "lone"))
+    if not whole.count:
+        return whole
+    print(f"\n{'ratios of runs':33}{'count':>6}{'differ at 5 %':>15}{'mean':>8}  farthest")
+    for case in cases:
+        mine = [each for each in repetitions if each.case == case]
+        _held(f"turns ÷ lone, {case}", held(within(mine, "turns", "lone")))
+    _held("turns ÷ lone", whole)
+    for way in SCHEMES:
+        _held(f"{way} ÷ {way} of the block before", held(between(repetitions, way)))
+    return whole
+
+
+def _held(title: str, row: Held) -> None:
+    if row.count:
+        share = f"{row.differ} {row.share:6.1%}"
+        print(
+            f"{title:33}{row.count:6}{share:>15}{row.mean:8.3f}  {row.farthest:.3f} {row.name}"
+            f"{'  TOO MANY' * row.too_many}"
+        )
+
+
+def _known(what: str, words: str, there_are: Mapping[str, object]) -> list[str]:
+    named = words.split(",")
+    for name in named:
+        if name not in there_are:
+            raise UsageError(unknown(what, name, there_are))
+    return named
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _sqlitmus(*words: str) -> str:
+    """What the command prints. Raises NotFit when it fails."""
+    command = [sys.executable, "-m", "sqlitmus", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotFit(f"{' '.join(words)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,268 @@
+"""What SQL that somebody wrote may do: SQLite's authorizer says, before anything runs.
+
+Runners have no authorizer. What they are given is compiled here, letter for letter, and reaches the
+database that it was written for and no other file.
+"""
+
+import re
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+from sqlitmus.vocabulary.errors import UsageError
+
+
+class Refused(UsageError):
+    """SQL that may not run, or cannot be measured; the message says why and what to do."""
+
+
+class Origin(IntEnum):
+    """Whose SQL it is. What is refused of one is refused of all below it."""
+
+    CATALOGUE = 0  # a scenario or a fixture
+    RESET = 1  # of a workload
+    QUERY = 2  # a workload's statement, or its query for parameters
+
+
+_ATTACHES = (
+    "attaches another database, and only a copy of its own may be reached; put the tables that it "
+    "needs into that one"
+)
+_ALTERS = "; leave the schema as it is, and make what you need in the database before"
+_MAKES = {"CREATE": "creates", "DROP": "drops"}
+_KINDS = {
+    "INDEX": "an index",
+    "TABLE": "a table",
+    "TRIGGER": "a trigger",
+    "VIEW": "a view",
+    "VTABLE": "a virtual table",
+}
+# What is refused, since which origin, and in which words.
+_ACTIONS: dict[int, tuple[Origin, str]] = {
+    sqlite3.SQLITE_ATTACH: (Origin.CATALOGUE, _ATTACHES),
+    sqlite3.SQLITE_DETACH: (
+        Origin.CATALOGUE,
+        "detaches a database, and there is only its own; take it out",
+    ),
+    sqlite3.SQLITE_ALTER_TABLE: (Origin.RESET, f"alters a table{_ALTERS}"),
+    **{
+        action: (Origin.RESET, f"{does} {kind}{_ALTERS}")
+        for verb, does in _MAKES.items()
+        for name, kind in _KINDS.items()
+        for temporary in ("", "TEMP_")
+        if (action := getattr(sqlite3, f"SQLITE_{verb}_{temporary}{name}", None)) is not None
+    },
+    sqlite3.SQLITE_TRANSACTION: (
+        Origin.QUERY,
+        "begins or ends a transaction; use the key transaction",
+    ),
+    sqlite3.SQLITE_SAVEPOINT: (Origin.QUERY, "uses a savepoint; use the key transaction"),
+}
+_VACUUM_INTO = "it writes another file by VACUUM INTO; VACUUM alone stays within the database"
+
+# Functions that reach files or load code. SQLite itself has two of them, its shell the others.
+_FUNCTIONS = {"edit", "fts3_tokenizer", "load_extension", "readfile", "writefile", "zipfile"}
+# Modules of virtual tables that keep to the database.
+_OWN = "dbstat fts3 fts3tokenize fts4 fts4aux fts5 fts5vocab geopoly rtree rtree_i32"
+_MODULES = set(_OWN.split())
+# Pragmas that keep to the connection and its database. Limits of the heap are not among them: they
+# would be the harness's own.
+_LOOKING = (
+    "foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check "
+    "quick_check table_info table_list table_xinfo"
+)
+_UNDOING = (
+    "defer_foreign_keys foreign_keys ignore_check_constraints incremental_vacuum optimize "
+    "recursive_triggers shrink_memory wal_checkpoint"
+)
+_SETTING = (
+    "analysis_limit application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill "
+    "case_sensitive_like cell_size_check checkpoint_fullfsync encoding fullfsync journal_mode "
+    "journal_size_limit legacy_alter_table locking_mode max_page_count mmap_size page_size "
+    "query_only read_uncommitted reverse_unordered_selects secure_delete synchronous temp_store "
+    "threads trusted_schema user_version wal_autocheckpoint"
+)
+# Up to which origin a pragma may get a value.
+_PRAGMAS = {
+    name: origin
+    for origin, names in (
+        (Origin.QUERY, _LOOKING),
+        (Origin.RESET, _UNDOING),
+        (Origin.CATALOGUE, _SETTING),
+    )
+    for name in names.split()
+}
+_ACTING = {"incremental_vacuum", "optimize", "shrink_memory", "wal_checkpoint"}  # without a value
+_WRITES: dict[int, Literal["insert", "update", "delete"]] = {
+    sqlite3.SQLITE_INSERT: "insert",
+    sqlite3.SQLITE_UPDATE: "update",
+    sqlite3.SQLITE_DELETE: "delete",
+}
+
+_COMMENT = r"--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z)"
+_BLANK = re.compile(rf"(?:\s|\ufeff|{_COMMENT})*", re.DOTALL)
+_CALLS = re.compile(rf"\b({'|'.join(sorted(_FUNCTIONS))})\b[\"'`\]]?\s*\(", re.IGNORECASE)
+_USES = re.compile(r"uses (\d+),")
+
+
+@dataclass(slots=True)
+class Watch:
+    """What SQLite asked whether it may do it: why not, and what it does to which tables."""
+
+    origin: Origin
+    refused: str = ""
+    writes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, _: str | None, inner: str | None
+    ) -> int:
+        """The authorizer; `inner` is the trigger or view that asks."""
+        internal = (first or "").startswith("sqlite_")  # such as what ANALYZE writes
+        if action in _WRITES and first and not internal:
+            self.writes.setdefault(first, set()).add(_WRITES[action])
+        if action == sqlite3.SQLITE_CREATE_TABLE and internal:
+            return sqlite3.SQLITE_OK
+        words = _refusal(self.origin, action, first, second)
+        if not words:
+            return sqlite3.SQLITE_OK
+        self.refused = f"in {inner}, it {words}" if inner else f"it {words}"
+        return sqlite3.SQLITE_DENY
+
+
+def _refusal(origin: Origin, action: int, first: str | None, second: str | None) -> str:
+    """Why an action is refused; "" if it is not."""
+    if action == sqlite3.SQLITE_PRAGMA:
+        return _of_pragma(origin, (first or "").lower(), second)
+    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS:
+        return _calls(str(second))
+    since, words = _ACTIONS.get(action, (None, ""))
+    if since is not None and origin >= since:
+        return words
+    if action == sqlite3.SQLITE_CREATE_VTABLE and (second or "").lower() not in _MODULES:
+        return (
+            f"uses the module {second}, which is none of SQLite's own that keep to the database "
+            f"({', '.join(sorted(_MODULES))}), and no runner loads others; use one of these"
+        )
+    return ""
+
+
+def _calls(function: str) -> str:
+    return f"calls {function}, which reaches beyond the database; take it out"
+
+
+def _of_pragma(origin: Origin, name: str, value: str | None) -> str:
+    """Why a pragma is refused. SQLite asks for some without a value by itself, as for FTS5."""
+    if value is None and name not in _ACTING:
+        return ""
+    most = _PRAGMAS.get(name)
+    if most is None:
+        return f"sets PRAGMA {name}, which may reach beyond the database's rows; take it out"
+    if origin <= most:
+        return ""
+    if name in _ACTING:
+        return f"runs PRAGMA {name}; that can stand in reset"
+    return "sets a pragma; choose a profile"
+
+
+@contextmanager
+def confined(connection: sqlite3.Connection, origin: Origin = Origin.CATALOGUE) -> Generator[Watch]:
+    """Let `connection` compile in the block what is allowed, for whoever asks.
+
+    Raises Refused in place of SQLite's error for what is not.
+    """
+    watch = Watch(origin)
+    connection.set_authorizer(watch)
+    try:
+        yield watch
+    except sqlite3.Error as error:
+        if watch.refused:
+            raise Refused(watch.refused) from error
+        raise
+    finally:
+        connection.set_authorizer(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a statement is: how many parameters, whether it gives rows and changes the file, and
+    what it does to which tables."""
+
+    parameters: int
+    rows: bool
+    changes: bool = False
+    writes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only reads."""
+        return not self.writes
+
+
+def compiled(connection: sqlite3.Connection, sql: str, origin: Origin) -> Compiled:
+    """Compile `sql`, and run nothing. Raises Refused for what its `origin` may not do, and
+    sqlite3.Error for what is no SQL."""
+    _one_statement(sql)
+    # SQLite compiles what a trigger, a view or a default does when it is used.
+    if verb(sql) == "create" and (call := _CALLS.search(sql)):
+        raise Refused(f"it {_calls(call[1])}")
+    # Virtual tables prepare statements of their own when they are first used: those of SQLite's
+    # modules come here, and what comes below is the user's alone.
+    with confined(connection):
+        count = _parameters(connection, sql)
+    with confined(connection, origin) as watch:
+        program = connection.execute(f"EXPLAIN {sql}", [None] * count).fetchall()
+    # P2 of Vacuum is where a file's name is, of which the authorizer hears too late; that of
+    # Transaction says that it writes, that of ResultRow how many columns come.
+    with_p2 = {opcode for _, opcode, _, p2, *_ in program if p2}
+    if "Vacuum" in with_p2:
+        raise Refused(_VACUUM_INTO)
+    return Compiled(count, "ResultRow" in with_p2, "Transaction" in with_p2, watch.writes)
+
+
+def _one_statement(sql: str) -> None:
+    """Raise Refused for SQL of which a driver may run more, or less, than was compiled."""
+    if "\0" in sql:
+        raise Refused("it holds the character U+0000, at which some drivers stop; take it out")
+    if any("\ud800" <= character <= "\udfff" for character in sql):
+        raise Refused("it is no valid Unicode: it holds half of a character; correct it")
+    for at, character in enumerate(sql):
+        if character == ";" and sqlite3.complete_statement(sql[: at + 1]):
+            if not _BLANK.fullmatch(sql, at + 1):
+                raise Refused("there are several statements in it; list each by itself")
+            return
+
+
+def _parameters(connection: sqlite3.Connection, sql: str) -> int:
+    try:
+        connection.execute(f"EXPLAIN {sql}").close()
+    except sqlite3.ProgrammingError as error:
+        if uses := _USES.search(str(error)):
+            return int(uses[1])
+        raise
+    return 0
+
+
+def verb(sql: str) -> str:
+    """The first word of a statement, in small letters."""
+    blank = _BLANK.match(sql)
+    word = re.compile(r"\w*").match(sql, blank.end() if blank else 0)
+    return word[0].lower() if word else ""
+
+
+def unseen(sql: str) -> str:
+    """Why SQL that does not compile here must not run elsewhere either; "" if it may.
+
+    Another SQLite may have a function that this one lacks; what then reaches another file is told
+    by the words alone.
+    """
+    suspect = _CALLS.search(sql)
+    word = suspect[1] if suspect else verb(sql).upper()
+    if suspect or word in ("ATTACH", "DETACH", "PRAGMA", "VACUUM"):
+        return (
+            f"it says {word} in what SQLite {sqlite3.sqlite_version} does not compile, so that it "
+            "cannot be told what it reaches; correct it, or take it out"
+        )
+    return ""

@@ -1,0 +1,148 @@
+"""The plain programs do what their task says, and a program that does not is found out."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.plain_programs import CASES, COMMANDS, Programs, Task
+from sqlitmus.catalog import definitions, runners
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit
+from tests import left_out
+from tests.contract.started import of_runners
+
+USERS = "CREATE TABLE users(id INTEGER PRIMARY KEY, created, email, score, active)"
+SINK = "CREATE TABLE sink(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL, d BLOB)"
+ACCOUNTS = "CREATE TABLE accounts(id INTEGER PRIMARY KEY, owner, balance REAL, updated INTEGER)"
+COLUMNS = "id, created, email, score, active"
+POOLS: dict[str, list[list[Any]]] = {
+    "user": [[5], [1], [2]],
+    "users": [[1], [7]],
+    "range": [[1, 9], [4, 5]],
+    "insert": [[1, "ä", 0.5, "00ff"], [2**31, "", 1.5, ""], [3, "c", 2.5, "01"]],
+    "update-100": [[0.5, 7, 1], [1.5, 8, 2], [2.5, 9, 3]],
+}
+SQL = {
+    "user": f"SELECT {COLUMNS} FROM users WHERE id = ?",
+    "users": f"SELECT {COLUMNS} FROM users WHERE id >= ? ORDER BY id LIMIT 4",
+    "range": "SELECT id, created, email FROM users WHERE id BETWEEN ? AND ?",
+    "insert": "INSERT INTO sink(a, b, c, d) VALUES (?, ?, ?, ?)",
+    "update-100": "UPDATE accounts SET balance = ?, updated = ? WHERE id = ?",
+}
+
+
+def task(work: str, folder: Path) -> Task:
+    """A small one: 16 operations of warm-up, and 32 that are timed."""
+    fixture = folder / "fixture.db"
+    with closing(sqlite3.connect(fixture)) as connection:
+        for table in (USERS, SINK, ACCOUNTS):
+            connection.execute(table)
+        rows = [(n, 10 * n, f"{n}@example.com", n / 2, n % 2) for n in range(1, 11)]
+        connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?, ?)", rows)
+        accounts = [(n, "x", 0.0, 0) for n in range(1, 4)]
+        connection.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?)", accounts)
+        connection.commit()
+    kind = "insert" if work == "insert-100" else work
+    units = 100 if work.endswith("100") else 1
+    counted = 16 if units == 100 or work == "insert" else 0
+    pragmas = ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"]
+    return Task(work, counted, SQL[kind], pragmas, POOLS[kind], units, fixture)
+
+
+@pytest.mark.parametrize("work", [*POOLS, "insert-100"])
+@of_runners([*COMMANDS])
+def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
+    """It ends with the reason where what it says, or what it wrote, is not what it was told."""
+    for word in COMMANDS[name]:
+        if word.startswith("{") and word.endswith("}"):
+            left_out.tool(word[1:-1])
+    programs = Programs(definitions.load(), [name], paths.tools(), tmp_path)
+    played = programs.play(name, task(work, tmp_path), 0.05)
+    assert played.ns > 0
+    assert 0 <= played.waited < 1
+    assert played.sqlite.startswith("3.")
+
+
+def told(operations: int, rows: int, total: int = 0) -> dict[str, Any]:
+    return {
+        "warmup": {"operations": 1}, "timed": {"operations": operations - 1}, "rows": rows,
+        "sum": total,
+    }  # fmt: skip
+
+
+def test_reads_that_begin_the_pool_again_too_early_are_found_out(tmp_path: Path) -> None:
+    asked = task("user", tmp_path)
+    assert asked.problem(told(8, 8, 8 + 8 + 6), asked.fixture) is None
+    again = asked.problem(told(8, 8, 6 + 6 + 6 + 6), asked.fixture)
+    assert again == "rows and sum are (8, 24), not (8, 22)"
+    assert asked.problem(told(8, 7, 22), asked.fixture)
+
+
+def test_writes_that_are_not_in_the_file_are_found_out(tmp_path: Path) -> None:
+    asked = task("insert", tmp_path)
+    assert "not (4, 4, 1)" in str(asked.problem(told(4, 4), asked.fixture))
+    with closing(sqlite3.connect(asked.fixture)) as connection:
+        connection.executemany("INSERT INTO sink(a) VALUES (?)", [(1,), (2**31,), (3,), (1,)])
+        connection.commit()
+    assert asked.problem(told(4, 4), asked.fixture) is None
+    assert asked.problem(told(4, 3), asked.fixture) == "3 rows changed, not 4"
+    updated = task_in(tmp_path / "other", "update-100")
+    assert "not [0.5, 7, 1]" in str(updated.problem(told(1, 100), updated.fixture))
+
+
+def task_in(folder: Path, work: str) -> Task:
+    folder.mkdir()
+    return task(work, folder)
+
+
+def test_a_program_that_fails_ends_with_what_it_said(tmp_path: Path) -> None:
+    left_out.tool("node")
+    programs = Programs(definitions.load(), ["node"], paths.tools(), tmp_path)
+    asked = task("user", tmp_path)
+    asked.pragmas.append("PRAGMA nonsense;; nonsense")
+    with pytest.raises(NotFit, match=r'plain program node, exit code 1:(.|\n)*near "nonsense"'):
+        programs.play("node", asked, 0.01)
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Task]:
+    """Every case of the benchmark."""
+    catalog, folder = definitions.load(), tmp_path_factory.mktemp("tasks")
+    (oracle,) = runners.discover(catalog, ["python"], paths.tools())
+    made: dict[str, Task] = {}
+    for number, case in enumerate(CASES):
+        (folder / str(number)).mkdir()
+        made[case] = Task.of(catalog, case, oracle, folder / str(number))
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_is_asked_with_its_pragmas_over_its_whole_pool(
+    case: str, tasks: dict[str, Task], tmp_path: Path
+) -> None:
+    asked = tasks[case]
+    phases = json.loads(asked.text(tmp_path, 1.5))
+    assert bool(asked.pragmas) == ("shipped" not in case)
+    assert len(asked.pool) == 4096 * (1 + (case == "update-pk"))
+    assert phases["warmup"]["operations"] * asked.units >= len(asked.pool)
+    counted = phases["timed"]["operations"]
+    assert counted % 16 == 0
+    assert (counted > 0) == case.startswith(("insert", "update"))
+
+
+def test_no_update_writes_what_the_row_has(tasks: dict[str, Task]) -> None:
+    """SQLite would write nothing, and the case would be about something else."""
+    has: dict[Any, Any] = {}
+    for balance, updated, key in tasks["update-pk"].pool * 2:
+        assert has.get(key) != (balance, updated)
+        has[key] = (balance, updated)
+
+
+def test_a_planted_restart_walks_the_first_rows_alone(tasks: dict[str, Task]) -> None:
+    planted = tasks["get-pk"].restarting(250)
+    assert planted.pool == tasks["get-pk"].pool[:250]
+    assert planted.sql == tasks["get-pk"].sql

@@ -1,0 +1,124 @@
+// What a user of a JavaScript driver would write: `plain.js DRIVER TASK`. README.md beside it has the task.
+
+import { Buffer } from "node:buffer";
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
+
+const [driver, file] = process.argv.slice(2);
+const task = JSON.parse(readFileSync(file, "utf8"));
+const { DatabaseSync, Database, default: BetterSqlite3 } = await import(driver);
+
+const db = new (DatabaseSync ?? Database ?? BetterSqlite3)(task.database);
+for (const pragma of task.pragmas) db.exec(pragma);
+const statement = db.prepare(task.sql);
+
+const pool = task.work.startsWith("insert")
+  ? task.pool.map(([a, b, c, d]) => [a, b, c, Buffer.from(d, "hex")])
+  : task.pool;
+let place = 0;
+/** The next row of the pool, which begins again at its end. */
+function next() {
+  const row = pool[place];
+  place = (place + 1) % pool.length;
+  return row;
+}
+
+let rows = 0;
+let sum = 0;
+let seen = 0;
+
+function user() {
+  const [key] = next();
+  const { id, created, email, score, active } = statement.get(key);
+  rows += 1;
+  sum += id;
+  seen += created + email.length + score + active;
+}
+
+function users() {
+  const [from] = next();
+  let ids = 0;
+  let others = 0;
+  const list = statement.all(from);
+  for (const { id, created, email, score, active } of list) {
+    ids += id;
+    others += created + email.length + score + active;
+  }
+  rows += list.length;
+  sum += ids;
+  seen += others;
+}
+
+function range() {
+  const [from, to] = next();
+  let ids = 0;
+  let others = 0;
+  const list = statement.all(from, to);
+  for (const { id, created, email } of list) {
+    ids += id;
+    others += created + email.length;
+  }
+  rows += list.length;
+  sum += ids;
+  seen += others;
+}
+
+function insert() {
+  const [a, b, c, d] = next();
+  rows += Number(statement.run(a, b, c, d).changes);
+}
+
+function update() {
+  const [balance, updated, id] = next();
+  rows += Number(statement.run(balance, updated, id).changes);
+}
+
+/** A hundred times the same in a transaction, as the driver's users begin one. */
+function hundred(once) {
+  const all = () => {
+    for (let i = 0; i < 100; i++) once();
+  };
+  if (db.transaction) return db.transaction(all).immediate;
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  return () => {
+    begin.run();
+    all();
+    commit.run();
+  };
+}
+
+const work = {
+  user: () => user,
+  users: () => users,
+  range: () => range,
+  insert: () => insert,
+  "insert-100": () => hundred(insert),
+  "update-100": () => hundred(update),
+}[task.work]();
+
+/** Nanoseconds for which this thread has waited for a processor, where Linux tells. */
+function waited() {
+  const told = "/proc/thread-self/schedstat";
+  return existsSync(told) ? Number(readFileSync(told, "utf8").split(" ")[1]) : 0;
+}
+
+/** Works for so many operations and seconds at least; the clock is looked at after every 16th. */
+function phase({ operations, seconds }) {
+  const before = waited();
+  const start = performance.now();
+  let done = 0;
+  let ms = 0;
+  while (done < operations || ms < seconds * 1000) {
+    for (let i = 0; i < 16; i++) work();
+    done += 16;
+    ms = performance.now() - start;
+  }
+  return { operations: done, ns: Math.round(ms * 1e6), waited: waited() - before };
+}
+
+const warmup = phase(task.warmup);
+const timed = phase(task.timed);
+const { sqlite } = db.prepare("SELECT sqlite_version() AS sqlite").get();
+db.close();
+console.log(JSON.stringify({ sqlite, warmup, timed, rows, sum, seen }));

@@ -1,0 +1,222 @@
+//! What a user of rusqlite would write: `sqlitmus-plain TASK`. ../README.md has the task.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+use std::{env, fs};
+
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+type Sink = (i64, String, f64, Vec<u8>);
+
+#[derive(Deserialize)]
+struct Task {
+    database: String,
+    pragmas: Vec<String>,
+    sql: String,
+    pool: Value,
+    work: String,
+    warmup: Phase,
+    timed: Phase,
+}
+
+#[derive(Deserialize)]
+struct Phase {
+    operations: u64,
+    seconds: f64,
+}
+
+/// How many rows were read or changed, and the sum of the `id` of those that were read.
+#[derive(Default)]
+struct Seen {
+    rows: usize,
+    sum: i64,
+}
+
+struct User {
+    id: i64,
+    created: i64,
+    email: String,
+    score: f64,
+    active: i64,
+}
+
+impl User {
+    fn of(row: &Row<'_>) -> rusqlite::Result<User> {
+        Ok(User {
+            id: row.get(0)?,
+            created: row.get(1)?,
+            email: row.get(2)?,
+            score: row.get(3)?,
+            active: row.get(4)?,
+        })
+    }
+
+    fn read(&self) -> i64 {
+        black_box((self.created, self.email.as_str(), self.score, self.active));
+        self.id
+    }
+}
+
+struct Entry {
+    id: i64,
+    created: i64,
+    email: String,
+}
+
+impl Entry {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Entry> {
+        Ok(Entry { id: row.get(0)?, created: row.get(1)?, email: row.get(2)? })
+    }
+
+    fn read(&self) -> i64 {
+        black_box((self.created, self.email.as_str()));
+        self.id
+    }
+}
+
+fn main() -> Outcome<()> {
+    let file = env::args().nth(1).ok_or("usage: sqlitmus-plain TASK")?;
+    let task: Task = serde_json::from_slice(&fs::read(file)?)?;
+    let db = Connection::open(&task.database)?;
+    for pragma in &task.pragmas {
+        db.execute_batch(pragma)?;
+    }
+    let mut statement = db.prepare(&task.sql)?;
+    match task.work.as_str() {
+        "user" if task.pool[0][0].is_string() => {
+            let pool: Vec<(String,)> = pool(&task)?;
+            let mut keys = pool.iter().cycle();
+            walk(&task, |seen| {
+                let (key,) = keys.next().unwrap();
+                let user = statement.query_row((key,), User::of)?;
+                seen.rows += 1;
+                seen.sum += user.read();
+                Ok(())
+            })
+        }
+        "user" => {
+            let pool: Vec<(i64,)> = pool(&task)?;
+            let mut keys = pool.iter().cycle();
+            walk(&task, |seen| {
+                let (key,) = keys.next().unwrap();
+                let user = statement.query_row((key,), User::of)?;
+                seen.rows += 1;
+                seen.sum += user.read();
+                Ok(())
+            })
+        }
+        "users" => {
+            let pool: Vec<(i64,)> = pool(&task)?;
+            let mut keys = pool.iter().cycle();
+            walk(&task, |seen| {
+                let (from,) = keys.next().unwrap();
+                let list = statement.query_map((from,), User::of)?;
+                let list = list.collect::<rusqlite::Result<Vec<User>>>()?;
+                seen.rows += list.len();
+                seen.sum += list.iter().map(User::read).sum::<i64>();
+                Ok(())
+            })
+        }
+        "range" => {
+            let pool: Vec<(i64, i64)> = pool(&task)?;
+            let mut keys = pool.iter().cycle();
+            walk(&task, |seen| {
+                let (from, to) = keys.next().unwrap();
+                let list = statement.query_map((from, to), Entry::of)?;
+                let list = list.collect::<rusqlite::Result<Vec<Entry>>>()?;
+                seen.rows += list.len();
+                seen.sum += list.iter().map(Entry::read).sum::<i64>();
+                Ok(())
+            })
+        }
+        "insert" => {
+            let pool = inserts(&task)?;
+            let mut values = pool.iter().cycle();
+            walk(&task, |seen| {
+                let (a, b, c, d) = values.next().unwrap();
+                seen.rows += statement.execute((a, b, c, d))?;
+                Ok(())
+            })
+        }
+        "insert-100" => {
+            let pool = inserts(&task)?;
+            let mut values = pool.iter().cycle();
+            walk(&task, |seen| {
+                let transaction = Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
+                for _ in 0..100 {
+                    let (a, b, c, d) = values.next().unwrap();
+                    seen.rows += statement.execute((a, b, c, d))?;
+                }
+                transaction.commit()
+            })
+        }
+        "update-100" => {
+            let pool: Vec<(f64, i64, i64)> = pool(&task)?;
+            let mut values = pool.iter().cycle();
+            walk(&task, |seen| {
+                let transaction = Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
+                for _ in 0..100 {
+                    let (balance, updated, id) = values.next().unwrap();
+                    seen.rows += statement.execute((balance, updated, id))?;
+                }
+                transaction.commit()
+            })
+        }
+        other => Err(format!("no work is called {other}").into()),
+    }
+}
+
+fn pool<T: DeserializeOwned>(task: &Task) -> Outcome<Vec<T>> {
+    Ok(serde_json::from_value(task.pool.clone())?)
+}
+
+fn inserts(task: &Task) -> Outcome<Vec<Sink>> {
+    let rows: Vec<(i64, String, f64, String)> = pool(task)?;
+    Ok(rows.into_iter().map(|(a, b, c, d)| (a, b, c, bytes(&d))).collect())
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2);
+    digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+}
+
+/// Warms up, works by the clock, and prints what was done.
+fn walk(task: &Task, mut work: impl FnMut(&mut Seen) -> rusqlite::Result<()>) -> Outcome<()> {
+    let mut seen = Seen::default();
+    let warmup = phase(&task.warmup, || work(&mut seen))?;
+    let timed = phase(&task.timed, || work(&mut seen))?;
+    let Seen { rows, sum } = seen;
+    let sqlite = rusqlite::version();
+    println!(
+        "{}",
+        json!({"sqlite": sqlite, "warmup": warmup, "timed": timed, "rows": rows, "sum": sum})
+    );
+    Ok(())
+}
+
+/// Nanoseconds for which this thread has waited for a processor, where Linux tells.
+fn waited() -> u64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// Works for so many operations and seconds at least; the clock is looked at after every 16th.
+fn phase(phase: &Phase, mut work: impl FnMut() -> rusqlite::Result<()>) -> Outcome<Value> {
+    let before = waited();
+    let start = Instant::now();
+    let (mut done, mut elapsed) = (0, start.elapsed());
+    while done < phase.operations || elapsed.as_secs_f64() < phase.seconds {
+        for _ in 0..16 {
+            work()?;
+        }
+        done += 16;
+        elapsed = start.elapsed();
+    }
+    let waited = waited() - before;
+    Ok(json!({"operations": done, "ns": elapsed.as_nanos() as u64, "waited": waited}))
+}
