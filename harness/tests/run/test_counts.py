@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlitmus.catalog.declared import Mode
@@ -321,9 +321,10 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
 
 
+@example(16, 64, 1, 2, 6, in_turns=True)
 @given(
-    st.integers(1, 12),
-    st.integers(1, 12),
+    st.integers(1, 64),
+    st.integers(1, 64),
     st.sampled_from([1, 2, 4, 10, 40, 208, 480]),
     st.integers(1, 30),
     st.integers(0, 6),
