@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
@@ -60,6 +60,7 @@ RESTARTING_ROWS = 250
 # played again, and the calmest of its attempts counts.
 MOST_WAITED = 0.02
 ATTEMPTS = 4
+BUSY_PERCENT = 10.0
 
 
 def main(
@@ -73,6 +74,9 @@ def main(
     without_waits: Annotated[
         bool, typer.Option(help="Deduct what plain programs waited for a processor (Linux).")
     ] = False,
+    patience: Annotated[
+        float, typer.Option(help="Minutes to wait for idle processors before a case (Linux).")
+    ] = 0,
     plant: Annotated[
         Literal["nothing", "restarts"] | None, typer.Option(help="Instead of whole runs.")
     ] = None,
@@ -91,6 +95,7 @@ def main(
             measuring = Measuring(
                 *(names, Path(folder), seconds / 2, plant, keep, options or []),
                 without_waits=without_waits,
+                patience_s=patience * 60,
             )
             with suppress(KeyboardInterrupt):  # what there is by then is printed
                 for each in measuring.all(chosen, blocks):
@@ -115,6 +120,7 @@ class Measuring:
         options: Sequence[str],
         *,
         without_waits: bool,
+        patience_s: float,
     ) -> None:
         self._catalog, tools = definitions.load(), paths.tools()
         self._installed = runners.discover(self._catalog, [*names], tools)
@@ -124,7 +130,7 @@ class Measuring:
         self._names, self._folder, self._seconds = names, folder, seconds
         self._programs = Programs(self._catalog, names, tools, folder)
         self._plant, self._keep, self._options = plant, keep, options
-        self._without_waits = without_waits
+        self._without_waits, self._patience_s = without_waits, patience_s
         self.failed: Exit | None = None
 
     def all(self, cases: Sequence[str], blocks: int) -> Iterator[Repetition]:
@@ -132,6 +138,7 @@ class Measuring:
         for block in range(blocks):
             order = random.Random(block)
             for case in order.sample(cases, len(cases)):
+                idle(self._patience_s)
                 begin = time.monotonic()
                 try:
                     yield self._once(case, order)
@@ -163,13 +170,10 @@ class Measuring:
     def _played(self, task: Task, names: Sequence[str]) -> dict[str, Played]:
         """The plain programs one after the other, while nobody else measures here."""
         with lock.hold("bench-truth", wait=True, say=_say):
-            return {name: self._calmest(task, name) for name in names}
-
-    def _calmest(self, task: Task, name: str) -> Played:
-        attempts: list[Played] = []
-        while len(attempts) < ATTEMPTS and all(each.waited > MOST_WAITED for each in attempts):
-            attempts.append(self._programs.play(name, task, self._seconds))
-        return min(attempts, key=lambda each: each.waited)
+            return {
+                name: calmest(lambda name=name: self._programs.play(name, task, self._seconds))
+                for name in names
+            }
 
     def _ns(self, played: Played) -> float:
         return played.ns * (1 - played.waited * self._without_waits)
@@ -191,6 +195,14 @@ class Measuring:
             if theirs != ours:
                 raise NotFit(f"{name} has SQLite {theirs}, its plain program {ours}")
         return {name: published(cells[name]) for name in self._names}
+
+
+def calmest(play: Callable[[], Played]) -> Played:
+    """The first attempt that hardly waited for a processor, or of several the best."""
+    attempts: list[Played] = []
+    while len(attempts) < ATTEMPTS and all(each.waited > MOST_WAITED for each in attempts):
+        attempts.append(play())
+    return min(attempts, key=lambda each: each.waited)
 
 
 def published(row: Mapping[str, str]) -> Published:
@@ -267,6 +279,16 @@ def _known(what: str, words: str, there_are: Mapping[str, object]) -> list[str]:
         if name not in there_are:
             raise UsageError(unknown(what, name, there_are))
     return named
+
+
+def idle(patience_s: float, file: Path = Path("/proc/pressure/cpu")) -> None:
+    """Wait for so long at most until hardly anybody has waited for a processor for 10 s."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end and file.exists():
+        average = float(file.read_text("utf-8").split("avg10=")[1].split()[0])
+        if average < BUSY_PERCENT:
+            return
+        time.sleep(2)
 
 
 def _say(text: str) -> None:

@@ -1,10 +1,12 @@
 """The yardstick's arithmetic: a fault in what is published is told, honest noise is not."""
 
 import random
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 from math import exp, log
+from pathlib import Path
 from statistics import fmean, median
 
 import numpy as np
@@ -22,7 +24,8 @@ from benchmarks.agreement import (
     ratios,
     within,
 )
-from benchmarks.truth import published, report
+from benchmarks.plain_programs import Played
+from benchmarks.truth import calmest, idle, published, report
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary.errors import Exit
 from tests.stats.oracle import scipy_stats
@@ -190,6 +193,10 @@ def test_schemes_that_agree_are_told_so_and_one_ratio_that_does_not_is_named() -
 def test_the_control_is_a_run_against_the_one_before() -> None:
     control = held(between(two_schemes(lambda _: 0.5), "turns"))
     assert (control.count, control.too_many) == (24, False)
+    changed = [*two_schemes(lambda _: 1.0)[:2], *two_schemes(lambda _: 0.5)[:2]]
+    control = held(between(changed, "turns"))
+    assert (control.count, control.differ) == (6, 6)
+    assert control.mean == pytest.approx(0.5, abs=0.02)
 
 
 def test_one_of_nine_that_differs_is_chance() -> None:
@@ -229,3 +236,35 @@ def test_a_row_of_an_export_is_read_by_its_columns() -> None:
     assert published({**row, "ratio_high": "2.1"}) == Published(10.5, Bounds(2, 1.9, 2.1), 12)
     reference = {**row, "ratio": "", "ratio_low": "", "ratio_high": ""}
     assert published(reference) == Published(10.5, None, 12)
+
+
+@pytest.mark.parametrize(
+    ("waits", "attempts", "waited"),
+    [([0.01], 1, 0.01), ([0.3, 0.02], 2, 0.02), ([0.3, 0.1, 0.2, 0.5], 4, 0.1)],
+)
+def test_a_program_that_others_held_up_is_played_again(
+    waits: list[float], attempts: int, waited: float
+) -> None:
+    played = [Played(1.0, share, "3.54.1") for share in waits]
+    each = iter(played)
+    assert calmest(lambda: next(each)) == Played(1.0, waited, "3.54.1")
+    assert len(played) - len(list(each)) == attempts
+
+
+def test_it_waits_for_idle_processors_only_as_long_as_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressure, naps = tmp_path / "cpu", list[float]()
+
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 3:
+            pressure.write_text("some avg10=9.99 avg60=80.00 avg300=0.00 total=1\n", "utf-8")
+
+    monkeypatch.setattr(time, "sleep", nap)
+    idle(60, pressure)  # where the system does not tell
+    pressure.write_text("some avg10=80.00 avg60=0.00 avg300=0.00 total=1\n", "utf-8")
+    idle(0, pressure)
+    assert not naps
+    idle(60, pressure)
+    assert len(naps) == 3
