@@ -75,9 +75,10 @@ def plan_counts(
                 how: Turning | None,
                 seen_of: Mapping[str, Observed | None] = seen_of,
                 case: PlannedCase = case,
-                known: Counts | None = next(iter(ready.values()), None),
+                ready: Mapping[str, Counts] = ready,
                 seen: list[Observed | None] = seen,
             ) -> dict[str, Counts]:
+                known = next(iter(ready.values()), None)
                 todo = as_given(known) if known else work(case, seen, mode, how)
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
