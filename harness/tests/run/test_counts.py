@@ -321,7 +321,7 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
 
 
-@example(16, 64, 1, 2, 6, in_turns=True)
+@example(warmup=16, timed=64, unit=1, rounds=2, resets=6, in_turns=True)
 @given(
     st.integers(1, 64),
     st.integers(1, 64),
