@@ -15,6 +15,7 @@ from sqlitmus.run.counts import (
     HARNESS_S,
     LONGEST,
     LOOKS,
+    QUARTERS,
     SLACK,
     Turning,
     Work,
@@ -223,12 +224,12 @@ def test_a_coarse_clock_asks_for_longer_iterations() -> None:
     assert (coarse.operations, coarse.lap) == (1024, 1)
 
 
-def test_a_lap_is_at_least_a_rounds_share_of_the_walk() -> None:
+def test_a_lap_is_at_least_a_quarter_of_the_walk() -> None:
     short, long = found({"a": seen()}, walk=4096), found({"a": seen()}, walk=16_384)
     assert (short.whole, long.whole) == (True, True)
     assert short.operations * short.lap == 1024
-    assert long.operations * long.lap * MODE.rounds == 16_384
-    # a walk of 655 ms is more than four times as long as the mode's laps
+    assert long.operations * long.lap * QUARTERS == 16_384
+    # a quarter of 164 ms is more than sixteen times as long as the mode's laps
     far = found({"a": seen()}, walk=65_536)
     assert not far.whole
     assert far.operations * far.lap == 1024
@@ -263,13 +264,13 @@ def test_all_runners_time_the_same_operations_in_both_schemes(
         for number, ns in enumerate(times)
     }
     mode = MODE.model_copy(update={"rounds": rounds})
-    turns = Turning(rounds, 20, mode.lap_ms)
     of = case(walk=walk)
+    turns = Turning(fitting([of], rounds), 20, mode.lap_ms)
     alone, relayed = (work(of, observed.values(), mode, how) for how in (None, turns))
     assert alone
     assert relayed
     assert (alone.operations, alone.lap) == (relayed.operations, relayed.lap)
-    assert alone.whole == relayed.whole
+    assert (alone.rounds, alone.whole) == (relayed.rounds, relayed.whole)
     lone = allocate(of, observed, mode, {}, alone)
     turned = allocate(of, observed, mode, {}, relayed, turns)
     for counts in (lone, turned):
@@ -277,11 +278,9 @@ def test_all_runners_time_the_same_operations_in_both_schemes(
         starts = {each.warmup_iterations * each.operations for each in counts.values()}
         # before the clock each has walked so often, or all have gone equally far
         assert all(start % walk == 0 for start in starts) if alone.whole else len(starts) == 1
-    one = next(iter(lone.values()))
     if alone.whole:
-        assert one.operations * one.iterations % walk == 0
-    else:
-        assert one.iterations == relayed.rounds * relayed.lap
+        assert alone.operations * alone.lap * alone.rounds % walk == 0
+    assert {each.iterations for each in lone.values()} == {alone.rounds * alone.lap}
     assert {Turns.of(each).lap for each in turned.values()} == {alone.lap}
 
 
@@ -321,7 +320,7 @@ def test_cases_that_are_compared_have_rounds_that_divide_the_work_of_each() -> N
     assert fitting([writing(8, 32), case(), writing(8, 20)], 12) == 4
 
 
-@example(16, 64, 1, 2, 6, in_turns=True)
+@example(warmup=16, timed=64, unit=1, rounds=2, resets=6, in_turns=True)
 @given(
     st.integers(1, 64),
     st.integers(1, 64),
