@@ -150,6 +150,7 @@ def test_processes_that_share_a_job_give_its_sum() -> None:
                     "driver": program,
                     "architecture": "x64",
                 },
+                "answers": [[1, 0, 1]],
                 "iterations_ns": [1],
                 "workers": [
                     {

@@ -106,6 +106,7 @@ def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) 
         "fingerprint": "0",
         "created": "2026-01-01T00:00:00Z",
         "sqlitmus": "0.1.0",
+        "level": "total",
         "seed": 7,
         "blocks": 12,
         "reference": names[0],

@@ -39,6 +39,11 @@ def test_a_clean_run_has_no_notice() -> None:
     assert worded.notices(analyse(make())) == []
 
 
+def test_a_run_of_medians_says_so() -> None:
+    (told,) = worded.notices(analyse(make(plan(level="median"))))
+    assert told.startswith("An earlier version measured this: its times are medians of iterations")
+
+
 def test_runners_that_agree_against_the_oracle() -> None:
     verify = change(checks(plan()), {"outcome": "wrong", "against_oracle": True}, case="get-pk")
     assert (

@@ -100,8 +100,8 @@ def test_another_warm_up_is_no_difference_in_any_format(form: str, kind: str) ->
     ("changes", "expected"),
     [
         ({}, "iterations"),
-        ({"warmup_ms": 300}, "neither"),
-        ({"warmup_iterations": 4}, "neither"),
+        ({"warmup_ms": 300}, "iterations"),
+        ({"warmup_iterations": 4}, "iterations"),
         ({"iterations": 6}, "neither"),
         ({"operations": 80}, "neither"),
     ],

@@ -109,12 +109,13 @@ def test_a_write_folds_its_count_and_a_miss_folds_nothing(tmp_path: Path) -> Non
     result = ask(tmp_path, steps, readback=proof)
     assert (result["rows"], result["affected"]) == (0, 4)
     assert result["checksum"] == 2 * 31 + 2
+    assert result["answers"] == [[0, 4, 2 * 31 + 2]]
     assert result["readback"] == {"rows": 2, "checksum": 11 * 31 + 21}
     said = end(2) + end(0) + end(2) + piece(b"i", b"11") + piece(b"i", b"21") + end(2)
     assert result["digest"] == sha256(said).hexdigest()
 
 
-def test_shares_of_workers_start_at_zero_and_are_added(tmp_path: Path) -> None:
+def test_each_operation_starts_at_zero_and_shares_are_added(tmp_path: Path) -> None:
     # Five operations bind 1, 2, 3, 4, 1; two workers take two and three of them.
     step = {
         "operation": "get",
@@ -123,11 +124,13 @@ def test_shares_of_workers_start_at_zero_and_are_added(tmp_path: Path) -> None:
         "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
     }
     measure = {"operations_per_iteration": 5, "workers": 2}
-    shares = (1 * 31 + 2, (3 * 31 + 4) * 31 + 1)
+    shares = (1 + 2, 3 + 4 + 1)
     verified = ask(tmp_path, [step], measure=measure)
     assert verified["checksum"] == sum(shares)
+    assert verified["answers"] == [[1, 0, value] for value in (1, 2, 3, 4, 1)]
     measured = ask(tmp_path, [step], measure=measure, mode="measure")
     assert measured["checksum"] == sum(shares)
+    assert measured["answers"] == [[5, 0, sum(shares)]]
     assert [(w["operations"], w["checksum"]) for w in measured["workers"]] == [
         (2, shares[0]),
         (3, shares[1]),
@@ -205,7 +208,7 @@ def test_a_share_is_a_part_of_the_whole(tmp_path: Path) -> None:
         "columns": [{"name": "v", "type": "integer"}],
         "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
     }
-    shares = (3 * 31 + 4, (1 * 31 + 2) * 31 + 3)
+    shares = (3 + 4, 1 + 2 + 3)
     share = {"share": {"first": 1, "of": 3}, "workers": 2}
     measure = {"operations_per_iteration": 7, **share}
     for mode in ("verify", "measure"):
@@ -228,6 +231,7 @@ def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -
     asked = {
         "writer": {"steps": [write], "operations": 2, "transaction": "immediate"},
         "reset": ["DELETE FROM t"],
+        "reset_every": 1,
         "readback": proof,
         "connection": {"pragmas": [["journal_mode", "WAL"], ["busy_timeout", 5000]]},
     }
@@ -247,7 +251,7 @@ def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -
     worker, writer = measured["workers"]
     assert (worker["role"], worker["operations"], worker["checksum"]) == ("worker", 1, 0)
     assert (writer["role"], writer["operations"], writer["rows"]) == ("writer", 2, 0)
-    assert writer["checksum"] == ((1 * 31 + 1) * 31 + 1) * 31 + 1
+    assert writer["checksum"] == 2 * (1 * 31 + 1)
 
 
 def test_each_connection_to_memory_has_a_database_of_its_own(tmp_path: Path) -> None:
@@ -278,10 +282,23 @@ def test_repeats_bind_the_pool_on_and_on(tmp_path: Path) -> None:
         "repeat": 3,
     }
     result = ask(tmp_path, [step], measure={"operations_per_iteration": 2})
-    h = 0
-    for value in (1, 2, 1, 2, 1, 2):
-        h = h * 31 + value
-    assert (result["rows"], result["checksum"]) == (6, h % 2**32)
+    first, second = (1 * 31 + 2) * 31 + 1, (2 * 31 + 1) * 31 + 2
+    assert (result["rows"], result["checksum"]) == (6, first + second)
+    assert result["answers"] == [[3, 0, first], [3, 0, second]]
+
+
+def test_operations_go_on_from_one_iteration_to_the_next(tmp_path: Path) -> None:
+    step = {
+        "operation": "get",
+        "sql": "SELECT ? AS v",
+        "columns": [{"name": "v", "type": "integer"}],
+        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
+    }
+    measure = {"operations_per_iteration": 3, "warmup_iterations": 1, "iterations": 2}
+    result = ask(tmp_path, [step], measure=measure, mode="measure")
+    each = [1 + 2 + 3, 4 + 1 + 2, 3 + 4 + 1]
+    assert result["answers"] == [[3, 0, checksum] for checksum in each]
+    assert (result["operations"], result["rows"], result["checksum"]) == (9, 9, sum(each))
 
 
 @pytest.mark.parametrize(

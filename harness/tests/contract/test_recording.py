@@ -91,7 +91,7 @@ def perform(
     steps = [job.Step("run", WRITE)]
     if around:
         steps = [job.Step("execute", around[0]), *steps, job.Step("execute", around[1])]
-    part = parts.Part("worker", steps, transaction, 0, operations, asked)
+    part = parts.Part("worker", steps, transaction, 0, operations, operations, asked)
     notes = recording.Recording()
     counts = loops.compile_loop(part, works)(part.begin, part.end, notes)
     latencies, pacing = (

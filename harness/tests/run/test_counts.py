@@ -178,6 +178,7 @@ def test_a_process_that_never_settles_is_warm_once_it_is_as_fast_as_it_becomes()
     assert found.fastest_from_ms == pytest.approx(sum(unsteady[:10]) / 1e6)
     counts = one(found)
     warmed = found.ms_of((counts.warmup_iterations - 1) * counts.operations)
+    assert counts.warmed_ms is not None
     assert warmed < SLACK * found.fastest_from_ms <= counts.warmed_ms
 
 

@@ -101,8 +101,10 @@ def test_another_answer_is_wrong(changes: dict[str, Any], reason: str) -> None:
     [
         (
             [EACH[0]] * 3,
-            "iteration 1 (operations 1 to 1): rows 3; the oracle has 1; "
-            "that is the answer to the first iteration",
+            (
+                "iteration 1 (operations 1 to 1): rows 3; the oracle has 1; "
+                "that is the answer to the first iteration"
+            ),
         ),
         (
             [EACH[0], (1, 1, 7), EACH[0]],

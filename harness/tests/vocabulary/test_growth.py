@@ -11,9 +11,10 @@ MIB = 2**20
 
 
 def result(*, close_ms: float = 0, operations: int = 1000) -> Result:
-    """Of two timed iterations of half a second."""
+    """Of two timed iterations of half a second, of so many operations each."""
     return Result.model_construct(
-        operations=operations,
+        operations=2 * operations,
+        warmup_ns=[],
         iterations_ns=[500_000_000, 500_000_000],
         phases_ns=Phases.model_construct(close=round(close_ms * 1e6)),
     )
@@ -62,5 +63,5 @@ def test_too_few_looks_say_nothing(seen: list[tuple[float, int]]) -> None:
 
 
 def test_a_process_without_timed_operations_has_none() -> None:
-    untimed = Result.model_construct(operations=0, iterations_ns=[], phases_ns=Phases())
+    untimed = Result.model_construct(operations=0, warmup_ns=[], iterations_ns=[], phases_ns=Phases())
     assert growth(looks(1500, float), untimed) is None

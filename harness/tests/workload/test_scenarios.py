@@ -84,7 +84,7 @@ def test_inserted_rows_go_again_and_what_tables_hold_is_read_back(
         'SELECT count(*) AS held FROM "event"',
         'SELECT count(*) AS held FROM "word"',
     ]
-    assert add.most_operations == 64, "100 documents: the next power of two below"
+    assert add.reset_every == 64, "100 documents: the next power of two below"
 
 
 @pytest.mark.parametrize(

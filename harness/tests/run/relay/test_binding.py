@@ -93,7 +93,7 @@ def test_of_one_processor_nobody_is_kept_off(thread: Thread) -> None:
 
 
 def test_what_a_thread_waited_for_its_processor_is_told_where_the_system_does(
-    thread: Thread, monkeypatch: pytest.MonkeyPatch
+    thread: Thread,
 ) -> None:
     held = Binding(thread.id, max(os.sched_getaffinity(0)))
     if (before := held.waited_ns()) is not None:
@@ -102,11 +102,14 @@ def test_what_a_thread_waited_for_its_processor_is_told_where_the_system_does(
         assert after is not None
         assert 0 <= before <= after
 
-    def unknown(_thread: int) -> None:
-        return None
 
-    monkeypatch.setattr(process_tree, "run_delay_ns", unknown)
-    assert held.waited_ns() is None
+@pytest.mark.parametrize("told", [None, 7])
+def test_who_does_not_know_says_so(
+    thread: Thread, monkeypatch: pytest.MonkeyPatch, told: int | None
+) -> None:
+    held = Binding(thread.id, max(os.sched_getaffinity(0)))
+    monkeypatch.setattr(process_tree, "run_delay_ns", lambda _: told)
+    assert held.waited_ns() == told
 
 
 @pytest.mark.parametrize(
