@@ -77,10 +77,10 @@ class PlannedCase(Model):
         those of one walk through the pools."""
         if self.writes:
             return self.model_copy(update={"operations": self.total})
-        known = self.verified()
-        if self.warmup_ms or known.operations >= min(self.walk, self.total):
-            return known
-        return known.model_copy(update={"operations": min(self.walk, self.total)})
+        verified = self.verified()
+        if self.warmup_ms or verified.operations >= min(self.walk, self.total):
+            return verified
+        return verified.model_copy(update={"operations": min(self.walk, self.total)})
 
     @property
     def journal_mode(self) -> str:

@@ -88,24 +88,24 @@ def read_bytes(pid: int) -> int | None:
     cannot be read."""
     try:
         with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
-            (own,) = [int(line.split()[1]) for line in file if line.startswith(b"read_bytes:")]
+            (mine,) = [int(line.split()[1]) for line in file if line.startswith(b"read_bytes:")]
         below = [read_bytes(child) for task in siblings(pid) for child in _children(pid, task)]
     except (OSError, ValueError):
         return None
-    return own + sum(bytes_ or 0 for bytes_ in below)
+    return mine + sum(bytes_ or 0 for bytes_ in below)
 
 
 def _scheduled(pid: int) -> dict[int, tuple[int, int]]:
     """(ns that it ran, ns that it was ready and did not) of each thread; see `threads`."""
-    found: dict[int, tuple[int, int]] = {}
+    times: dict[int, tuple[int, int]] = {}
     with suppress(OSError, ValueError):
         for task in siblings(pid):
             with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
                 ran, ready = file.read().split()[:2]
-                found[task] = int(ran), int(ready)
+                times[task] = int(ran), int(ready)
             for child in _children(pid, task):
-                found |= _scheduled(child)
-    return found
+                times |= _scheduled(child)
+    return times
 
 
 def _children(pid: int, task: int) -> list[int]:

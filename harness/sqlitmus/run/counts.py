@@ -89,10 +89,10 @@ def work(
         step = gcd(lap, case.warmup_operations, case.reset_every or 0)
         operations = divisor(step, max(lap // LOOKS, 1))
         return Work(operations, lap // operations, rounds, 0, whole=False)
-    wanted = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
+    usual_lap = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
     quarter = _power(case.walk / QUARTERS)
     whole = quarter * usual <= PATIENCE * mode.lap_ms * 1e6
-    lap = max(wanted, quarter) if whole else wanted
+    lap = max(usual_lap, quarter) if whole else usual_lap
     grain = max(GRAINS * o.grain_ns / (o.operation_ns or 1.0) for o in timed)
     operations = min(max(lap // LOOKS, _power(grain)), lap)
     lead_in = ceil(turning.lead_in_ms * 1e6 / (usual * operations)) if turning else 0

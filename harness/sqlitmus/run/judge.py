@@ -94,11 +94,11 @@ def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Co
     for rows, affected, checksum in answer.answers:
         before = sums[-1]
         sums.append((before[0] + rows, before[1] + affected, before[2] + checksum))
-    known = len(answer.answers)
-    again = known == walk > 0
+    covered = len(answer.answers)
+    again = covered == walk > 0
 
     def until(number: int) -> Counts:
-        times, rest = divmod(number, known) if again else (0, number)
+        times, rest = divmod(number, covered) if again else (0, number)
         whole, part = sums[-1], sums[rest]
         return (
             times * whole[0] + part[0],
@@ -108,7 +108,7 @@ def windows(answer: OracleAnswer, length: int, count: int, walk: int) -> list[Co
 
     cuts = [length * number for number in range(count + 1)]
     return [
-        _less(until(end), until(begin)) if again or end <= known else None
+        _less(until(end), until(begin)) if again or end <= covered else None
         for begin, end in pairwise(cuts)
     ]
 
@@ -197,8 +197,8 @@ def _answers_amiss(
             if measured:
                 which = f"iteration {number} (operations {first} to {first + length - 1})"
             again = number and have == expected[0]
-            known = "; that is the answer to the first iteration" if again else ""
-            return "wrong", f"{which}: {name} {mine}; the oracle has {theirs}{known}"
+            hint = "; that is the answer to the first iteration" if again else ""
+            return "wrong", f"{which}: {name} {mine}; the oracle has {theirs}{hint}"
     return None
 
 

@@ -78,8 +78,8 @@ def plan_counts(
                 ready: Mapping[str, Counts] = ready,
                 seen: list[Observed | None] = seen,
             ) -> dict[str, Counts]:
-                known = next(iter(ready.values()), None)
-                todo = as_given(known) if known else work(case, seen, mode, how)
+                first = next(iter(ready.values()), None)
+                todo = as_given(first) if first else work(case, seen, mode, how)
                 return allocate(case, seen_of, mode, least_ms, todo, how, alike=alike)
 
             allocated[case.id] = counts_of

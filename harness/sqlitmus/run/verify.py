@@ -97,11 +97,11 @@ def _verify(
 ) -> Verified:
     if case.processes and (reason := launch.unsupported()):
         return Verified(case=case.id, runner=name, outcome="unsupported", reason=reason)
-    asked = case.verified()
-    attempt = context.invocations.attempt(asked, context.installed[name], "verify", answer)
+    verified = case.verified()
+    attempt = context.invocations.attempt(verified, context.installed[name], "verify", answer)
     reason = attempt.reason
     if attempt.outcome == "wrong" and _of_a_user(context, case):
-        types = context.invocations.types(asked, context.installed[name], context.oracle)
+        types = context.invocations.types(verified, context.installed[name], context.oracle)
         reason = "; ".join(filter(None, [reason, types]))
     record = Verified(
         case=case.id,

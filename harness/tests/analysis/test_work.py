@@ -85,7 +85,7 @@ def test_another_warm_up_is_no_difference_in_any_format(form: str, kind: str) ->
     told = {"node": counts(warmup_ms=288), "bun": counts(warmup_ms=2000)}
     same, longer, larger = (
         written(report_of(told, cold, cpu, memory, kind=kind), form)
-        for cold, cpu, memory in ((1, 1, 1), (5, 1, 1), (1, 5, 5))
+        for cold, cpu, memory in ((1, 1, 1), (5, 1, 1), (1, 1, 5))
     )
     assert longer == same  # the time of the whole process is not there
     assert verdicts(larger) == verdicts(same)

@@ -136,8 +136,10 @@ def test_iterations_need_not_divide_the_walk() -> None:
     again = measured((2, 0, 3), (2, 0, 3), (2, 0, 3), operations=2, readback=None)
     assert judge(again, three, asked) == (
         "wrong",
-        "iteration 1 (operations 2 to 3): checksum 3; the oracle has 5; "
-        "that is the answer to the first iteration",
+        (
+            "iteration 1 (operations 2 to 3): checksum 3; the oracle has 5; "
+            "that is the answer to the first iteration"
+        ),
     )
 
 

@@ -63,5 +63,6 @@ def test_too_few_looks_say_nothing(seen: list[tuple[float, int]]) -> None:
 
 
 def test_a_process_without_timed_operations_has_none() -> None:
-    untimed = Result.model_construct(operations=0, warmup_ns=[], iterations_ns=[], phases_ns=Phases())
+    nothing: dict[str, list[int]] = {"warmup_ns": [], "iterations_ns": []}
+    untimed = Result.model_construct(operations=0, phases_ns=Phases(), **nothing)
     assert growth(looks(1500, float), untimed) is None

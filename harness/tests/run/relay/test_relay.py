@@ -171,13 +171,9 @@ def test_what_others_took_is_looked_at_while_it_stands_before_its_last_iteration
     (told,) = play(tmp_path, hyperfine_program, "", never_waits=never_waits)
     assert told.invocation.timing
     lost, turn = told.invocation.timing.lost_ns, TURNS.per_turn
-    if never_waits:
-        assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
-        assert lost is not None
-        assert lost >= 0
-    else:
-        assert released == [TURNS.warmup, turn, turn, turn]
-        assert lost is None
+    assert released == [TURNS.warmup, turn, turn, turn - 1, 1]
+    assert (lost is not None) == never_waits
+    assert (lost or 0) >= 0
 
 
 @pytest.mark.parametrize(
