@@ -654,7 +654,7 @@ def wrong_checksum(result: Json, _job: object) -> None:
 
 def wrong_when_measured(result: Json, job: Any) -> None:
     """Be right until it counts."""
-    if job.mode == "measure":
+    if job.mode == "measure" and job.cell != "freshness":
         wrong_checksum(result, job)
 
 
