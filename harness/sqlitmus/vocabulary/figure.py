@@ -92,7 +92,7 @@ class Figure:
 
 
 def read(root: object, path: str) -> float | None:
-    """The number at `path` below `root`, such as `switches.voluntary`; None where a part is None."""
+    """The number at a `path` such as `switches.voluntary`; None where a part of it is None."""
     for name in path.split("."):
         if root is None:
             return None
