@@ -9,7 +9,6 @@ from sqlitmus.run.context import Context
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.preparation import Unanswered
 
-
 Asked = tuple[str, int, int]
 
 

@@ -17,7 +17,9 @@ FAULTS = [
         "wrong",
         "operation 0: rows 7; the oracle has 8",
     ),
-    Fault("a column skipped", "fake", fake_verified("skips-column"), "wrong", "operation 0: checksum "),
+    Fault(
+        "a column skipped", "fake", fake_verified("skips-column"), "wrong", "operation 0: checksum "
+    ),
     Fault(
         "a row left unread, but only where it is timed",
         "javascript",

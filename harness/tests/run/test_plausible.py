@@ -220,6 +220,15 @@ def test_who_never_waits_works_all_the_time(
     assert problem(how, timing, cpu_ns=None) is None
 
 
+def test_who_was_stopped_in_an_iteration_or_disturbed_in_most_is_not_accused() -> None:
+    timing = replace(TIMING, wall_ns=9 * S, lost_ns=0)
+    stopped = [3 * S, *times(50 * MS, 8)]
+    assert problem(READING, timing, iterations_ns=stopped, cpu_ns=440 * MS) is None
+    disturbed = [*times(30 * MS, 4), *times(100 * MS, 5)]
+    shared = replace(timing, lost_ns=350 * MS)
+    assert problem(READING, shared, iterations_ns=disturbed, cpu_ns=270 * MS) is None
+
+
 @pytest.mark.parametrize(
     ("scenario", "changes", "never"),
     [
