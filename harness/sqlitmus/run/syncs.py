@@ -80,10 +80,10 @@ def transactions(case: PlannedCase, catalog: Catalog) -> int:
 
 
 def counted_cases(case: PlannedCase) -> tuple[PlannedCase, PlannedCase]:
-    """One iteration of `case` without warm-up, and the same with twice the operations."""
+    """One iteration of `case` without warm-up, and two: a reset may lie between them."""
     only = {"iterations": 1, "warmup_iterations": 0, "warmup_ms": 0}
     first = case.model_copy(update=only)
-    return first, first.model_copy(update={"operations": 2 * case.operations})
+    return first, first.model_copy(update={"iterations": 2})
 
 
 def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:

@@ -56,10 +56,10 @@ def test_runners_broken_on_purpose_answer_wrong(clone: Clone) -> None:
     clone.runner("wrong-checksum", "wrong-checksum")
     done = clone.sqlitmus("verify", "--size", "s", "--case", "all")
     assert re.sub(r"\b\d{6,}\b", "SUM", done.out) == dedent("""\
-        wrong        all/one-row-less: rows: 14; the oracle has 16
-        wrong        all/rounds-53-bit: checksum: SUM; the oracle has SUM
-        wrong        all/skips-column: checksum: SUM; the oracle has SUM
-        wrong        all/wrong-checksum: checksum: SUM; the oracle has SUM
+        wrong        all/one-row-less: operation 0: rows 7; the oracle has 8
+        wrong        all/rounds-53-bit: operation 0: checksum SUM; the oracle has SUM
+        wrong        all/skips-column: operation 0: checksum SUM; the oracle has SUM
+        wrong        all/wrong-checksum: operation 0: checksum SUM; the oracle has SUM
     """)
     assert (done.code, done.err) == (5, EVIDENCE)
 

@@ -133,6 +133,7 @@ def falsify(result: Json, job: Any, behaviour: str, argument: str, number: int) 
     if behaviour in TIMES and measured:
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
+        result["cpu_ns"] = sum(result["iterations_ns"])
     if behaviour in LIES:
         LIES[behaviour](result, job)
     if behaviour in FIGURES and measured:
@@ -653,7 +654,7 @@ def wrong_checksum(result: Json, _job: object) -> None:
 
 def wrong_when_measured(result: Json, job: Any) -> None:
     """Be right until it counts."""
-    if job.mode == "measure":
+    if job.mode == "measure" and not probed(job):
         wrong_checksum(result, job)
 
 
@@ -673,9 +674,11 @@ def no_digest(result: Json, _job: object) -> None:
     result.pop("digest", None)
 
 
-def no_times(result: Json, _job: object) -> None:
+def no_times(result: Json, job: Any) -> None:
     """Measure nothing."""
-    result["iterations_ns"] = []
+    if job.mode == "measure" and not probed(job):
+        counts = dict.fromkeys(("operations", "rows", "affected", "checksum"), 0)
+        result.update(iterations_ns=[], answers=[], **counts)
 
 
 LIES = {
@@ -702,6 +705,7 @@ def collects(result: Json, every: str) -> None:
     result["iterations_ns"] = [
         ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
     ]
+    result["cpu_ns"] = sum(result["iterations_ns"])
 
 
 def is_of(result: Json, what: str) -> None:
