@@ -56,7 +56,8 @@ TIMEOUT_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A case as every plain program is asked it; `units` of an operation, `fixture` a copy."""
+    """A case as every plain program is asked it; `units` of an operation, `fixture` a copy, and of
+    reads the `answers` to each row of the pool."""
 
     work: str
     per_second: int
@@ -65,6 +66,7 @@ class Task:
     pool: list[list[Value]]
     units: int
     fixture: Path
+    answers: list[tuple[int, int]]
 
     @classmethod
     def of(cls, known: Catalog, case_id: str, installed: Installed, folder: Path) -> Self:
@@ -82,11 +84,12 @@ class Task:
         if work == "update-100":  # SQLite writes nothing where a row has the new values already
             pool = pool + [[float(str(a)) + 1, int(str(b)) + 1, key] for a, b, key in pool]
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in job.connection.pragmas]
-        return cls(work, per_second, step.sql, pragmas, pool, case.per_operation, fixture)
+        answers = [] if per_second else answers_of(fixture, step.sql, pool)
+        return cls(work, per_second, step.sql, pragmas, pool, case.per_operation, fixture, answers)
 
     def restarting(self, rows: int) -> Self:
         """The same by a program that begins its pool again after so many rows: a fault."""
-        return replace(self, pool=self.pool[:rows])
+        return replace(self, pool=self.pool[:rows], answers=self.answers[:rows])
 
     def text(self, database: Path, seconds: float) -> str:
         """What a program reads."""
@@ -113,10 +116,10 @@ class Task:
         """In what `told` is not what so many operations on the whole pool come to, or None."""
         operations = int(told["warmup"]["operations"]) + int(told["timed"]["operations"])
         if not self.per_second:
-            answers = self._answers()
-            rounds, rest = divmod(operations, len(answers))
+            rounds, rest = divmod(operations, len(self.pool))
             due = tuple(
-                rounds * sum(column) + sum(column[:rest]) for column in zip(*answers, strict=True)
+                rounds * sum(column) + sum(column[:rest])
+                for column in zip(*self.answers, strict=True)
             )
             said = (told["rows"], told["sum"])
             return None if said == due else f"rows and sum are {said}, not {due}"
@@ -136,11 +139,12 @@ class Task:
         due = (executed, executed, last[0])
         return None if found == due else f"rows, last id and its value are {found}, not {due}"
 
-    def _answers(self) -> list[tuple[int, int]]:
-        """Rows and sum of their ids, of each row of the pool."""
-        ask = f"SELECT count(*), sum(id) FROM ({self.sql})"
-        with closing(sqlite3.connect(self.fixture)) as connection:
-            return [connection.execute(ask, row).fetchone() for row in self.pool]
+
+def answers_of(fixture: Path, sql: str, pool: Sequence[list[Value]]) -> list[tuple[int, int]]:
+    """How many rows each row of the pool finds, and the sum of their ids."""
+    ask = f"SELECT count(*), sum(id) FROM ({sql})"
+    with closing(sqlite3.connect(fixture)) as connection:
+        return [connection.execute(ask, row).fetchone() for row in pool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +176,17 @@ class Programs:
             database = self._folder / "copy.db"
             databasefiles.fresh_copy(task.fixture, database)
         file.write_text(task.text(database, seconds), "utf-8")
-        done = subprocess.run(
-            [*self._commands[name], str(file)],
-            env=self._environments[name],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*self._commands[name], str(file)],
+                env=self._environments[name],
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NotFit(f"plain program {name}, {task.work}: {error}") from error
         if done.returncode:
             raise NotFit(f"plain program {name}, exit code {done.returncode}:\n{done.stderr}")
         told = json.loads(done.stdout)

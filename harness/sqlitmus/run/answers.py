@@ -10,20 +10,27 @@ from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.preparation import Unanswered
 
 
+Asked = tuple[str, int, int]
+
+
+def asked(case: PlannedCase) -> Asked:
+    """What the oracle is asked by `case`."""
+    return case.id, case.operations, case.warmup_iterations + case.iterations
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Verifications by (case id, runner), and the oracle's answers by (case id, operations).
-
-    `silences` are those that the oracle could not give.
+    """Verifications by (case id, runner), and the oracle's answers by case id, operations, and how
+    many iterations a writer beside them has; `silences` are those that it could not give.
     """
 
     records: dict[tuple[str, str], Verified]
-    expected: dict[tuple[str, int], OracleAnswer | None]
-    silences: dict[tuple[str, int], Unanswered]
+    expected: dict[Asked, OracleAnswer | None]
+    silences: dict[Asked, Unanswered]
 
     def of(self, case: PlannedCase) -> OracleAnswer | None:
         """The oracle's answer for a process with the counts of `case`, which it was asked."""
-        return self.expected[case.id, case.answered().operations]
+        return self.expected[asked(case.answered())]
 
     def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""
@@ -61,11 +68,11 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
     The oracle is asked only when neither `answers` nor the memory has its answer. Raises
     Unanswered, and says so, when it gives none.
     """
-    at = (case.id, case.operations)
+    at = asked(case)
     if at in answers.silences:
         raise answers.silences[at]
     if at not in answers.expected:
-        key = context.key(case, context.oracle.spec.name)
+        key = f"{context.key(case, context.oracle.spec.name)} {at[-1]}"
         answer = context.memory.expected(key)
         if answer is None and context.catalog.scenarios[case.scenario].steps:
             try:

@@ -85,9 +85,9 @@ def plan_counts(
             allocated[case.id] = counts_of
             if case.id not in turning:
                 continue
-            # cases that are compared take their turns in one set
-            rounds = fitting(members, turning[case.id].rounds)
-            how = turning[case.id] = replace(turning[case.id], rounds=rounds)
+            how = turning[case.id]
+            if mode.pilot:  # cases that are compared take their turns in one set
+                how = turning[case.id] = replace(how, rounds=fitting(members, how.rounds))
             if (counts := counts_of(how)) and not ready:
                 seen_in_turns = rehearse(context, case, counts, answers, mode, margin)
                 shown[case.id] = seen_in_turns
@@ -95,7 +95,7 @@ def plan_counts(
                 allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
     free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
     turning = divided(turning, free, allocated, pairs)
-    for case_id in turning.keys() - stated:
+    for case_id in turning.keys() - stated if mode.pilot else ():
         rounds = fitting([by_id[case_id]], turning[case_id].rounds)
         turning[case_id] = replace(turning[case_id], rounds=rounds)
     for case_id, of in planned.items():

@@ -80,10 +80,13 @@ def transactions(case: PlannedCase, catalog: Catalog) -> int:
 
 
 def counted_cases(case: PlannedCase) -> tuple[PlannedCase, PlannedCase]:
-    """One iteration of `case` without warm-up, and two: a reset may lie between them."""
+    """One iteration of `case` without warm-up, and the same with twice the operations; a reset
+    comes before both alone."""
     only = {"iterations": 1, "warmup_iterations": 0, "warmup_ms": 0}
+    if case.reset_every:
+        only["reset_every"] = 2 * case.operations
     first = case.model_copy(update=only)
-    return first, first.model_copy(update={"iterations": 2})
+    return first, first.model_copy(update={"operations": 2 * case.operations})
 
 
 def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:

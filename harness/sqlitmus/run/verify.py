@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.run import agreement
-from sqlitmus.run.answers import Answers, oracle_answer, rerun
+from sqlitmus.run.answers import Answers, asked, oracle_answer, rerun
 from sqlitmus.run.context import Context
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.preparation import Unanswered
@@ -78,7 +78,7 @@ def verify_at_once(
 
 def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers: Answers) -> None:
     """Say so in the records of `case` if runners agree with each other against the oracle."""
-    answer = answers.expected.get((case.id, case.verified().operations))
+    answer = answers.expected.get(asked(case.verified()))
     records = [answers.records[case.id, name] for name in names]
     specs = [context.catalog.runners[name] for name in names]
     runtimes = {spec.name: spec.runtime for spec in specs if spec.role != "oracle"}

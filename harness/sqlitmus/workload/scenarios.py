@@ -168,7 +168,8 @@ def _scenario(
 
 def _stated(operations: int, most: int | None) -> dict[str, int]:
     """The work of a process that writes: a power of two, at most `most` without a reset."""
-    each = _power(min(operations, most or operations))
+    # syncs are counted in twice as many, which a reset must not cut either
+    each = _power(max(min(operations, (most or 2 * operations) // 2), 1))
     return {
         "operations": each,
         "warmup_operations": WARMUP * each,

@@ -133,7 +133,7 @@ def falsify(result: Json, job: Any, behaviour: str, argument: str, number: int) 
     if behaviour in TIMES and measured:
         time = round(TIMES[behaviour](number))
         result["iterations_ns"] = [time] * job.measure.iterations
-        result["cpu_ns"] = sum(result["iterations_ns"])
+        result["cpu_ns"] = time * job.measure.iterations
     if behaviour in LIES:
         LIES[behaviour](result, job)
     if behaviour in FIGURES and measured:
@@ -705,6 +705,7 @@ def collects(result: Json, every: str) -> None:
     result["iterations_ns"] = [
         ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
     ]
+    result["cpu_ns"] = sum(result["iterations_ns"])
     result["cpu_ns"] = sum(result["iterations_ns"])
 
 

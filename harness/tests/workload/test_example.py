@@ -21,7 +21,7 @@ def test_the_example_becomes_a_recommendation(tmp_path: Path, hyperfine_program:
     done = clone.sqlitmus("workload", "app.toml", "-r", "rust", "-r", "node", *BRIEFLY)
     assert done.code == 0, done.err
     text = " ".join(done.out.split())
-    assert "(80 % document, 10 % recent, 5 % words and 5 % visit; 4 workers): " in text
+    assert "(calls: 80 % document, 10 % recent, 5 % words and 5 % visit; 4 workers): " in text
     assert "rust and node are not told apart" in text or "node and rust are not told apart" in text
     assert clone.outcomes() == {"node": "ok", "rust": "ok"}
     assert (clone.latest().path / "report.html").exists()

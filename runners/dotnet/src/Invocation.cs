@@ -102,16 +102,16 @@ internal static class Invocation
     /// <summary>What is read off the clock after the last iteration.</summary>
     private static Result Inspected(
         Job job, Session session, long operations, IReadOnlyList<Tally> answers, Digest? digest) => new()
-    {
-        Cell = job.Cell,
-        Status = "ok",
-        SqliteVersion = session.Connection.ServerVersion,
-        Operations = operations,
-        Answers = answers,
-        Readback = Readback(job, session.Connection, digest),
-        Pragmas = job.Inspect ? EffectivePragmas(session.Connection) : [],
-        Plans = job.Inspect ? Plans(job, session.Connection) : [],
-    };
+        {
+            Cell = job.Cell,
+            Status = "ok",
+            SqliteVersion = session.Connection.ServerVersion,
+            Operations = operations,
+            Answers = answers,
+            Readback = Readback(job, session.Connection, digest),
+            Pragmas = job.Inspect ? EffectivePragmas(session.Connection) : [],
+            Plans = job.Inspect ? Plans(job, session.Connection) : [],
+        };
 
     /// <summary>Performs, and closes whatever happens; the time of it is a phase.</summary>
     private static Result Close(IDisposable performer, Session first, Func<Result> perform)
