@@ -6,6 +6,7 @@ import numpy as np
 
 from sqlitmus.analysis.data import RunData
 from sqlitmus.stats.estimate import Array, trimmed_means
+from sqlitmus.stats.verdict import MIN_BLOCKS
 
 Warming = Mapping[tuple[int, int], float]
 
@@ -16,13 +17,14 @@ def warming(run: RunData) -> Warming:
 
     Over the blocks it is the trimmed mean of its logarithm with Yuen's interval, at 95 %. A process
     that grows slower does not warm up: a table that it fills grows with it.
+    Fewer blocks than a verdict needs say nothing of it.
     """
     drift: Array = run.samples.figures["drift"]
     shape = drift.shape[:2]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = trimmed_means(np.log(drift).reshape(-1, drift.shape[2]))
     _, high = logs.interval()
-    found = (high < 0) & (logs.mean < np.log1p(-run.plan.margin))
+    found = (logs.count >= MIN_BLOCKS) & (high < 0) & (logs.mean < np.log1p(-run.plan.margin))
     steady = np.array([case.metric == "steady" for case in run.plan.cases], dtype=np.bool_)
     found = found.reshape(shape) & steady[:, None]
     means = np.exp(logs.mean).reshape(shape)

@@ -175,6 +175,8 @@ def _answers_amiss(
 ) -> tuple[Outcome, str] | None:
     """Which iteration, or operation of a verification, returned other counts than the oracle's."""
     measured = required.mode == "measure"
+    if measured and len(result.iterations_ns) != required.iterations:
+        return None  # of which more is said elsewhere
     length = required.operations if measured else 1
     got = result.answers
     count = len(result.warmup_ns) + len(result.iterations_ns) if measured else required.operations

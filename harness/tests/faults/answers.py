@@ -15,9 +15,9 @@ FAULTS = [
         "fake",
         fake_verified("one-row-less"),
         "wrong",
-        "rows: 14; the oracle has 16",
+        "operation 0: rows 7; the oracle has 8",
     ),
-    Fault("a column skipped", "fake", fake_verified("skips-column"), "wrong", "checksum: "),
+    Fault("a column skipped", "fake", fake_verified("skips-column"), "wrong", "operation 0: checksum "),
     Fault(
         "a row left unread, but only where it is timed",
         "javascript",

@@ -62,8 +62,14 @@ def off_in_the_loop(stage: Stage) -> Seen:
     """JavaScript turns syncs off in its loop, and on again before settings are read back."""
     clone = stage.real()
     for old, new in (
-        ('"let h = 0, rows = 0, affected = 0;"}', '{} db.exec("PRAGMA synchronous=OFF");'),
-        ("  }${counted}", '{} db.exec("PRAGMA synchronous=FULL");'),
+        (
+            "  let { checksum, rows, affected } = total;\n  ${surroundings.setup}",
+            '{} db.exec("PRAGMA synchronous=OFF");',
+        ),
+        (
+            "  total.checksum = checksum; total.rows = rows; total.affected = affected;",
+            '{} db.exec("PRAGMA synchronous=FULL");',
+        ),
     ):
         clone.replace("runners/javascript/loops.js", old, new.format(old))
     case = "insert-autocommit@profile=durable"

@@ -90,7 +90,7 @@ FAULTS = [
         "javascript",
         value("typeof v === 'bigint' ? BigInt(Number(v)) : v", "get-pk@integers=bigint"),
         "wrong",
-        "checksum: ",
+        "operation 0: checksum ",
     ),
     Fault(
         "texts cut to their ends in measured processes",

@@ -186,13 +186,13 @@ FAULTS = [
     ),
     refused(
         "a misspelt column",
-        "tiny.toml:50: insert.steps[0].sql: table sink has no column named aa",
+        "tiny.toml:53: insert.steps[0].sql: table sink has no column named aa",
         INSERT,
         'sql = "INSERT INTO sink(aa) VALUES (?)"',
     ),
     refused(
         "a misspelt table in the read-back",
-        "tiny.toml:55: insert.readback[0].sql: no such table: sinks",
+        "tiny.toml:58: insert.readback[0].sql: no such table: sinks",
         READBACK,
         READBACK.replace("sink", "sinks"),
     ),

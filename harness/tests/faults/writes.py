@@ -105,7 +105,7 @@ FAULTS = [
         fake_measured("never-commits", "insert"),
         "wrong",
         f"the database holds 0 rows with checksum 0 after the process ended; the runner read back "
-        f"3 rows with checksum 34232844: {NOT_THERE}",
+        f"3 rows with checksum 37003404: {NOT_THERE}",
     ),
     Fault(
         "never committed, but only where it is timed",
