@@ -144,7 +144,7 @@ def test_blobs_travel_as_hexadecimal_and_big_integers_as_text() -> None:
 
 
 def test_warm_up_is_the_suites_or_the_runners_longer_one() -> None:
-    assert job("get-pk").measure.warmup_ns == 20_000_000
+    assert job("get-pk").measure.warmup_ns == KNOWN.modes["quick"].warmup_ms[0] * 10**6
     assert job("get-pk", warmup_ms=500).measure.warmup_ns == 500_000_000
     assert job("startup-first-row", warmup_ms=500).measure.warmup_ns == 0
 

@@ -106,7 +106,8 @@ def test_a_case_carries_profile_and_workers() -> None:
     case = made.make_case(name, axes, KNOWN, QUICK)
     assert case.workers == 4
     assert case.pragmas == KNOWN.profiles["normalised"].pragmas
-    assert (case.iterations, case.warmup_iterations, case.warmup_ms) == (3, 1, 20)
+    counts = case.iterations, case.warmup_iterations, case.warmup_ms
+    assert counts == (QUICK.iterations[0], QUICK.warmup_iterations, QUICK.warmup_ms[0])
 
 
 def test_a_cold_case_is_one_operation_without_warm_up() -> None:

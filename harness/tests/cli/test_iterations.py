@@ -52,13 +52,13 @@ def test_other_operations_are_wrong_in_the_pilot(clone: Clone, behaviour: str) -
 SEVENS = """
 [sevens]
 title = "Sevens"
-summary = "seven laps of an iteration, or seven iterations"
+summary = "28 laps of an iteration, or as many iterations"
 blocks = 2
 pilot = 0
-iterations = [7, 7]
+iterations = [28, 28]
 warmup_iterations = 1
 warmup_ms = [0, 0]
-rounds = 7
+rounds = 28
 """
 
 

@@ -15,11 +15,11 @@ from tests.fakes.clone import Clone, measured_order, planned_order, until
 
 pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
-# every runner of a case at once: 2 warm-ups, then 3 turns of 2 iterations
+# every runner of a case at once: 2 warm-ups, then 4 turns of 2 iterations
 ALL = ("run", "--mode", "relayed", "--size", "s", "--seed", "5")
 RUN = (*ALL, "--case", "get", "--case", "insert")  # two blocks, with a canary
 ONCE = (*ALL, "--blocks", "1")
-WARMUP, ROUNDS, PER_TURN = 2, 3, 2
+WARMUP, ROUNDS, PER_TURN = 2, 4, 2
 
 
 def sets_in(clone: Clone) -> list[list[list[object]]]:

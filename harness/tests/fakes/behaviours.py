@@ -654,7 +654,7 @@ def wrong_checksum(result: Json, _job: object) -> None:
 
 def wrong_when_measured(result: Json, job: Any) -> None:
     """Be right until it counts."""
-    if job.mode == "measure" and job.cell != "freshness":
+    if job.mode == "measure" and not probed(job):
         wrong_checksum(result, job)
 
 
@@ -674,9 +674,11 @@ def no_digest(result: Json, _job: object) -> None:
     result.pop("digest", None)
 
 
-def no_times(result: Json, _job: object) -> None:
+def no_times(result: Json, job: Any) -> None:
     """Measure nothing."""
-    result["iterations_ns"] = []
+    if job.mode == "measure" and not probed(job):
+        counts = dict.fromkeys(("operations", "rows", "affected", "checksum"), 0)
+        result.update(iterations_ns=[], answers=[], **counts)
 
 
 LIES = {
@@ -703,6 +705,7 @@ def collects(result: Json, every: str) -> None:
     result["iterations_ns"] = [
         ITERATION_NS * (1 if number % int(every) else 5) for number in range(1, count + 1)
     ]
+    result["cpu_ns"] = sum(result["iterations_ns"])
     result["cpu_ns"] = sum(result["iterations_ns"])
 
 

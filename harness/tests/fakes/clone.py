@@ -87,7 +87,7 @@ fixture = "tiny"
 writes = true
 operations = 3
 warmup_operations = 6
-timed_operations = 9
+timed_operations = 12
 transaction = "immediate"
 axes.profile = ["normalised"]
 reset = ["DELETE FROM sink"]
@@ -188,7 +188,7 @@ iterations = [3, 3]
 warmup_iterations = 2
 warmup_ms = [0, 0]
 scheme = "relay"
-rounds = 3
+rounds = 4
 """
 
 RUNNER = """

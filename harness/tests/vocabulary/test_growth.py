@@ -63,6 +63,5 @@ def test_too_few_looks_say_nothing(seen: list[tuple[float, int]]) -> None:
 
 
 def test_a_process_without_timed_operations_has_none() -> None:
-    nothing: dict[str, list[int]] = {"warmup_ns": [], "iterations_ns": []}
-    untimed = Result.model_construct(operations=0, phases_ns=Phases(), **nothing)
+    untimed = result(operations=0).model_copy(update={"iterations_ns": []})
     assert growth(looks(1500, float), untimed) is None

@@ -106,7 +106,11 @@ def test_what_the_system_does_not_tell_is_nothing(
     thread: Thread, monkeypatch: pytest.MonkeyPatch, told: int | None
 ) -> None:
     held = Binding(thread.id, max(os.sched_getaffinity(0)))
-    monkeypatch.setattr(process_tree, "run_delay_ns", lambda _: told)
+
+    def tell(_thread: int) -> int | None:
+        return told
+
+    monkeypatch.setattr(process_tree, "run_delay_ns", tell)
     assert held.waited_ns() == (told or 0)
 
 
