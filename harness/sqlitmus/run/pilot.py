@@ -1,7 +1,7 @@
 """Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import gcd
@@ -95,9 +95,7 @@ def plan_counts(
                 allocated[case.id] = partial(counts_of, seen_of=_stalling(seen_of, seen_in_turns))
     free = {case_id: each for case_id, each in shown.items() if case_id not in stated}
     turning = divided(turning, free, allocated, pairs)
-    for case_id in turning.keys() - stated if mode.pilot else ():
-        rounds = fitting([by_id[case_id]], turning[case_id].rounds)
-        turning[case_id] = replace(turning[case_id], rounds=rounds)
+    turning |= _in_whole_walks(turning, stated, by_id, mode)
     for case_id, of in planned.items():
         counts = allocated[case_id](turning.get(case_id))
         if case_id in shown:
@@ -111,6 +109,21 @@ def plan_counts(
     if turning and context.relay:
         context.progress.say(sentence(turning, context.relay.processor))
     return planned
+
+
+def _in_whole_walks(
+    turning: Mapping[str, Turning],
+    stated: Collection[str],
+    cases: Mapping[str, PlannedCase],
+    mode: Mode,
+) -> dict[str, Turning]:
+    """Turns in so many rounds that laps add up to whole walks, where a pilot finds their length and
+    the work is not `stated`."""
+    return {
+        case: replace(how, rounds=fitting([cases[case]], how.rounds))
+        for case, how in turning.items()
+        if mode.pilot and case not in stated
+    }
 
 
 def _stalling(seen: Mapping[str, Observed | None], shown: Rehearsed) -> dict[str, Observed | None]:
