@@ -243,7 +243,7 @@ def test_who_was_stopped_in_an_iteration_or_disturbed_in_most_is_not_accused() -
 def test_one_thread_that_only_reads_never_waits(
     scenario: str, changes: dict[str, Any], never: bool
 ) -> None:
-    case = PlannedCase.model_construct(**{"workers": 1, "processes": None, **changes})
+    case = PlannedCase.model_construct(None, **{"workers": 1, "processes": None, **changes})
     spec = definitions.load().scenarios[scenario]
     assert Arrangement.of(case, spec).never_waits == never
 

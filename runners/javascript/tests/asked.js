@@ -242,7 +242,7 @@ export function askedCases(name, host) {
       { equal },
       { make, driver, figures },
     ) => {
-      const measure = { operations_per_iteration: 1, iterations: 2, digest: true };
+      const measure = { operations_per_iteration: 1, iterations: 2, digest: 1 };
       const asked = make({ measure }, SELECT);
       const usage = await usageFor(asked, host.system);
       const told = await settled(perform(asked, driver, alone(), usage, new Digest()));

@@ -313,7 +313,8 @@ export const recordingCases = [
     name: "what workers returned is added for each iteration, and a writer's is not",
     run({ equal }) {
       const asked = checkJob(job({ measure: { operations_per_iteration: 2, workers: 2 } }));
-      const thread = (role, ...answers) => ({ entry: { role, operations: 2 }, answers });
+      const figures = { allocated_bytes: null, collections: null };
+      const thread = (role, ...answers) => ({ entry: { role, operations: 2 }, answers, figures });
       const { operations, rows, affected, checksum, answers } = combine(asked, [
         thread("worker", [1, 2, 0xffffffff], [3, 0, 5]),
         thread("worker", [1, 0, 0xffffffff], [0, 1, 6]),
