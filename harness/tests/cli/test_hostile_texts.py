@@ -19,7 +19,7 @@ from tests.machines import folders
 STAIN = "\x1b[2J\x1b]0;x\x07\x9b31m\r\x00\x7f\u202e\u2066\u200f\ufeff|'\""
 # Words of closed sets, dates, and what ties files to each other.
 STAYS = re.compile(
-    r"ok|failed|wrong|suite|none|runner|floor|steady|reads|\d{4}-.*|driver|[0-9a-f]{16,}|w?al|canary"
+    r"ok|failed|wrong|suite|none|runner|floor|steady|reads|total|\d{4}-.*|driver|[0-9a-f]{16,}|w?al|canary"
 )
 FORMATS = [
     *(("report", name) for name in ("html", "md", "json", "text")),

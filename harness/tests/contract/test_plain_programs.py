@@ -64,7 +64,7 @@ def test_a_program_does_the_work(name: str, work: str, tmp_path: Path) -> None:
     programs = Programs(definitions.load(), [name], paths.tools(), tmp_path)
     played = programs.play(name, task(work, tmp_path), 0.05)
     assert played.ns > 0
-    assert 0 <= played.waited < 1
+    assert played.waited >= 0  # of all its threads, so it may exceed the time
     assert played.sqlite.startswith("3.")
 
 
@@ -128,7 +128,8 @@ def test_a_case_is_asked_with_its_pragmas_over_its_whole_pool(
     asked = tasks[case]
     phases = json.loads(asked.text(tmp_path, 1.5))
     assert bool(asked.pragmas) == ("shipped" not in case)
-    assert len(asked.pool) == 4096 * (1 + (case == "update-pk"))
+    lengths = {"all": 256, "scan-pk-range": 64, "scan-index-range": 32, "update-pk": 2 * 4096}
+    assert len(asked.pool) == lengths.get(case, 4096)
     assert phases["warmup"]["operations"] * asked.units >= len(asked.pool)
     counted = phases["timed"]["operations"]
     assert counted % 16 == 0
