@@ -57,13 +57,14 @@ export function* iterations(job, part, db, loop, meeting, usage, tasks) {
     if (tasks) yield tasks(loop, { from, to }, counts, records, part.manner.rate);
     else during(only, () => loop(from, to, counts, records));
     const end = meeting.now();
-    const elapsed = meeting.finish(start, end);
+    // Systems bring the thread up to date that asks, so each asks at its end.
+    const cpu = warming ? 0 : usage.cpu();
+    const elapsed = meeting.finish(start, end, cpu);
     if (warming) {
       warm += elapsed;
       outcome.warmup_ns.push(elapsed);
     } else {
-      // In this order: a look at events takes time, too.
-      if (before) spend(outcome, before, { cpu_ns: usage.cpu(), ...usage.events() });
+      if (before) spend(outcome, before, { cpu_ns: meeting.latest(cpu), ...usage.events() });
       outcome.iterations_ns.push(elapsed);
       outcome.own_ns.push(Math.round(end - start));
       if (job.measure.barrier) outcome.spans_us.push([meeting.unix(start), meeting.unix(end)]);

@@ -10,8 +10,9 @@
  * @property {<T>(action: () => T) => T} inTurn performs the action while no other thread does
  * @property {<T>(look: () => T) => T} start the same before the clock, for the barrier across processes as well;
  *   returns what a look then shows, or shortly before where it would make this thread the last one
- * @property {(start: number, end: number) => number} finish waits for the others and returns the
- *   nanoseconds from the earliest start to the latest end
+ * @property {(start: number, end: number, cpu: number) => number} finish waits for the others and
+ *   returns the nanoseconds from the earliest start to the latest end
+ * @property {(cpu: number) => number} latest the CPU time that the last to finish saw of the process
  */
 
 const unixFrom = (origin) => (time) => origin * 1e3 + time / 1e3;
@@ -32,6 +33,7 @@ export function alone(barrier = null, thread = 0) {
       return look();
     },
     finish: (start, end) => Math.round(end - start),
+    latest: (cpu) => cpu,
   };
 }
 
@@ -42,13 +44,15 @@ const ARRIVED = 0;
 const GENERATION = 1;
 const ABORTED = 2;
 const CONTROL_BYTES = 16;
+/** Numbers that each thread tells at its end: start, end, CPU time of the process. */
+const TOLD = 3;
 /** Looks before sleeping: some microseconds, the length of a wake-up saved. */
 const SPINS = 1000;
 const LOOK_MS = 20;
 
 /** Shared memory for a meeting of k threads. */
 export function sharedMeeting(threads) {
-  return new SharedArrayBuffer(CONTROL_BYTES + 16 * threads);
+  return new SharedArrayBuffer(CONTROL_BYTES + 8 * TOLD * threads);
 }
 
 /**
@@ -59,7 +63,12 @@ export function sharedMeeting(threads) {
  */
 export function together(memory, thread, threads, origin, barrier = null) {
   const control = new Int32Array(memory, 0, 4);
-  const times = new Float64Array(memory, CONTROL_BYTES);
+  const told = new Float64Array(memory, CONTROL_BYTES);
+  const last = (which) => {
+    let most = told[which];
+    for (let other = 1; other < threads; other++) most = Math.max(most, told[TOLD * other + which]);
+    return most;
+  };
   // Each thread's performance.now() counts from its own origin (in Bun and Deno; Node shares one).
   const offset = performance.timeOrigin - origin;
   const release = () => {
@@ -109,18 +118,16 @@ export function together(memory, thread, threads, origin, barrier = null) {
       meet();
       return seen;
     },
-    finish(start, end) {
-      times[2 * thread] = start;
-      times[2 * thread + 1] = end;
+    finish(start, end, cpu) {
+      told.set([start, end, cpu], TOLD * thread);
       meet();
       let earliest = start;
-      let latest = end;
       for (let other = 0; other < threads; other++) {
-        earliest = Math.min(earliest, times[2 * other]);
-        latest = Math.max(latest, times[2 * other + 1]);
+        earliest = Math.min(earliest, told[TOLD * other]);
       }
-      return Math.round(latest - earliest);
+      return Math.round(last(1) - earliest);
     },
+    latest: () => last(2),
     abort() {
       Atomics.store(control, ABORTED, 1);
       release();

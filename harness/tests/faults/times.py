@@ -8,7 +8,7 @@ from tests.faults.stage import Stage
 from tests.faults.verdict import measured, of_run
 
 CLOCK = "finish: (start, end) => Math.round(end - start),"
-SPENT = "spend(outcome, before, usage());"
+SPENT = "spend(outcome, before, { cpu_ns: meeting.latest(cpu), ...usage.events() });"
 
 
 def beside(behaviour: str) -> Play:
@@ -90,6 +90,14 @@ FAULTS: list[Fault] = [
         clock(CLOCK, "finish: (start, end) => Math.round((end - start) * 10),"),
         "failed",
         TIMES,
+        slow=True,
+    ),
+    Fault(
+        "a clock 2 times too slow",
+        "javascript",
+        clock(CLOCK, "finish: (start, end) => Math.round((end - start) * 2),"),
+        "failed",
+        "that never wait, of which others took ",
         slow=True,
     ),
     Fault(

@@ -392,7 +392,7 @@ export const coreCases = [
       const start = meeting.now();
       meeting.meet();
       equal(meeting.now() >= start, true);
-      equal(meeting.finish(1000.4, 3000.6), 2000);
+      equal([meeting.finish(1000.4, 3000.6, 7), meeting.latest(7)], [2000, 7]);
     },
   },
   {
