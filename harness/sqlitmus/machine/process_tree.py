@@ -98,8 +98,8 @@ def read_bytes(pid: int) -> int | None:
 def _scheduled(pid: int) -> dict[int, tuple[int, int]]:
     """(ns that it ran, ns that it was ready and did not) of each thread; see `threads`."""
     times: dict[int, tuple[int, int]] = {}
-    with suppress(OSError, ValueError):
-        for task in siblings(pid):
+    for task in siblings(pid):
+        with suppress(OSError, ValueError):  # it has ended
             with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
                 ran, ready = file.read().split()[:2]
                 times[task] = int(ran), int(ready)
