@@ -52,8 +52,8 @@ class Mode(Model):
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
-    `lap_ms`. `iterations` bounds those of a process that takes none. An invocation is ended after
-    `timeout_s`.
+    `lap_ms`. Where no pilot finds them, a process has the least of `iterations`. An invocation is
+    ended after `timeout_s`.
     """
 
     title: str

@@ -61,6 +61,13 @@ class PlannedCase(Model):
         return self
 
     @property
+    def stated(self) -> tuple[int, int] | None:
+        """Warm-up and timed operations of a process, where its scenario states them."""
+        if self.warmup_operations and self.timed_operations:
+            return self.warmup_operations, self.timed_operations
+        return None
+
+    @property
     def total(self) -> int:
         """Operations of a process with these counts, if it does not warm up by time."""
         return self.operations * (self.warmup_iterations + self.iterations)

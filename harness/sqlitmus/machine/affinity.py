@@ -78,26 +78,25 @@ def pinned(processor: int | None) -> Generator[None]:
     A process inherits the pin of the thread that starts it, so all of its threads are bound from
     the first instruction. A pin set after the start would come too late.
     """
-    if processor is None:
+    with _within(set() if processor is None else {processor}):
         yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {processor})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 @contextmanager
 def away_from(processor: int | None) -> Generator[None]:
     """Keep the calling thread off `processor`, if there is another that it may use."""
-    before = allowed() if processor is not None else []
-    others = {number for number in before if number != processor}
-    if not others:
+    with _within(set() if processor is None else set(allowed()) - {processor}):
+        yield
+
+
+@contextmanager
+def _within(processors: set[int]) -> Generator[None]:
+    """Bind the calling thread to `processors`; none binds nothing."""
+    if not processors:
         yield
         return
-    os.sched_setaffinity(0, others)
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
     try:
         yield
     finally:

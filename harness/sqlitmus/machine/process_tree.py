@@ -100,12 +100,18 @@ def _scheduled(pid: int) -> dict[int, tuple[int, int]]:
     times: dict[int, tuple[int, int]] = {}
     for task in siblings(pid):
         with suppress(OSError, ValueError):  # it has ended
-            with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:  # noqa: PTH123
-                ran, ready = file.read().split()[:2]
-                times[task] = int(ran), int(ready)
+            times[task] = _schedstat(f"{pid}/task/{task}")
             for child in _children(pid, task):
                 times |= _scheduled(child)
     return times
+
+
+def _schedstat(thread: str) -> tuple[int, int]:
+    """(ns that it ran, ns that it was ready and did not), see Linux's sched-stats.rst; OSError or
+    ValueError where the system does not tell."""
+    with open(f"/proc/{thread}/schedstat", "rb") as file:  # noqa: PTH123
+        ran, ready = file.read().split()[:2]
+    return int(ran), int(ready)
 
 
 def _children(pid: int, task: int) -> list[int]:
@@ -130,12 +136,9 @@ def children() -> list[int]:
 
 def run_delay_ns(thread: int) -> int | None:
     """Nanoseconds that a thread was ready to run and waited for a processor, since its start; None
-    where the system does not tell. Linux's scheduler counts them (sched-stats.rst)."""
-    with (
-        suppress(OSError, ValueError, IndexError),
-        open(f"/proc/{thread}/schedstat", "rb") as file,  # noqa: PTH123
-    ):
-        return int(file.read().split()[1])
+    where the system does not tell."""
+    with suppress(OSError, ValueError):
+        return _schedstat(str(thread))[1]
     return None
 
 

@@ -50,20 +50,23 @@ class Work:
 def fitting(cases: Sequence[PlannedCase], rounds: int) -> int:
     """The most rounds, about `rounds`, into which the work of all `cases` can be cut: that which is
     stated, or whole walks through the pools."""
-    stated = [case.timed_operations or 0 for case in cases if stated_work(case)]
-    if stated:
-        return divisor(gcd(*stated), rounds)
+    timed = [case.stated[1] for case in cases if case.stated]
+    if timed:
+        return _divisor(gcd(*timed), rounds)
     return max(round(rounds / QUARTERS), 1) * QUARTERS
 
 
-def divisor(of: int, most: int) -> int:
+def looked_at(case: PlannedCase, warmup: int, lap: int, most: int | None = None) -> int:
+    """Operations between two looks at the clock, of which a `lap` has `LOOKS`, `most` at most: they
+    divide the lap, the `warmup` before it, and what lies between two resets."""
+    each = max(lap // LOOKS, 1)
+    step = gcd(lap, warmup, case.reset_every or 0)
+    return _divisor(step, each if most is None else min(each, most))
+
+
+def _divisor(of: int, most: int) -> int:
     """The largest divisor that is at most `most`; all numbers divide 0."""
     return max(n for n in range(1, most + 1) if of % n == 0)
-
-
-def stated_work(case: PlannedCase) -> bool:
-    """Whether its scenario states how many operations a process does."""
-    return bool(case.warmup_operations and case.timed_operations)
 
 
 def work(
@@ -83,11 +86,11 @@ def work(
     each = np.array([o.operation_ns for o in timed], dtype=np.float64)
     usual = float(np.exp(np.log(each).mean()))
     rounds = turning.rounds if turning else fitting([case], mode.rounds)
-    if case.warmup_operations and case.timed_operations:
+    if case.stated:
+        warmup, timed_operations = case.stated
         rounds = fitting([case], rounds)
-        lap = case.timed_operations // rounds
-        step = gcd(lap, case.warmup_operations, case.reset_every or 0)
-        operations = divisor(step, max(lap // LOOKS, 1))
+        lap = timed_operations // rounds
+        operations = looked_at(case, warmup, lap)
         return Work(operations, lap // operations, rounds, 0, whole=False)
     usual_lap = 2 ** max(round(log2(mode.lap_ms * 1e6 / usual)), 0)
     quarter = _power(case.walk / QUARTERS)
@@ -190,8 +193,8 @@ def _warmups(
     the machine, or the runtime at work, and no warm-up ends it.
     """
     each = alike_work.operations
-    if case.warmup_operations:
-        return dict.fromkeys(piloted, case.warmup_operations // each)
+    if case.stated:
+        return dict.fromkeys(piloted, case.stated[0] // each)
     needed: dict[str, float] = {}
     for name, seen in piloted.items():
         reached = seen.steady_from_ms

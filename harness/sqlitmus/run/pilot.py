@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from math import gcd
 
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import LOOKS, Turning, Work, allocate, divisor, fitting, stated_work, work
+from sqlitmus.run.counts import Turning, Work, allocate, fitting, looked_at, work
 from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
 from sqlitmus.run.pace import Pace, pace
 from sqlitmus.run.preparation import Unanswered
@@ -65,7 +64,7 @@ def plan_counts(
     for unit in connected(by_id, alike_pairs):
         members = [by_id[case_id] for case_id in unit]
         seen = [each for case in members for each in observed[case.id].values()]
-        stated |= {case.id for case in members if any(map(stated_work, members))}
+        stated |= {case.id for case in members if any(each.stated for each in members)}
         for case in members:
             ready = {n: c for n, c in given.get(case.id, {}).items() if n in cells[case.id]}
             planned[case.id] = ready
@@ -220,16 +219,16 @@ def _needed(observation: Observed, longest_ms: int) -> int:
 
 def _trial(case: PlannedCase, window_ms: int) -> PlannedCase:
     """The case as a pilot's process does it: warmed up by time, or the work that is stated."""
-    if not (case.warmup_operations and case.timed_operations):
+    if not case.stated:
         counts = {"warmup_ms": window_ms, "warmup_iterations": LEAST_WARMUP, "iterations": TIMED}
         return case.model_copy(update=counts)
-    step = gcd(case.warmup_operations, case.timed_operations, case.reset_every or 0)
-    operations = divisor(step, min(case.operations, max(case.timed_operations // LOOKS, 1)))
+    warmup, timed = case.stated
+    operations = looked_at(case, warmup, timed, case.operations)
     counts = {
         "operations": operations,
         "warmup_ms": 0,
-        "warmup_iterations": case.warmup_operations // operations,
-        "iterations": case.timed_operations // operations,
+        "warmup_iterations": warmup // operations,
+        "iterations": timed // operations,
     }
     return case.model_copy(update=counts)
 
@@ -241,12 +240,12 @@ def _try(
     trial = case
     if case.metric == "steady" and not case.fixed:
         trial = _trial(case, window_ms)
-    begin = time.monotonic()
     try:
         expected = oracle_answer(context, trial.answered(), answers)
     except Unanswered as silence:
         answers.give_up(case, [name], silence)
         return None
+    begin = time.monotonic()
     attempt = context.invocations.attempt(trial, context.installed[name], "measure", expected)
     seconds = time.monotonic() - begin
     result = attempt.invocation.result

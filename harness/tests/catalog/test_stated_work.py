@@ -10,7 +10,7 @@ from sqlitmus.catalog import definitions, fixture, jobs
 from sqlitmus.catalog.cases import make_case
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.run.counts import Turning, allocate, stated_work, work
+from sqlitmus.run.counts import Turning, allocate, work
 from sqlitmus.run.observed import Observed
 
 KNOWN = definitions.load()
@@ -31,7 +31,7 @@ def planned(spec: Scenario, name: str) -> Iterator[PlannedCase]:
 
 @pytest.mark.parametrize("name", WRITING)
 def test_what_writes_states_its_work(name: str) -> None:
-    assert all(stated_work(case) for case in planned(KNOWN.scenarios[name], name))
+    assert all(case.stated for case in planned(KNOWN.scenarios[name], name))
 
 
 @pytest.mark.parametrize("name", WRITING)

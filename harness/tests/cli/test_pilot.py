@@ -2,14 +2,19 @@
 
 import os
 import signal
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog.planned import Counts
+from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.machine import limits
 from sqlitmus.run import context, pilot, turning
+from sqlitmus.run.answers import Answers
+from sqlitmus.run.context import Context
 from sqlitmus.run.counts import block_seconds
+from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.pace import Pace
 from sqlitmus.run.store import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
@@ -127,6 +132,25 @@ def test_two_subjects_of_a_comparison_are_told_the_same_and_runners_of_a_suite_t
     assert process(both["a"]) == process(both["b"])
     # as many walks through the pool as whoever needs more of them
     assert both["a"].warmup_iterations == max(each.warmup_iterations for each in suite.values())
+
+
+def test_asking_the_oracle_is_no_part_of_a_process(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first runner of a case would be foretold to take as long as its oracle."""
+    asked: list[None] = []
+    real = pilot.oracle_answer
+
+    def slow(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
+        asked.append(None)
+        return real(context, case, answers)
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 1000 * len(asked))
+    monkeypatch.setattr(pilot, "oracle_answer", slow)
+    monkeypatch.setattr(pilot, "time", clock)
+    desk.run(mode="piloted", blocks=1)
+    assert asked
+    assert all(each.seconds < 1000 for each in counts(desk.clone.latest()).values())
 
 
 def test_what_is_remembered_is_asked_again_only_after_a_change(

@@ -63,7 +63,7 @@ class ProcessGroup:
 
     def wait_until_ready(self) -> None:
         """Wait until every process stands at the barrier. Raises Broken."""
-        self._wait(lambda child: not child.owed)
+        self.wait_until_owed(0)
 
     def wait_until_owed(self, iterations: int) -> None:
         """Wait until every process has so many of its releases before it, or fewer. Raises

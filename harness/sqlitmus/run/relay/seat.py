@@ -60,7 +60,7 @@ class Seat:
         self._processor = processor if entry.single else None
         self._binding: Binding | None = None
         self._begun: taken.Look | None = None
-        self._lost_ns: float | None = None
+        self._lost_in_all_ns: float | None = None
         self.lost_ns: list[int] = []
         self.problem: str | None = None
 
@@ -111,7 +111,7 @@ class Seat:
             self.lost_ns.append(0)
         if last:
             if self._begun:
-                self._lost_ns = taken.between(self._begun, self._look())
+                self._lost_in_all_ns = taken.between(self._begun, self._look())
             self._iterate(1)
 
     def pids(self) -> list[int]:
@@ -144,7 +144,7 @@ class Seat:
         timing = timing_in(self._export)
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
-        timing = replace(timing, lost_ns=self._lost_ns)
+        timing = replace(timing, lost_ns=self._lost_in_all_ns)
         invocation = collect(timing, self._entry.output)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)
