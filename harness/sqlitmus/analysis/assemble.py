@@ -31,7 +31,7 @@ from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.warming import warming
-from sqlitmus.analysis.work import alike
+from sqlitmus.analysis.work import alike, sentences
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.headline import Recorded
@@ -80,7 +80,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     answers = [answered(run, case) for case in plan.cases]
     rates = rated(plan, names.index(shown), times)
     cases = [
-        case_of(case, proven(checks), row, columns, twin, grade, rate)
+        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, grade, rate)
         for case, checks, row, columns, twin, grade, rate in zip(
             *(plan.cases, answers, cells, compared),
             *(canary.comparisons, canary.letters, rates),

@@ -13,6 +13,7 @@ from sqlitmus.vocabulary.terms import Grade
 def case_of(
     case: PlannedCase,
     checks: str,
+    work: str,
     cells: list[Cell],
     compared: Comparisons,
     canary: Comparison | None,
@@ -20,7 +21,7 @@ def case_of(
     rate: RateTest | None,
 ) -> Case:
     """The planned `case` with its `cells` in the order of runners; `checks` says what was proven
-    of its answers."""
+    of its answers, `work` what a process does."""
     differing = _plan_note([(c.runner, c.plans) for c in cells if c.outcome == "ok"])
     return Case(
         id=case.id,
@@ -36,6 +37,7 @@ def case_of(
         pragmas=[(name, str(value)) for name, value in case.pragmas],
         operations=max((c.operations for c in cells), default=case.operations),
         checks=checks,
+        work=work,
         cells=cells,
         comparisons=compared,
         canary=canary,

@@ -24,6 +24,29 @@ def alike(plan: Plan, case: PlannedCase) -> Alike:
     return "iterations" if by_time else "processes"
 
 
+def sentences(plan: Plan, case: PlannedCase) -> str:
+    """What a process of `case` does: the operations that it times and those before them, and how
+    many of its parameters it binds; the least of all runners where they differ."""
+    planned = list(plan.counts.get(case.id, {}).values())
+    if not planned or not case.operations or any(counts.warmup_ms for counts in planned):
+        return ""
+    timed = min(c.operations * (c.iterations - c.rounds * c.lead_in) for c in planned)
+    warmups = [c.operations * c.warmup_iterations for c in planned]
+    bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
+    warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
+    said = f"A process times {_counted(timed)} after a warm-up of {warmup}."
+    if case.walk == 1:
+        return said
+    if bound >= case.walk:
+        return f"{said} It binds all parameters, which begin again after {_counted(case.walk)}."
+    share = bound / case.walk
+    return f"{said} It binds {share:.0%} of the parameters, which are for {_counted(case.walk)}."
+
+
+def _counted(operations: int) -> str:
+    return f"{operations:,} operation{'' if operations == 1 else 's'}"
+
+
 def whole(case: PlannedCase, counts: Counts | None) -> int | None:
     """Operations of a whole process, warm-up included; None where it warms up by time.
 

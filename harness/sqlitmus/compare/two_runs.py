@@ -143,6 +143,7 @@ def _case(
         canary=None,
         grade=max(grades, default=None),
         checks="\n".join(dict.fromkeys(case.checks for case in found)),
+        work="\n".join(dict.fromkeys(case.work for case in found)),
     )
 
 

@@ -86,10 +86,22 @@ def waited(pid: int) -> dict[int, int]:
 def read_bytes(pid: int) -> int | None:
     """Bytes that `pid` and its descendants that live had to read from disks so far; None where it
     cannot be read."""
+    return _transferred(pid, b"read_bytes:")
+
+
+def written_bytes(pid: int) -> int | None:
+    """Bytes that they gave the system to write so far, to files and pipes alike; None where it
+    cannot be read."""
+    return _transferred(pid, b"wchar:")
+
+
+def _transferred(pid: int, name: bytes) -> int | None:
     try:
         with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
-            (mine,) = [int(line.split()[1]) for line in file if line.startswith(b"read_bytes:")]
-        below = [read_bytes(child) for task in siblings(pid) for child in _children(pid, task)]
+            (mine,) = [int(line.split()[1]) for line in file if line.startswith(name)]
+        below = [
+            _transferred(child, name) for task in siblings(pid) for child in _children(pid, task)
+        ]
     except (OSError, ValueError):
         return None
     return mine + sum(bytes_ or 0 for bytes_ in below)

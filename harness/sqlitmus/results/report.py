@@ -84,7 +84,8 @@ class Case:
     """A scenario with every axis fixed, and each runner's cell in it.
 
     `comparisons` holds every pair of runners that are ok: any of them can be the reference.
-    `checks` says in words what was proven equal (rows, affected rows, checksum, read-back).
+    `checks` says in words what was proven equal (rows, affected rows, checksum, read-back), `work`
+    what a process does: operations timed, warm-up, parameters bound.
     `rate` is there in a report of kind `compare` where both subjects are ok.
     """
 
@@ -107,6 +108,7 @@ class Case:
     notes: list[str] = field(default_factory=list[str])
     grade: Grade | None = None
     rate: RateTest | None = None
+    work: str = ""
 
     @property
     def measured(self) -> list[Figure]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
+from sqlitmus.machine.written import Writes
 from sqlitmus.run import resultfile
 from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.growth import growth
@@ -19,7 +20,8 @@ class Timing:
     After a signal, `exit_code` is 128 + its number, as in a shell, or None. `peak_bytes` is its
     largest resident memory, None where the system does not say. `lost_ns` is what others took at
     most of the time that it had work to do, from its warm-up to its last iteration; None where that
-    was not looked at, or is not known.
+    was not looked at, or is not known. `writes` is what it wrote while it timed its work, None
+    where that was not looked at.
     """
 
     wall_ns: int
@@ -28,6 +30,7 @@ class Timing:
     exit_code: int | None
     peak_bytes: int | None = None
     lost_ns: float | None = None
+    writes: Writes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,14 @@ class Invocation:
     def drift(self) -> float | None:
         """The mean of the second half of its iterations over that of the first."""
         return self.result and drift(self.result.iterations_ns)
+
+    @property
+    def written(self) -> float | None:
+        """Bytes written in all iterations; the last one, which nobody sees, as the others."""
+        writes = self.timing and self.timing.writes
+        if writes is None or self.result is None:
+            return None
+        return writes.bytes_per_iteration * len(self.result.iterations_ns)
 
     @property
     def tails(self) -> Tails | None:

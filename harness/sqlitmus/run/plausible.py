@@ -19,6 +19,7 @@ CHECKS = (
     times.rest,
     use.cpu,
     use.busy,
+    use.log,
     use.memory,
     use.events,
 )

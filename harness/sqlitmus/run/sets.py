@@ -65,6 +65,7 @@ def play(
             single=seating.case.workers == 1,
             patient=_patient(seating.case),
             never_waits=invocations.judging.how(seating.case).never_waits,
+            database=run.ready.target,
         )
         for run, seating in zip(begun, seatings, strict=True)
     ]

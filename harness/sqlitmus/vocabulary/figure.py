@@ -23,6 +23,7 @@ class Figure:
     share a job is summed. `whole` is read instead for a figure per operation where a case is about
     the whole process; without it the figure is unknown there.
 
+    With `share_of` it is the share that the source has of these; None where they are nothing.
     A figure per operation is the source over the timed iterations and their units of work; one of
     the iterations is that of all that were timed, as it is. Over the
     blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
@@ -40,6 +41,7 @@ class Figure:
     per: Literal["process", "operation", "iterations"]
     source: tuple[str, ...]
     whole: tuple[str, ...] = ()
+    share_of: tuple[str, ...] = ()
     over_blocks: Literal["median", "mean"] = "median"
     judged: bool = True
     of_equal_work: bool = False
@@ -72,9 +74,11 @@ class Figure:
         numbers = [value for value in values if value is not None]
         if not numbers or len(numbers) < len(values):
             return None
-        if self.per == "operation" and iterations:
-            return sum(numbers) / iterations
-        return sum(numbers)
+        total = sum(numbers)
+        if self.share_of:
+            whole = sum(read(invocation, path) or 0 for path in self.share_of)
+            return total / whole if whole else None
+        return total / iterations if self.per == "operation" and iterations else total
 
     def shown(self, alike: Alike) -> bool:
         """Whether its values are shown of a case whose runners did so much of the same."""

@@ -191,3 +191,36 @@ def test_a_case_without_counts_is_alike_unless_it_warms_up_by_time() -> None:
     asked = Counts.model_validate(counts())
     assert whole(cold, asked) == 100 * (3 + 5)
     assert whole(cold, Counts.model_validate(counts(warmup_ms=1))) is None
+
+
+TIMED = "A process times 2,000 operations after a warm-up of 2,000 to 4,000."
+WALKED = " It binds all parameters, which begin again after 4,000 operations."
+
+
+@pytest.mark.parametrize(
+    ("walk", "changes", "said"),
+    [
+        (4_000, {}, TIMED + WALKED),
+        (
+            8_000,
+            {},
+            TIMED + " It binds 50% of the parameters, which are for 8,000 operations.",
+        ),
+        (1, {}, TIMED),
+        # lead-ins are no part of what is timed
+        (
+            4_000,
+            {"rounds": 4, "lead_in": 2},
+            "A process times 1,200 operations after a warm-up of 2,000 to 4,000." + WALKED,
+        ),
+        (4_000, {"warmup_ms": 5}, ""),  # as many operations as that takes
+    ],
+)
+def test_a_page_says_what_a_process_does(walk: int, changes: Json, said: str) -> None:
+    each = {"operations": 100, "iterations": 20, **changes}
+    told = {
+        "node": counts(**each, warmup_iterations=20),
+        "bun": counts(**each, warmup_iterations=40),
+    }
+    of = plan(["node", "bun"], cases=[{**case("get-pk"), "walk": walk}], counts={"get-pk": told})
+    assert analyse(make(of, lines=samples(of, noisy()))).cases[0].work == said

@@ -138,10 +138,7 @@ def test_filter_keys() -> None:
     assert all_runners(cells("runtime:.NET")) == {"dotnet"}
     assert all_runners(cells("runtime:bun")) == {"bun", "bun-better-sqlite3"}
     assert set(cells("group:start-up")) == {"startup-noop", "startup-first-row"}
-    assert set(cells("workers:2")) == {
-        "parallel-get-pk@workers=2,transaction=read",
-        "service-writers",
-    }
+    assert set(cells("workers:2")) == {"parallel-get-pk@workers=2,transaction=read"}
     assert set(cells("profile:shipped")) == {"get-pk@profile=shipped"}
 
 

@@ -49,6 +49,55 @@ def test_other_operations_are_wrong_in_the_pilot(clone: Clone, behaviour: str) -
     assert "get/other: wrong in the pilot: iteration " in done.err
 
 
+LOGGED = """
+[logged]
+title = "Logged"
+question = "How long does an insert take whose log is short?"
+group = "writes"
+bound_by = "io"
+unit = "row"
+fixture = "tiny"
+writes = true
+operations = 100
+warmup_operations = 100
+timed_operations = 400
+axes.profile = ["normalised"]
+axes.log = ["short"]
+variants.log.short.pragmas = [["wal_autocheckpoint", 20]]
+
+[[logged.steps]]
+operation = "run"
+sql = "INSERT INTO sink(a) VALUES (?)"
+parameters = [{ type = "integer", generator = "integer", min = 0, max = 9 }]
+pool = 4
+
+[[logged.readback]]
+sql = "SELECT id, a FROM sink ORDER BY id"
+columns = { id = "integer", a = "integer" }
+"""
+
+
+def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: Clone) -> None:
+    if unsupported():
+        pytest.skip("no processes together")
+    clone.write("scenarios/logged.toml", LOGGED)
+    clone.runner("honest")
+    clone.runner("other", "stops-checkpointing")
+    done = clone.sqlitmus(*RUN, "--mode", "relayed", "--case", "logged")
+    assert done.code == 4
+    assert clone.outcomes() == {"honest": "ok", "other": "failed"}
+    of = {each.runner: each for each in clone.samples()}
+    reason = re.sub(r"\d{3,}", "N", of["other"].reason or "")
+    assert reason == (
+        "its write-ahead log has N pages and was never begun anew, though its wal_autocheckpoint is "
+        "20: it makes no checkpoints"
+    )
+    written, checkpoints = (of["honest"].figures[name] or 0 for name in ("written", "checkpoints"))
+    # an insert is a page in the log with its 24 bytes, and now and then a page in the database
+    assert 4120 < written / 100 < 6000, written
+    assert 10 <= checkpoints <= 20, checkpoints
+
+
 SEVENS = """
 [sevens]
 title = "Sevens"

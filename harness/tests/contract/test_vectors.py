@@ -191,12 +191,22 @@ def check_figures(job: Job, result: Json, want: Json) -> None:
         heap = {**ALWAYS, **(WATCHED if measure.digest else {})}.get(runtime, ())
         told = [name for name in HEAP if result.get(name) is not None]
         assert told == list(heap)
+        check_page_cache(job, result, runtime)
     if job.inspect and job.steps:
         pragmas = result["effective"]["pragmas"]
         assert {name for name, _ in job.connection.pragmas} <= pragmas.keys()
         assert len(result["plans"]) == len(job.steps)
         for step, plan in zip(job.steps, result["plans"], strict=True):
             assert plan == [] or step.operation not in WITHOUT_PLAN
+
+
+def check_page_cache(job: Job, result: Json, runtime: str) -> None:
+    """Rust asks SQLite; what finds no page in one of its connections looked at none."""
+    cache = result.get("page_cache")
+    assert (cache is None) == (runtime != "Rust")
+    reads = any(step.operation in ("get", "all", "iterate") for step in job.steps)
+    if cache and reads and job.database and job.database.path != ":memory:":
+        assert cache["hits"] + cache["misses"] > 0
 
 
 def check_workers(job: Job, result: Json, want: Json) -> None:

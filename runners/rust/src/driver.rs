@@ -10,6 +10,7 @@ use crate::checksum::Sink;
 use crate::engine::InEffect;
 use crate::failure::Failure;
 use crate::job::Step;
+use crate::result::PageCache;
 
 /// What operations have produced; the checksum is that of those that have ended.
 #[derive(Clone, Default)]
@@ -107,6 +108,9 @@ pub trait Driver {
 
     /// The engine options in effect, seen from this connection.
     fn in_effect(connection: &Self::Connection) -> InEffect;
+
+    /// How often pages were found in its cache since this was last asked, and how often not.
+    fn page_cache(connection: &Self::Connection) -> PageCache;
 
     /// Prepares and specialises a step.
     fn compile<'c, S: Sink + 'c>(

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::job::Setting;
+use crate::result::PageCache;
 
 /// The names of the options.
 pub const OPTIONS: &[&str] = &["memstatus", "threading"];
@@ -133,6 +134,24 @@ impl InEffect {
             (true, false) => Threading::Serialized,
         };
         InEffect { threading, memstatus: u8::from(memory_used() != 0) }
+    }
+}
+
+/// How often pages were found in the cache since this was last asked, and how often not; what is
+/// mapped into memory counts as neither.
+///
+/// # Safety
+/// `connection` is open.
+pub unsafe fn page_cache(connection: *mut ffi::sqlite3) -> PageCache {
+    let counted = |what: c_int| {
+        let (mut now, mut most) = (0, 0);
+        // SAFETY: the caller keeps the connection open; both counters live through the call.
+        unsafe { ffi::sqlite3_db_status(connection, what, &mut now, &mut most, 1) };
+        u64::from(now.cast_unsigned())
+    };
+    PageCache {
+        hits: counted(ffi::SQLITE_DBSTATUS_CACHE_HIT),
+        misses: counted(ffi::SQLITE_DBSTATUS_CACHE_MISS),
     }
 }
 

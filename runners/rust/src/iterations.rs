@@ -2,7 +2,7 @@
 
 use crate::job::Measure;
 use crate::process::Usage;
-use crate::result::Counts;
+use crate::result::{Counts, PageCache};
 
 /// One iteration as seen from outside.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Iteration {
     pub usage: Option<Usage>,
     /// Bytes that all threads allocated.
     pub allocated: u64,
+    /// What all connections found in their caches.
+    pub page_cache: PageCache,
 }
 
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Iterations<'j> {
     pub usage: Option<Usage>,
     /// Bytes that measured iterations allocated.
     pub allocated: u64,
+    /// What they found in their caches.
+    pub page_cache: PageCache,
     /// What each iteration returned, warm-up first.
     pub answers: Vec<Counts>,
 }
@@ -34,6 +38,7 @@ impl<'j> Iterations<'j> {
             iterations_ns: Vec::new(),
             usage: Some(Usage::default()),
             allocated: 0,
+            page_cache: PageCache::default(),
             answers: Vec::new(),
         }
     }
@@ -62,6 +67,7 @@ impl<'j> Iterations<'j> {
         }
         self.iterations_ns.push(iteration.nanoseconds);
         self.allocated += iteration.allocated;
+        self.page_cache = self.page_cache + iteration.page_cache;
         self.usage = self.usage.zip(iteration.usage).map(|(sum, usage)| sum + usage);
     }
 }
@@ -86,7 +92,13 @@ mod tests {
         let switches = Switches { voluntary: 5, involuntary: 3 };
         let page_faults = PageFaults { minor: 7, major: 4 };
         let usage = Some(Usage { cpu_ns: 3, switches, page_faults });
-        Iteration { nanoseconds, counts, usage, allocated: 9 }
+        Iteration {
+            nanoseconds,
+            counts,
+            usage,
+            allocated: 9,
+            page_cache: PageCache { hits: 2, misses: 1 },
+        }
     }
 
     fn run(plan: &Measure, nanoseconds: u64) -> (usize, usize, u64) {

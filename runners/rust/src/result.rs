@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::Add;
 use std::path::Path;
 
 use serde::Serialize;
@@ -54,6 +55,7 @@ pub struct Work {
     pub page_faults: Option<PageFaults>,
     pub allocated_bytes: Option<u64>,
     pub collections: Option<u64>,
+    pub page_cache: Option<PageCache>,
     /// Rows, affected rows and checksum of each iteration, or of each operation in verify mode.
     pub answers: Vec<(u64, u64, u32)>,
 }
@@ -65,6 +67,21 @@ impl Work {
         answers.iter().for_each(|answer| counts.add(answer));
         let told = answers.iter().map(|answer| (answer.rows, answer.affected, answer.checksum));
         Work { operations, counts, answers: told.collect(), ..Work::default() }
+    }
+}
+
+/// How often pages were found in SQLite's cache, and how often not.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct PageCache {
+    pub hits: u64,
+    pub misses: u64,
+}
+
+impl Add for PageCache {
+    type Output = PageCache;
+
+    fn add(self, other: PageCache) -> PageCache {
+        PageCache { hits: self.hits + other.hits, misses: self.misses + other.misses }
     }
 }
 

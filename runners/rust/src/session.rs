@@ -14,7 +14,7 @@ use crate::job::Transaction;
 use crate::parts::Part;
 use crate::process::{self, Usage};
 use crate::recording::Recording;
-use crate::result::Counts;
+use crate::result::{Counts, PageCache};
 
 pub struct Session<'c, D: Driver + 'c, S> {
     connection: &'c D::Connection,
@@ -40,6 +40,7 @@ pub struct Lap {
     pub usage: Option<(Usage, Usage)>,
     /// Bytes that this thread allocated.
     pub allocated: u64,
+    pub page_cache: PageCache,
     /// Operations that ended with SQLITE_BUSY.
     pub busy: u64,
 }
@@ -133,6 +134,7 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         body: impl FnOnce(&mut Self, Instant, &mut Tally<S>) -> Result<(), Failure>,
     ) -> Result<Lap, Failure> {
         let mut tally = Tally { sink: std::mem::take(sink), ..Tally::default() };
+        D::page_cache(self.connection); // counts from here on
         let held = allocated();
         let before = process::usage();
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -141,11 +143,12 @@ impl<'c, D: Driver, S: Sink + 'c> Session<'c, D, S> {
         let end = Instant::now();
         let usage = before.zip(process::usage());
         let allocated = allocated() - held;
+        let page_cache = D::page_cache(self.connection);
         outcome?;
         let Tally { rows, affected, checksum, sink: filled } = tally;
         *sink = filled;
         let counts = Counts { rows, affected, checksum };
-        Ok(Lap { start, end, began, counts, usage, allocated, busy: 0 })
+        Ok(Lap { start, end, began, counts, usage, allocated, page_cache, busy: 0 })
     }
 
     fn perform(&mut self, operations: Range<u64>, tally: &mut Tally<S>) -> Result<(), Failure> {

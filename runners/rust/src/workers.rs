@@ -1,5 +1,6 @@
 //! Measuring: warm-up and measured iterations over all members, and what they come to.
 
+use std::ops::Add;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 use crate::access::Access;
@@ -12,7 +13,7 @@ use crate::member::{Ended, Member, Place};
 use crate::parts::Part;
 use crate::phase::nanoseconds;
 use crate::process::{EVENTS_ARE_COUNTED, used};
-use crate::result::{Counts, Role, Work, Worker};
+use crate::result::{Counts, PageCache, Role, Work, Worker};
 use crate::session::Lap;
 
 /// A lone worker is the main thread; each of several workers has a thread of its own, and so has
@@ -119,6 +120,7 @@ fn iterate<D: Driver>(
         page_faults: events.map(|usage| usage.page_faults),
         allocated_bytes: Some(iterations.allocated),
         collections: Some(0), // there is no collector
+        page_cache: Some(iterations.page_cache),
         workers,
         ..Work::of(operations, &iterations.answers)
     })
@@ -141,6 +143,10 @@ fn combine(parts: &[Part], laps: &[Lap]) -> Iteration {
         counts,
         usage: looks.map(|looks| used(&looks)),
         allocated: laps.iter().map(|lap| lap.allocated).sum(),
+        page_cache: laps
+            .iter()
+            .map(|lap| lap.page_cache)
+            .fold(PageCache::default(), PageCache::add),
     }
 }
 

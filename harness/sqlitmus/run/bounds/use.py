@@ -16,6 +16,8 @@ TICK_NS, UNEVEN = 16e6, 10
 its wall time a process may spend beside its iterations, as where these wait for a disk."""
 BUSY = 0.97
 """The share of its time that a thread which never waits must have used, less what others took."""
+LOG_PAGES = 64
+"""More pages than a log may have, of what begins and ends a transaction."""
 BYTES, MEMORY = 64 * 2**20, 4
 """How far peaks of memory may differ that were read at different moments."""
 EVENT_NS = 10
@@ -73,6 +75,27 @@ def busy(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> I
         f"wait, of which others took {seconds(timing.lost_ns)} at most: its CPU clock or its times "
         "are wrong",
     )
+
+
+def log(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """The write-ahead log, against the pragma that says how long it may become.
+
+    SQLite makes a checkpoint at the commit that finds so many pages in it: a log that did not begin
+    anew has these and one more transaction, whose pages are those that an operation brought.
+    """
+    most = result.effective.pragmas.get("wal_autocheckpoint")
+    writes = timing.writes
+    if how.workers > 1 or writes is None or writes.checkpoints or not isinstance(most, int):
+        return
+    operations = max(writes.iterations * result.operations_each, 1)
+    if most > 0:
+        yield Held(
+            "pages of a log without a checkpoint",
+            writes.pages,
+            most + LOG_PAGES + 2 * writes.grown / operations,
+            f"its write-ahead log has {counted(writes.pages, 'page')} and was never begun anew, "
+            f"though its wal_autocheckpoint is {most}: it makes no checkpoints",
+        )
 
 
 def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:

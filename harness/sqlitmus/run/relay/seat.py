@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sqlitmus.machine import process_tree, taken
+from sqlitmus.machine import process_tree, taken, written
 from sqlitmus.run.finished import Invocation, collect
 from sqlitmus.run.hyperfine import Hyperfine, timing_in
 from sqlitmus.run.processes.barrier import Broken, ProcessGroup
@@ -22,7 +22,8 @@ class Entry:
 
     `single` says that one thread does the work, which is then bound to a processor; `patient` that
     it waits for others that open its file. One that does not opens it before the next one starts.
-    What others take of the time of one that `never_waits` is looked at.
+    What others take of the time of one that `never_waits` is looked at, and what is written by one
+    that writes to `database`.
     """
 
     command: list[str]
@@ -33,6 +34,7 @@ class Entry:
     single: bool = True
     patient: bool = True
     never_waits: bool = False
+    database: Path | None = None
 
 
 class Seat:
@@ -61,6 +63,8 @@ class Seat:
         self._binding: Binding | None = None
         self._begun: taken.Look | None = None
         self._lost_in_all_ns: float | None = None
+        self._writing: written.Look | None = None
+        self._writes: written.Writes | None = None
         self.lost_ns: list[int] = []
         self.problem: str | None = None
 
@@ -84,6 +88,7 @@ class Seat:
         if self._processor is not None and not self.problem:
             self._binding = bound(before, self._threads(), self._processor)
         self._begun = self._look()
+        self._writing = self._look_at_writes()
 
     def take_turn(self) -> None:
         """Lead-in and lap; after the last turn the process proves, closes and ends.
@@ -112,6 +117,8 @@ class Seat:
         if last:
             if self._begun:
                 self._lost_in_all_ns = taken.between(self._begun, self._look())
+            iterations = self._turns.iterations - 1
+            self._writes = written.between(self._writing, self._look_at_writes(), iterations)
             self._iterate(1)
 
     def pids(self) -> list[int]:
@@ -134,6 +141,12 @@ class Seat:
         (pid,) = self.pids()
         return taken.look(pid, self._processor if self._binding else None)
 
+    def _look_at_writes(self) -> written.Look | None:
+        if self.problem or not self._entry.database:
+            return None
+        (pid,) = self.pids()
+        return written.look(pid, self._entry.database)
+
     def kill(self) -> None:
         """End the process with all that it started."""
         self._group.kill()
@@ -144,7 +157,7 @@ class Seat:
         timing = timing_in(self._export)
         if timing is None:
             return Invocation(None, None, self.problem or "hyperfine gave no timing")
-        timing = replace(timing, lost_ns=self._lost_in_all_ns)
+        timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes)
         invocation = collect(timing, self._entry.output)
         if self.problem and invocation.result and invocation.result.status == "ok":
             return Invocation(timing, None, self.problem)

@@ -60,6 +60,14 @@ class PageFaults(Model):
     major: Natural
 
 
+class PageCache(Model):
+    """How often SQLite found a page in its cache during the measured iterations, and how often it
+    read it from the file, all connections; what is mapped into memory counts as neither."""
+
+    hits: Natural
+    misses: Natural
+
+
 class Histogram(Model):
     """How many of the measured operations took how long: pairs of a bucket and its count.
 
@@ -124,6 +132,7 @@ class Result(Model):
     page_faults: PageFaults | None = None
     allocated_bytes: Natural | None = None
     collections: Natural | None = None
+    page_cache: PageCache | None = None
     answers: list[Counts] = []
     timer: Histogram | None = None
 

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,8 @@ def play(
             "SQLITMUS_NAME": str(number),
         }
         files = output, folder / f"{number}.log"
-        manner = {"patient": patient, "never_waits": never_waits}
-        entries.append(Entry(command, environment, given, *files, **manner))
+        entry = Entry(command, environment, given, *files, patient=patient)
+        entries.append(replace(entry, never_waits=never_waits))
     relay = Relay(Hyperfine(hyperfine, folder), timeout_s, processor)
     return relay.play(entries, "seed", stopped)
 

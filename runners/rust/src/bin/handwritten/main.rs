@@ -18,7 +18,7 @@ use sqlitmus_rust::identity::{DriverName, Identity};
 use sqlitmus_rust::iterations::{Iteration, Iterations};
 use sqlitmus_rust::job::{self, Job, Transaction};
 use sqlitmus_rust::parameters::Parameter;
-use sqlitmus_rust::result::{Counts, Report, Work};
+use sqlitmus_rust::result::{Counts, PageCache, Report, Work};
 
 /// One workload in one driver, ready to run.
 pub trait Loop {
@@ -106,7 +106,13 @@ fn run(job: &Job, mut workload: Box<dyn Loop + '_>) -> Result<Work, Failure> {
         if reading {
             workload.execute("COMMIT")?;
         }
-        iterations.record(Iteration { nanoseconds, counts: counts?, usage: None, allocated: 0 });
+        iterations.record(Iteration {
+            nanoseconds,
+            counts: counts?,
+            usage: None,
+            allocated: 0,
+            page_cache: PageCache::default(),
+        });
     }
     let work = Work::of(iterations.operations(), &iterations.answers);
     Ok(Work { warmup_ns: iterations.warmup_ns, iterations_ns: iterations.iterations_ns, ..work })

@@ -15,9 +15,10 @@ use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
 use crate::drivers::files::ReadFile;
-use crate::engine::InEffect;
+use crate::engine::{self, InEffect};
 use crate::failure::Failure;
 use crate::job::{Operation, StatementKind, Step};
+use crate::result::PageCache;
 
 pub struct Ffi;
 
@@ -49,6 +50,11 @@ impl Driver for Ffi {
     fn in_effect(connection: &Database) -> InEffect {
         // SAFETY: the connection is open through the call.
         unsafe { InEffect::read(connection.raw()) }
+    }
+
+    fn page_cache(connection: &Database) -> PageCache {
+        // SAFETY: the connection is open through the call.
+        unsafe { engine::page_cache(connection.raw()) }
     }
 
     fn compile<'c, S: Sink + 'c>(

@@ -16,9 +16,10 @@ use crate::access::Access;
 use crate::checksum::Sink;
 use crate::driver::{Behaviour, Bracket, Driver, Executor, Table, check_counts};
 use crate::drivers::files::ReadFile;
-use crate::engine::InEffect;
+use crate::engine::{self, InEffect};
 use crate::failure::Failure;
 use crate::job::{Operation, Shape, StatementKind, Step};
+use crate::result::PageCache;
 
 pub struct Rusqlite;
 
@@ -45,6 +46,11 @@ impl Driver for Rusqlite {
     fn in_effect(connection: &Connection) -> InEffect {
         // SAFETY: the connection is open through the call.
         unsafe { InEffect::read(connection.handle()) }
+    }
+
+    fn page_cache(connection: &Connection) -> PageCache {
+        // SAFETY: the connection is open through the call.
+        unsafe { engine::page_cache(connection.handle()) }
     }
 
     fn compile<'c, S: Sink + 'c>(
