@@ -25,11 +25,11 @@ class Figure:
 
     A figure per operation is the source over the timed iterations and their units of work, one per
     iteration that over the units of work of an iteration; one of the iterations is that of all that
-    were timed, as it is. Over the blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
-    is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
-    there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
-    it is `of_equal_work` only. `zero` says what a 0 in the source is; only what is `signed` may be
-    below it.
+    were timed, as it is. Over the blocks of a cell the `median` is shown, or the `mean`, which
+    loses no rare count. A figure that is `judged` has a ratio to the reference's and a verdict
+    where it is of equal work (`compared`); there less of it is called `smaller`. Of other work it
+    stands as a plain value, or not at all if it is `of_equal_work` only. `zero` says what a 0 in
+    the source is; only what is `signed` may be below it.
     """
 
     name: str

@@ -44,8 +44,13 @@ SELFTEST = SelfTest(
 )
 # What a figure is of about 1, by its name or its unit.
 BASES = {
-    **{"cold": 3.9e7, "cpu": 5.1e7, "peak_rss": 6.4e7},
-    **{"ns": 1e6, "bytes": 1e6, "count": 0.25, "share": 0.01},
+    "cold": 3.9e7,
+    "cpu": 5.1e7,
+    "peak_rss": 6.4e7,
+    "ns": 1e6,
+    "bytes": 1e6,
+    "count": 0.25,
+    "share": 0.01,
 }
 TAKEN = Taken(median=0.00123, most=0.0234, left_out=0.01)
 # Factors on the time of an A/B comparison's new subject.

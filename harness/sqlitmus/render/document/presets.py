@@ -56,9 +56,7 @@ def section(weighed: Weighed | None) -> list[Section]:
         ],
     )
     table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
-    parts = Section(
-        "costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs]
-    )
+    parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])
     lead = [*_lead(weighed, rest)]
     below = [parts] if costs.rows else []
     return [Section("presets", "For which use", lead, [table], below)]

@@ -190,17 +190,20 @@ def _told(
     counted = kept(shares)
     levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
     left_out = float(1 - counted.mean()) if any(looked) else None
-    told: list[Told] = []
-    for number, (invocation, row, level) in enumerate(zip(invocations, rows, levels, strict=True)):
-        if row is not None:
-            taken = np.array(lost[number])[counted].sum() / row[counted].sum()
-            of_laps = Laps(
-                row[counted].ravel().tolist(),
-                table[number, counted].tolist(),
-                float(taken) if looked[number] else None,
-                left_out,
-            )
-            invocation = replace(invocation, laps=of_laps)
-        at = watch.idle[number], watch.left[number]
-        told.append(Told(invocation, level, lost[number], counted.tolist(), *at))
-    return told
+    of_laps = [
+        None
+        if row is None
+        else Laps(
+            row[counted].ravel().tolist(),
+            means[counted].tolist(),
+            float(np.array(taken)[counted].sum() / max(row[counted].sum(), 1)) if seen else None,
+            left_out,
+        )
+        for row, means, taken, seen in zip(rows, table, lost, looked, strict=True)
+    ]
+    return [
+        Told(replace(invocation, laps=each), level, taken, counted.tolist(), idle, left)
+        for invocation, each, level, taken, idle, left in zip(
+            invocations, of_laps, levels, lost, watch.idle, watch.left, strict=True
+        )
+    ]

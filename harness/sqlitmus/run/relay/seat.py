@@ -39,7 +39,8 @@ class Seat:
     """The process of `entry`, number `place` of its set, from its start to its result.
 
     Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
-    `lost_ns` is what others took from each lap, 0 from one of which nobody `looked`. The single thread of its work takes them on `processor`, if there is one.
+    `lost_ns` is what others took from each lap, 0 where nobody `looked`. The single thread of its
+    work takes them on `processor`, if there is one.
     """
 
     def __init__(
