@@ -1,6 +1,6 @@
 // The first screen's decision: a preset or calls of the reader's own, who is ahead by them, and one picture of it.
 import { copyText } from "./clipboard.js";
-import { ratio, time } from "./format.js";
+import { ratio, size, time } from "./format.js";
 import { drawTicks, el, forestMark, ratioAxis, svg } from "./svg.js";
 import { bounded, callsOf, decide, listed, many, sentences, whole } from "./weights.js";
 
@@ -177,8 +177,7 @@ function costs(of, made, r) {
     : null;
   const memory = Math.max(...used.map((o) => of.operations[o][6][r] ?? 0));
   const text = (ns) => (ns == null ? "\u2013" : time([ns, null, null])[0]);
-  const mib = (memory / 2 ** 20).toPrecision(3);
-  return [text(cpu), memory ? `${Number(mib)}\u202fMiB` : "\u2013", text(of.start[r])];
+  return [text(cpu), memory ? size(memory) : "\u2013", text(of.start[r])];
 }
 
 function copyDecision(box, button) {

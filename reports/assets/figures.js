@@ -1,6 +1,6 @@
 // The matrix by another figure than the time, such as memory: its values, and its ratios where it is judged.
 import { exp } from "./data.js";
-import { count, ratio, size, time } from "./format.js";
+import { count, ratio, share, size, time } from "./format.js";
 
 /** `{name, unit, title, said}` of the figure that the matrix shows, or null for the time. */
 export function figureShown(data, state) {
@@ -12,7 +12,7 @@ export function figureShown(data, state) {
 export function amountOf(figure, value, unit) {
   if (value == null) return "\u2013";
   if (figure.unit === "ns") return time([value, null, null], unit)[0];
-  return figure.unit === "bytes" ? size(value) : count(value);
+  return { bytes: size, count, share }[figure.unit](value);
 }
 
 /** The value of a figure, and its ratio to the reference's: `{value, mark, letter}`. */

@@ -91,6 +91,11 @@ export function count(value) {
   return fixed(value, decimals(value, null, null));
 }
 
+/** A share in percent. */
+export function share(value) {
+  return `${count(100 * value)} %`;
+}
+
 /** A ratio. */
 export function ratio(triple) {
   const [text, bounds] = spread(triple);

@@ -1,6 +1,7 @@
 // A headless Chromium spoken to over its debugging pipe: no package and no port needed.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -69,7 +70,8 @@ export function launch(path) {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill();
       await ended;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      // its children may still write there
+      await rm(profile, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -11,7 +11,7 @@ from sqlitmus.analysis.cases import case_of
 from sqlitmus.analysis.cells import build_cells
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims.assemble import claimed, claims_headline
-from sqlitmus.analysis.conditions import block_seconds, passed
+from sqlitmus.analysis.conditions import block_seconds, passed, taken
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.headline import canary_summary, headline
 from sqlitmus.analysis.method import method
@@ -152,6 +152,8 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         claims=published,
         weighing=weighed[1],
         tails=tails(run, outcomes, times, too_late),
+        level=plan.level,
+        taken=taken(run.samples),
     )
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from statistics import median
 
+import numpy as np
+
+from sqlitmus.analysis.samples import Samples
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.conditions import difference
-from sqlitmus.results.conditions import Block
+from sqlitmus.results.conditions import Block, Taken
 from sqlitmus.run.lines import Block as Recorded
 
 
@@ -35,3 +38,14 @@ def passed(block: Recorded) -> Block:
         load=rates.load_average,
         throttled=rates.throttled,
     )
+
+
+def taken(samples: Samples) -> Taken | None:
+    """What others took from all processes of which that is known."""
+    lost, left_out = samples.figures["lost"], samples.figures["left_out"]
+    known, sets = lost[np.isfinite(lost)], np.isfinite(left_out)
+    if not known.size:
+        return None
+    # all processes of a set have the same
+    whole = np.where(sets, left_out, 0).max(axis=1)[sets.any(axis=1)]
+    return Taken(float(np.median(known)), float(known.max()), float(whole.mean()))

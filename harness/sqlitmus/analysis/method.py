@@ -4,6 +4,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.stats.multiplicity import EARLY, pocock
 from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
 from sqlitmus.vocabulary.nouns import listed
+from sqlitmus.vocabulary.terms import Level
 
 _TEXT = """
 Every answer was checked against the oracle before anything was timed. A runner that answers
@@ -13,8 +14,8 @@ differently has no time.
 the runners of a case go one right after the other, in random order and in the next block in the
 mirrored order (seed {seed}).
 
-A process counts as one sample: its {steady} per unit of work (steady), or its whole wall time
-(cold). The two are never mixed. {planned} {turns}
+A process counts as one sample: {steady} per unit of work (steady), or its whole wall time (cold).
+The two are never mixed. {planned} {turns}
 
 A cell's time is the median over blocks with the sign test's 95 % interval.
 
@@ -73,9 +74,24 @@ _PLANNED = (
 )
 _TURNS = (
     "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
-    "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. A "
-    "level is the 25 % trimmed mean of the laps relative to the median of their round.{lead_in}"
+    "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. "
+    "{level}{lead_in}"
 )
+_STEADY: dict[tuple[Level, bool], str] = {  # of a process, which may take turns
+    ("total", False): "all time of its timed iterations",
+    ("total", True): "all time of its laps that count",
+    ("median", False): "its median iteration",
+    ("median", True): "its level over its laps",
+}
+_LEVELS: dict[Level, str] = {
+    "total": (
+        "What other programs took from a single thread is taken off, and a round in which they "
+        "took more than a fifth of anybody's lap counts for nobody."
+    ),
+    "median": (
+        "A level is the 25 % trimmed mean of the laps relative to the median of their round."
+    ),
+}
 _SESSIONS = (
     "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
     "what holds for sessions like these, not for one of them."
@@ -115,8 +131,12 @@ def method(plan: Plan) -> list[str]:
     turns = sorted({c.rounds for of in plan.counts.values() for c in of.values() if c.rounds})
     text = _TEXT.format(
         blocks=plan.blocks,
-        steady="level over its laps" if turns else "median iteration",
-        turns=_TURNS.format(rounds=listed(list(map(str, turns))), lead_in=_lead_ins(plan))
+        steady=_STEADY[plan.level, bool(turns)],
+        turns=_TURNS.format(
+            rounds=listed(list(map(str, turns))),
+            level=_LEVELS[plan.level],
+            lead_in=_lead_ins(plan),
+        )
         if turns
         else "",
         planned=_PLANNED if any(case.metric == "p99" for case in plan.cases) else "",

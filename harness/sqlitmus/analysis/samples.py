@@ -168,7 +168,7 @@ class _Reader:
             values = self._array(columns.get(figure.sampled))
             if figure.zero == "unknown":
                 values = np.where(values == 0, np.nan, values)
-            by_name[figure.name] = values / units if figure.per == "operation" else values
+            by_name[figure.name] = values / units if figure.per_unit else values
             time = np.where(metrics == figure.name, values, time)
         return Samples(
             code=np.array(self._code, dtype=np.int8).reshape(shape),

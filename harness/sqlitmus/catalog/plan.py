@@ -20,10 +20,9 @@ from sqlitmus.catalog.planned import (
     Shard,
 )
 from sqlitmus.vocabulary.contract.model import Model
-from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
+from sqlitmus.vocabulary.terms import Correction, Level, RunKind, Scheme
 
 SCHEMA: Literal[2] = 2
-Level = Literal["median", "total"]
 
 
 def canaries(cells: Cells, canary: str | None, others: Mapping[str, str]) -> dict[str, str]:

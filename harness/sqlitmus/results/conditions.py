@@ -33,6 +33,17 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What others took from processes that took turns, where that was looked at: as a share of the
+    laps of a process that count, the median process and the most; and the share of rounds that do
+    not count for it."""
+
+    median: float
+    most: float
+    left_out: float
+
+
+@dataclass(frozen=True, slots=True)
 class SelfTest:
     """The last self-test on this machine, as sentences: when, what was found, whether it holds."""
 

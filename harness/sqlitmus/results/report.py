@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlitmus.results.claims import Claim
 from sqlitmus.results.comparisons import Comparison, Comparisons
-from sqlitmus.results.conditions import Block, Fact, SelfTest
+from sqlitmus.results.conditions import Block, Fact, SelfTest, Taken
 from sqlitmus.results.curves import Scaling
 from sqlitmus.results.estimate import Interval, RateTest
 from sqlitmus.results.headline import Statement
@@ -24,6 +24,7 @@ from sqlitmus.vocabulary.terms import (
     CellOutcome,
     Correction,
     Grade,
+    Level,
     Role,
     RunKind,
     Steadiness,
@@ -161,7 +162,8 @@ class Report:
     A report of kind `compare` has two subjects: `reference` is the base and the other runner the
     new one; one of kind `claims` has `claims`, whose cells are those of its cases. `sessions` is
     how many sittings its blocks are divided into. `weighing` is there where a suite was decided by
-    weights, `tails` what is known of cases whose latencies were recorded.
+    weights, `tails` what is known of cases whose latencies were recorded. A steady time is the
+    `level` of a process, `taken` is what others took from them all.
     """
 
     version: int
@@ -198,3 +200,5 @@ class Report:
     claims: list[Claim] = field(default_factory=list[Claim])
     weighing: Weighing | None = None
     tails: list[Tails] = field(default_factory=list[Tails])
+    level: Level = "median"
+    taken: Taken | None = None

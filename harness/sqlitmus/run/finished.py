@@ -34,25 +34,50 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Laps:
+    """The laps that count of a process that took turns: all of their iterations in ns, without
+    lead-ins, and the mean one of each lap less what others took.
+
+    `lost` is what others took as a share of their time, `left_out` the share of all rounds that do
+    not count; both are None where nobody looked at that.
+    """
+
+    iterations_ns: Sequence[float]
+    levels_ns: Sequence[float]
+    lost: float | None
+    left_out: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """The timing and the result of one invocation, or the problem that prevented them; `resident`
-    is its memory meanwhile where that was looked at, (ms, bytes)."""
+    is its memory meanwhile where that was looked at, (ms, bytes), `laps` are those of its turns."""
 
     timing: Timing | None
     result: Result | None
     problem: str | None
     resident: Sequence[tuple[float, int]] = ()
+    laps: Laps | None = None
 
     @property
-    def mean_over_median(self) -> float | None:
-        """The mean iteration over the median one; None for fewer than two."""
-        times = self.result.iterations_ns if self.result else []
-        return fmean(times) / median(times) if len(times) > 1 and median(times) else None
+    def spread(self) -> "Spread | None":
+        """How long its timed iterations took."""
+        return spread(self._timed(self.laps and self.laps.iterations_ns))
 
     @property
     def drift(self) -> float | None:
-        """The mean of the second half of its iterations over that of the first."""
-        return self.result and drift(self.result.iterations_ns)
+        """The mean of the second half of what it timed over that of the first."""
+        return drift(self._timed(self.laps and self.laps.levels_ns))
+
+    @property
+    def lost(self) -> float | None:
+        """The share of its laps that others took."""
+        return self.laps and self.laps.lost
+
+    @property
+    def left_out(self) -> float | None:
+        """The share of its rounds that do not count."""
+        return self.laps and self.laps.left_out
 
     @property
     def written(self) -> float | None:
@@ -71,6 +96,39 @@ class Invocation:
     def growth(self) -> float | None:
         """Bytes by which its memory grew per million operations."""
         return self.result and growth(self.resident, self.result)
+
+    def _timed(self, of_laps: Sequence[float] | None) -> Sequence[float]:
+        """Those of its laps; of a lone process all of its iterations."""
+        if of_laps is not None:
+            return of_laps
+        return self.result.iterations_ns if self.result else []
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median and the longest of some iterations in ns, and the p99 of `MANY` or more."""
+
+    median: float
+    p99: float | None
+    longest: float
+
+
+MANY = 100
+"""Iterations of fewer than which the p99 is the longest."""
+
+
+def spread(times: Sequence[float]) -> Spread | None:
+    """That of `times`; None for fewer than two.
+
+    The p99 is the nearest rank: the least of them that 99 % of all lie at or below (Hyndman and
+    Fan, *The American Statistician* 50 (1996) 361-365, their definition 1).
+    """
+    if len(times) < 2:
+        return None
+    ordered = sorted(times)
+    rank = -(-99 * len(ordered) // 100)
+    p99 = ordered[rank - 1] if len(ordered) >= MANY else None
+    return Spread(median(ordered), p99, ordered[-1])
 
 
 def drift(times: Sequence[float]) -> float | None:

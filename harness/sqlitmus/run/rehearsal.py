@@ -13,7 +13,7 @@ from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
 from sqlitmus.run.preparation import Unanswered
 from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling, spreads
-from sqlitmus.run.relay.turns import Array, Turns, laps
+from sqlitmus.run.relay.turns import Array, Turns, laps, timed
 from sqlitmus.run.sets import Seating
 
 ROUNDS = 4
@@ -104,7 +104,7 @@ def _rehearsed(
         result, name = attempt.invocation.result, seating.runner.spec.name
         if attempt.outcome == "ok" and result:
             seen[seating.label] = settling(result.iterations_ns, seating.turns)
-            table.append(laps(result.iterations_ns, seating.turns))
+            table.append(laps(timed(result.iterations_ns, seating.turns)))
         else:
             answers.went_wrong(case, name, attempt, "in the pilot")
             reason = f"{attempt.outcome} in the pilot: {attempt.reason}"

@@ -47,8 +47,6 @@ def to_sample(
         if not (turned and figure.primary)
     }
     measured: dict[str, object] = {"figures": figured}
-    if turned:  # its lead-ins are no part of what was timed
-        measured["figures"] = {**figured, "drift": turned.drift}
     if not iterations:
         return sample.model_copy(update=measured), None
     measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)

@@ -37,7 +37,6 @@ class Turned:
     steady_ns: float | None
     lost_ns: list[int]
     counted: list[bool]
-    drift: float | None
     idle: float | None
 
 
@@ -80,7 +79,7 @@ def play(
         attempt = invocations.judged(run, seat.invocation, seating.answer, names)
         right = attempt.outcome == "ok"
         level = seat.steady_ns if right else None
-        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.drift, seat.idle))
+        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
     return turned
 
 

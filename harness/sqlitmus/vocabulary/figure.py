@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from sqlitmus.vocabulary.terms import CaseMetric
 from sqlitmus.vocabulary.verdicts import Verdict
 
-Unit = Literal["ns", "bytes", "count"]
+Unit = Literal["ns", "bytes", "count", "share"]
 Alike = Literal["processes", "iterations", "neither"]
 """How far the runners of a case did the same: their whole processes, which then do not warm up by
 time; only the timed iterations, after the same warm-up; or not even those."""
@@ -24,13 +24,13 @@ class Figure:
     the whole process; without it the figure is unknown there.
 
     With `share_of` it is the share that the source has of these; None where they are nothing.
-    A figure per operation is the source over the timed iterations and their units of work; one of
-    the iterations is that of all that were timed, as it is. Over the
-    blocks of a cell the `median` is shown, or the `mean`, which loses no rare count. A figure that
-    is `judged` has a ratio to the reference's and a verdict where it is of equal work (`compared`);
-    there less of it is called `smaller`. Of other work it stands as a plain value, or not at all if
-    it is `of_equal_work` only. `zero` says what a 0 in the source is; only what is `signed` may be
-    below it.
+    A figure per operation is the source over the timed iterations and their units of work, one per
+    iteration that over the units of work of an iteration; one of the iterations is that of all that
+    were timed, as it is. Over the blocks of a cell the `median` is shown, or the `mean`, which
+    loses no rare count. A figure that is `judged` has a ratio to the reference's and a verdict
+    where it is of equal work (`compared`); there less of it is called `smaller`. Of other work it
+    stands as a plain value, or not at all if it is `of_equal_work` only. `zero` says what a 0 in
+    the source is; only what is `signed` may be below it.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Figure:
     title: str
     meaning: str
     unit: Unit
-    per: Literal["process", "operation", "iterations"]
+    per: Literal["process", "operation", "iteration", "iterations"]
     source: tuple[str, ...]
     whole: tuple[str, ...] = ()
     share_of: tuple[str, ...] = ()
@@ -52,12 +52,17 @@ class Figure:
     @property
     def sampled(self) -> str:
         """Its column in `samples.jsonl`: of an iteration, or of a process."""
-        return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
+        return f"{self.name}_{self.unit}" if self.unit in ("ns", "bytes") else self.name
 
     @property
     def column(self) -> str:
         """Its column in exports: of a unit of work, or of a process."""
-        return f"{self.sampled}_per_unit" if self.per == "operation" else self.sampled
+        return f"{self.sampled}_per_unit" if self.per_unit else self.sampled
+
+    @property
+    def per_unit(self) -> bool:
+        """Whether it is of a unit of work, of which an iteration has several."""
+        return self.per in ("operation", "iteration")
 
     @property
     def primary(self) -> bool:

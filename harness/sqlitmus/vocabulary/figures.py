@@ -109,14 +109,36 @@ FIGURES: tuple[Figure, ...] = (
         judged=False,
     ),
     Figure(
-        name="mean_over_median",
-        heading="Mean over median",
-        title="Mean iteration over the median one",
-        meaning="how many times the median iteration of a process the mean one takes: far above 1 "
-        "where some wait, as for a lock",
-        unit="count",
-        per="iterations",
-        source=("mean_over_median",),
+        name="iteration_median",
+        heading="Median iteration",
+        title="Median of the timed iterations",
+        meaning="the median timed iteration of a process over its units of work, by the runner's "
+        "clock: far below the time where some iterations wait, as for a lock or a checkpoint",
+        unit="ns",
+        per="iteration",
+        source=("spread.median",),
+        judged=False,
+    ),
+    Figure(
+        name="iteration_p99",
+        heading="p99 iteration",
+        title="p99 of the timed iterations",
+        meaning="what 99 % of the timed iterations of a process take at most, over their units of "
+        "work; not known of fewer than 100, where that is the longest",
+        unit="ns",
+        per="iteration",
+        source=("spread.p99",),
+        judged=False,
+    ),
+    Figure(
+        name="iteration_longest",
+        heading="Longest iteration",
+        title="Longest of the timed iterations",
+        meaning="the longest timed iteration of a process over its units of work, with what others "
+        "took from it",
+        unit="ns",
+        per="iteration",
+        source=("spread.longest",),
         judged=False,
     ),
     Figure(
@@ -128,6 +150,30 @@ FIGURES: tuple[Figure, ...] = (
         unit="count",
         per="iterations",
         source=("drift",),
+        judged=False,
+    ),
+    Figure(
+        name="lost",
+        heading="Taken by others",
+        title="Time that others took",
+        meaning="the share of the time of the laps that counted which other programs took from the "
+        "thread; it is no part of the time",
+        unit="share",
+        per="iterations",
+        source=("lost",),
+        over_blocks="mean",
+        judged=False,
+    ),
+    Figure(
+        name="left_out",
+        heading="Left out",
+        title="Rounds left out",
+        meaning="the share of rounds that were left out for all runners of the case, since others "
+        "took more than 20 % of somebody's lap",
+        unit="share",
+        per="iterations",
+        source=("left_out",),
+        over_blocks="mean",
         judged=False,
     ),
     Figure(
@@ -148,7 +194,7 @@ FIGURES: tuple[Figure, ...] = (
         title="Share of pages found in SQLite's cache",
         meaning="the share of the pages that SQLite looked for which it found in its cache, where "
         "the runner can ask it",
-        unit="count",
+        unit="share",
         per="iterations",
         source=("result.page_cache.hits",),
         share_of=("result.page_cache.hits", "result.page_cache.misses"),
@@ -185,7 +231,7 @@ FIGURES: tuple[Figure, ...] = (
         heading="Busy",
         title="Busy operations",
         meaning="the share of operations that ended with SQLITE_BUSY, those of a writer too",
-        unit="count",
+        unit="share",
         per="iterations",
         source=("tails.busy",),
         over_blocks="mean",

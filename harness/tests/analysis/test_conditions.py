@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import pytest
+
+from sqlitmus.analysis import RunData, analyse, from_records
 from sqlitmus.analysis.conditions import block_seconds, passed
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.results.conditions import Block
+from sqlitmus.render.document.sentences import definition
+from sqlitmus.results.conditions import Block, Taken
 from sqlitmus.run.lines import Block as Recorded
-from tests.analysis.runs import make, plan
+from tests.analysis.runs import case, checks, make, noisy, plan, samples, written
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
@@ -81,3 +85,44 @@ def test_a_block_takes_as_long_as_one_that_had_all_cases() -> None:
     assert block_seconds(blocks, short) == 25
     assert block_seconds(blocks[:3], short.model_copy(update={"ended": {}})) == 25
     assert block_seconds(blocks[3:], short) is None
+
+
+def turned(**changes: Any) -> RunData:
+    """A run of three runners in which others took 1, 2, 3 or 40 % of a process and, in one set of
+    four, a fifth of the rounds."""
+    of = plan(blocks=4, canary=None, cases=[case("read")], **changes)
+    lines = samples(of, noisy())
+    for line in lines:
+        if "block" in line:
+            line["lost"] = [0.01, 0.02, 0.03, 0.4][line["block"]]
+            line["left_out"] = 0.2 if line["block"] == 3 else 0.0
+    return from_records(of, checks(of), written(lines), {})
+
+
+def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
+    report = analyse(turned())
+    assert report.taken == Taken(median=0.025, most=0.4, left_out=0.05)
+    assert definition(report).endswith(
+        "Only what other programs took from a thread that takes turns is left out: 2.50 % of its "
+        "time in the median process and 40.0 % at most; 5.00 % of rounds were left out as a whole."
+    )
+    figures = report.cases[0].cells[1].figures
+    assert [figures[name].value for name in ("lost", "left_out")] == pytest.approx([0.115, 0.05])
+
+
+def test_a_time_is_defined_where_all_of_it_counts_whatever_is_known_of_others() -> None:
+    unknown = analyse(make(plan()))
+    assert unknown.taken is None
+    assert definition(unknown).startswith("The time per operation is all time of steady work over")
+    assert definition(unknown).endswith("from a thread that takes turns is left out.")
+    # the median iteration of an earlier version is no such time, and neither is a whole process
+    assert definition(analyse(turned(level="median"))) == ""
+    assert definition(analyse(make(plan(cases=[case("start", metric="cold")])))) == ""
+
+
+def test_how_a_process_becomes_a_sample_is_said_as_it_was_measured() -> None:
+    def said(level: str) -> str:
+        return " ".join(analyse(make(plan(level=level))).method)
+
+    assert "all time of its timed iterations per unit of work" in said("total")
+    assert "its median iteration per unit of work" in said("median")

@@ -89,8 +89,8 @@ def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: 
     of = {each.runner: each for each in clone.samples()}
     reason = re.sub(r"\d{3,}", "N", of["other"].reason or "")
     assert reason == (
-        "its write-ahead log has N pages and was never begun anew, though its wal_autocheckpoint is "
-        "20: it makes no checkpoints"
+        "its write-ahead log has N pages and was never begun anew, though its wal_autocheckpoint "
+        "is 20: it makes no checkpoints"
     )
     written, checkpoints = (of["honest"].figures[name] or 0 for name in ("written", "checkpoints"))
     # an insert is a page in the log with its 24 bytes, and now and then a page in the database

@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.run.lines import Iterations
 from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.relay.turns import Turns, laps, level_ns
+from sqlitmus.run.relay.turns import Turns, laps, level_ns, timed
 from tests.cli.test_interrupt import resume, under_way
 from tests.fakes.clone import Clone, measured_order, planned_order, until
 
@@ -48,7 +48,7 @@ def test_a_set_is_a_line_and_its_times_are_those_of_its_laps(clone: Clone) -> No
     turns = Turns(warmup=WARMUP, rounds=ROUNDS, lead_in=1, lap=1)
     for positions in by_set.values():
         assert all(len(series[position].warmup_ns) == WARMUP for position in positions)
-        table = [laps(series[position].iterations_ns, turns) for position in positions]
+        table = [laps(timed(series[position].iterations_ns, turns)) for position in positions]
         levels = level_ns(np.array(table))
         assert [samples[position].steady_ns for position in positions] == pytest.approx(levels)
     assert all(sample.figures["cold"] is None for sample in samples.values())

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from sqlitmus.results.comparisons import Comparison, Comparisons
-from sqlitmus.results.conditions import Block, Fact, SelfTest
+from sqlitmus.results.conditions import Block, Fact, SelfTest, Taken
 from sqlitmus.results.curves import Curve, Point, Scaling
 from sqlitmus.results.headline import Against, Broken, Leads
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
@@ -43,7 +43,16 @@ SELFTEST = SelfTest(
     passed=True,
 )
 # What a figure is of about 1, by its name or its unit.
-BASES = {"cold": 3.9e7, "cpu": 5.1e7, "peak_rss": 6.4e7, "ns": 1e6, "bytes": 1e6, "count": 0.25}
+BASES = {
+    "cold": 3.9e7,
+    "cpu": 5.1e7,
+    "peak_rss": 6.4e7,
+    "ns": 1e6,
+    "bytes": 1e6,
+    "count": 0.25,
+    "share": 0.01,
+}
+TAKEN = Taken(median=0.00123, most=0.0234, left_out=0.01)
 # Factors on the time of an A/B comparison's new subject.
 EFFECTS = (1.0, 1.5, 0.6, 1.12, 0.98, 1.0, 0.9, 1.0)
 GRADES: tuple[Grade, ...] = ("A", "B", "A", "C", "A")
@@ -174,6 +183,8 @@ def build(
             "A ratio is a 20 %-trimmed mean of log-ratios with Yuen's 95 % interval.",
         ],
         rerun="sqlitmus run --suite full --seed 1",
+        level="total",
+        taken=TAKEN,
     )
 
 

@@ -67,6 +67,7 @@ def test_rates_and_sizes() -> None:
     assert fmt.rate(Interval(1.23e6, 1.21e6, 1.25e6)) == ("1.23\u202fM/s", "[1.21, 1.25]")
     assert fmt.rate_label(200_000.0) == "200\u202fk"
     assert fmt.size(64 * 1024 * 1024.0) == "64.0\u202fMiB"
+    assert [fmt.share(x) for x in (0, 0.00123, 0.25)] == ["0 %", "0.123 %", "25.0 %"]
     assert fmt.size(None) == fmt.duration(None) == "unknown"
 
 

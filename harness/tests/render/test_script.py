@@ -60,11 +60,17 @@ def test_numbers_read_alike_on_both_sides() -> None:
     assert theirs == ours
 
 
-def test_sizes_and_counts_read_alike_on_both_sides() -> None:
+def test_sizes_counts_and_shares_read_alike_on_both_sides() -> None:
     sizes = [0.0, 1.0, 1023.9, 1024.0, 34.1e6, 2.5e9, 9.9e12]
     counts = [0.0, 0.0034, 1.0, 12.25, 40_000.0]
-    theirs = run("format", "[given[0].map(size), given[1].map(count)]", [sizes, counts])
-    assert theirs == [[fmt.size(x) for x in sizes], [fmt.count(x) for x in counts]]
+    shares = [0.0, 0.00123, 0.25, 1.0]
+    code = "[given[0].map(size), given[1].map(count), given[2].map(share)]"
+    theirs = run("format", code, [sizes, counts, shares])
+    assert theirs == [
+        [fmt.size(x) for x in sizes],
+        [fmt.count(x) for x in counts],
+        [fmt.share(x) for x in shares],
+    ]
 
 
 def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_reports_own() -> None:

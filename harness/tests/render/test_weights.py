@@ -45,7 +45,10 @@ def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str
         "given[1].map((calls) => { const [data, of] = [given[0], given[0].weighing];"
         " const made = decide(of, callsOf(of, calls), data);"
         " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
-        " [made.names[r], bounded(made.table(r, made.front[0]))])}; })"
+        " [made.names[r], bounded(made.table(r, made.front[0]))]),"
+        " spent: [...made.front, ...made.others].map((r) => [made.names[r], made.spent[r].time,"
+        " Object.fromEntries([...made.spent[r].parts].map(([o, p]) => [of.operations[o][0], p]))]"
+        ")}; })"
     )
     modules = "format student weights"
     return cast("list[dict[str, Any]]", run(modules, code, [data, asked]))
@@ -89,6 +92,12 @@ def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
             ends = (other.ratio.value, other.ratio.low, other.ratio.high)
             assert name == other.runner
             assert row == pytest.approx(ends, rel=1e-6)
+        costs = {cost.runner: cost for cost in first.beside}
+        for name, time, parts in found["spent"]:
+            cost = costs[name]
+            assert cost.time
+            assert time == pytest.approx(cost.time.value, rel=1e-6)
+            assert parts == pytest.approx(cost.parts, rel=1e-6)
 
 
 def test_a_runner_that_did_not_complete_a_case_is_left_out_alike() -> None:

@@ -88,7 +88,7 @@ def one_by_one(
         right = attempt.outcome == "ok" and result is not None
         steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
         rounds = seat.turns.rounds
-        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None, None))
+        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None))
     return turned
 
 

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from sqlitmus.run.finished import Invocation, Timing
+from sqlitmus.run.finished import Invocation, Laps, Timing
 from sqlitmus.vocabulary.contract.description import Identity, Versioned
 from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.figure import Figure
@@ -66,11 +66,36 @@ def test_what_a_runner_does_not_tell_is_unknown(name: str) -> None:
     assert named(name).measured(Invocation(TIMING, bare, None), 4) is None
 
 
-def test_a_mean_over_a_median_needs_two_iterations() -> None:
-    figure = named("mean_over_median")
-    for times, expected in (([], None), ([5], None), ([1, 1, 1, 9], 3.0)):
-        result = RESULT.model_copy(update={"iterations_ns": times})
-        assert figure.measured(Invocation(TIMING, result, None), len(times)) == expected
+SPREAD = ("iteration_median", "iteration_p99", "iteration_longest")
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([], (None, None, None)),
+        ([5], (None, None, None)),
+        ([1, 9, 1, 2], (1.5, None, 9)),
+        ([*range(99, 0, -1)], (50, None, 99)),  # 99 % of fewer than 100 are all of them
+        ([*range(100, 0, -1)], (50.5, 99, 100)),
+        ([*range(101, 0, -1)], (51, 100, 101)),  # 99 are less than 99 % of 101
+    ],
+)
+def test_the_median_the_p99_and_the_longest_are_of_the_timed_iterations(
+    times: list[int], expected: tuple[float | None, ...]
+) -> None:
+    result = RESULT.model_copy(update={"iterations_ns": times})
+    lone = Invocation(TIMING, result, None)
+    assert tuple(named(name).measured(lone, len(times)) for name in SPREAD) == expected
+    assert (lone.lost, lone.left_out) == (None, None)
+    # of one that took turns they are those of its laps, without lead-ins
+    laps = Laps(iterations_ns=[4, 6, 8], levels_ns=[5, 6], lost=0.25, left_out=0.5)
+    turned = Invocation(TIMING, result, None, laps=laps)
+    assert tuple(named(name).measured(turned, len(times)) for name in SPREAD) == (6, None, 8)
+    assert [named(name).measured(turned, 1) for name in ("drift", "lost", "left_out")] == [
+        1.2,
+        0.25,
+        0.5,
+    ]
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:
@@ -92,6 +117,9 @@ def test_columns_end_in_the_unit() -> None:
     assert columns["cold"] == ("cold_ns", "cold_ns")
     assert columns["cpu"] == ("cpu_ns", "cpu_ns_per_unit")
     assert columns["peak_rss"] == ("peak_rss_bytes", "peak_rss_bytes")
+    assert columns["lost"] == ("lost", "lost")
+    longest = "iteration_longest_ns"
+    assert columns["iteration_longest"] == (longest, f"{longest}_per_unit")
 
 
 def test_less_memory_is_not_called_faster() -> None:

@@ -188,6 +188,11 @@ def count(value: float) -> str:
     return fixed(value, decimals(value, None, None))
 
 
+def share(value: float) -> str:
+    """A share in percent, with as many digits as a count."""
+    return f"{count(100 * value)} %"
+
+
 def figure(value: float, unit: Unit) -> str:
     """A figure as text, in its unit."""
-    return {"ns": duration, "bytes": size, "count": count}[unit](value)
+    return {"ns": duration, "bytes": size, "count": count, "share": share}[unit](value)

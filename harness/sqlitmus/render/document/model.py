@@ -157,7 +157,8 @@ class Document:
 
     `facts` stand below the title, `trust` says how far its numbers can be believed, `foot` how to
     make it again. `whole` is a sentence on where all of it is when a format leaves rows out.
-    `answers` is a table that belongs to the headline, if there is one. `runners` are those that
+    `answers` is a table that belongs to the headline, if there is one; `definition` says what their
+    times are. `runners` are those that
     its tables and charts name.
     """
 
@@ -171,6 +172,7 @@ class Document:
     whole: str
     origin: Origin = field(default_factory=Origin)
     answers: Table | None = None
+    definition: str = ""
     grade: Grade | None = None
     machine: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     runners: list[Runner] = field(default_factory=list[Runner])

@@ -61,6 +61,7 @@ def document(
         whole=f"`./just report results/{report.run} --format json` has all of them.",
         origin=Origin(report.created, report.sqlitmus_version, report.label),
         grade=report.noise.grade,
+        definition=sentences.definition(report),
         machine=list(report.machine.items())[:MACHINE],
         runners=report.runners,
     )

@@ -54,15 +54,12 @@ def section(weighed: Weighed | None) -> list[Section]:
             )
             for each in first.beside
         ],
-        title=f"What 1,000 requests of {first.preset} consist of",
     )
-    tables = [Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")]
-    return [
-        Section(
-            "presets", "For which use", [*_lead(weighed, rest)],
-            [*tables, *([costs] if costs.rows else [])],
-        )
-    ]  # fmt: skip
+    table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
+    parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])
+    lead = [*_lead(weighed, rest)]
+    below = [parts] if costs.rows else []
+    return [Section("presets", "For which use", lead, [table], below)]
 
 
 def _part(of: Beside, case: str) -> Cell:

@@ -22,6 +22,7 @@ from sqlitmus.results.headline import (
 )
 from sqlitmus.results.notices import CanarySummary, Noise
 from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.results.report import Report
 from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.nouns import counted, listed, some
@@ -91,6 +92,25 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
             return weighed.text(about)
         case Advice():
             return " ".join(upshots.sentences(about))
+
+
+def definition(report: Report) -> str:
+    """What a time is, and what others took meanwhile; nothing in a report without such times."""
+    if report.level != "total" or all(case.metric != "steady" for case in report.cases):
+        return ""
+    text = (
+        "The time per operation is all time of steady work over its operations: the collections, "
+        "checkpoints, page-cache misses and page splits that this work causes are part of it. Only "
+        "what other programs took from a thread that takes turns is left out"
+    )
+    taken = report.taken
+    if taken is None:
+        return f"{text}."
+    rounds = f"{fmt.share(taken.left_out)} of rounds were" if taken.left_out else "no round was"
+    return (
+        f"{text}: {fmt.share(taken.median)} of its time in the median process and "
+        f"{fmt.share(taken.most)} at most; {rounds} left out as a whole."
+    )
 
 
 def outcome(counts: Mapping[ClaimWord, int]) -> str:

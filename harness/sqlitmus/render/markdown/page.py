@@ -62,7 +62,8 @@ def _rows(table: Table, *, all_rows: bool) -> list[Row]:
 
 
 def _page(document: Document, fitting: Collection[int], *, all_rows: bool) -> str:
-    parts = [f"# {text(document.title)}", *map(text, document.headline)]
+    first, rest = document.headline[:1], document.headline[1:]
+    parts = [f"# {text(document.title)}", *map(text, [*first, document.definition, *rest])]
     if document.answers:
         parts += _table(document.answers, fitting, all_rows=all_rows)
     parts.append("\n>\n".join(f"> {text(notice.text)}" for notice in document.notices))

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sqlitmus.machine import affinity, process_tree, standby
-from sqlitmus.run.finished import Invocation, drift
+from sqlitmus.run.finished import Invocation, Laps
 from sqlitmus.run.hyperfine import Hyperfine
 from sqlitmus.run.relay.seat import PLACE, Entry, Seat
-from sqlitmus.run.relay.turns import kept, laps, level_ns, order
+from sqlitmus.run.relay.turns import kept, laps, level_ns, order, timed
 
 WATCHED = 1  # the round before which it is read what each process did while it waited
 SHORTEST_NS = 10_000_000  # of a wait that says anything
@@ -22,15 +22,14 @@ class Told:
 
     `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
     others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
-    that it took while it waited, as a share of that wait's length, None where none was long enough;
-    `drift` is that of its laps. `left` are processes that it left running.
+    that it took while it waited, as a share of that wait's length, None where none was long enough.
+    `left` are processes that it left running.
     """
 
     invocation: Invocation
     steady_ns: float | None
     lost_ns: list[int]
     counted: list[bool]
-    drift: float | None
     idle: float | None
     left: list[int]
 
@@ -90,6 +89,7 @@ class Relay:
                     watch.had_the_turn(place)
         finally:
             lost = [seat.lost_ns for seat in self._seats]
+            looked = [seat.looked for seat in self._seats]
             invocations: list[Invocation] = []
             for number, seat in enumerate(self._seats):
                 invocations.append(seat.leave())
@@ -97,7 +97,7 @@ class Relay:
             self._seats = []
         if standby.seconds() - asleep_s > standby.LEAST_S:
             raise Abandoned("the machine stood by during it")
-        return _told(entries, invocations, lost, watch)
+        return _told(entries, invocations, lost, looked, watch)
 
     def kill(self) -> None:
         """End every process of the set under way."""
@@ -169,21 +169,41 @@ def _told(
     entries: Sequence[Entry],
     invocations: list[Invocation],
     lost: Sequence[list[int]],
+    looked: Sequence[bool],
     watch: _Watch,
 ) -> list[Told]:
+    """`lost` is what others took from each seat's laps where that was `looked` at."""
     table = np.full((len(entries), entries[0].turns.rounds), np.nan)
+    rows = [
+        timed(result.iterations_ns, entry.turns)
+        if (result := invocation.result)
+        and result.status == "ok"
+        and len(result.iterations_ns) == entry.turns.iterations
+        else None
+        for entry, invocation in zip(entries, invocations, strict=True)
+    ]
     shares = table.copy()
-    for number, (entry, invocation) in enumerate(zip(entries, invocations, strict=True)):
-        result = invocation.result
-        if result and result.status == "ok" and len(result.iterations_ns) == entry.turns.iterations:
-            table[number] = laps(result.iterations_ns, entry.turns, lost[number])
-            whole = laps(result.iterations_ns, entry.turns) * entry.turns.lap
-            shares[number] = np.array(lost[number]) / whole
+    for number, row in enumerate(rows):
+        if row is not None:
+            table[number] = laps(row, lost[number])
+            shares[number] = np.array(lost[number]) / row.sum(axis=1)
     counted = kept(shares)
     levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
+    left_out = float(1 - counted.mean()) if any(looked) else None
+    of_laps = [
+        None
+        if row is None
+        else Laps(
+            row[counted].ravel().tolist(),
+            means[counted].tolist(),
+            float(np.array(taken)[counted].sum() / max(row[counted].sum(), 1)) if seen else None,
+            left_out,
+        )
+        for row, means, taken, seen in zip(rows, table, lost, looked, strict=True)
+    ]
     return [
-        Told(invocation, level, taken, counted.tolist(), drift(row[counted].tolist()), idle, left)
-        for invocation, level, taken, row, idle, left in zip(
-            invocations, levels, lost, table, watch.idle, watch.left, strict=True
+        Told(replace(invocation, laps=each), level, taken, counted.tolist(), idle, left)
+        for invocation, each, level, taken, idle, left in zip(
+            invocations, of_laps, levels, lost, watch.idle, watch.left, strict=True
         )
     ]

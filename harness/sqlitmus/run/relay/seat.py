@@ -40,8 +40,9 @@ class Entry:
 class Seat:
     """The process of `entry`, number `place` of its set, from its start to its result.
 
-    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns. The
-    single thread of its work takes them on `processor`, if there is one.
+    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
+    `lost_ns` is what others took from each lap, 0 where nobody `looked`. The single thread of its
+    work takes them on `processor`, if there is one.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Seat:
         self._writing: written.Look | None = None
         self._writes: written.Writes | None = None
         self.lost_ns: list[int] = []
+        self.looked = True
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -114,6 +116,7 @@ class Seat:
         else:
             self._iterate(together)
             self.lost_ns.append(0)
+            self.looked = False
         if last:
             if self._begun:
                 self._lost_in_all_ns = taken.between(self._begun, self._look())

@@ -66,18 +66,23 @@ def order(seats: int, rounds: int, seed: str) -> list[list[int]]:
     return [rng.sample(range(seats), seats) for _ in range(rounds)]
 
 
-def laps(iterations_ns: list[int], turns: Turns, lost_ns: Sequence[int] = ()) -> Array:
-    """The mean iteration of each lap in ns, an element per round; `iterations_ns` are those after
-    the warm-up, in order.
+def timed(iterations_ns: list[int], turns: Turns) -> Array:
+    """The iterations of each lap in ns (rounds x lap), without lead-ins; `iterations_ns` are those
+    after the warm-up, in order."""
+    rows = np.array(iterations_ns, dtype=np.float64).reshape(turns.rounds, turns.per_turn)
+    return rows[:, turns.lead_in :]
+
+
+def laps(rows: Array, lost_ns: Sequence[int] = ()) -> Array:
+    """The mean iteration of each lap in ns, an element per round; `rows` are `timed`.
 
     All the time of a lap counts, collections and checkpoints too, less what others took from its
     thread (`lost_ns`, an element per round).
     """
-    rows = np.array(iterations_ns, dtype=np.float64).reshape(turns.rounds, turns.per_turn)
-    whole = rows[:, turns.lead_in :].sum(axis=1)
+    whole = rows.sum(axis=1)
     if len(lost_ns):
         whole = np.maximum(whole - np.array(lost_ns), whole * LEAST)
-    return whole / turns.lap
+    return whole / rows.shape[1]
 
 
 def kept(shares: Array) -> NDArray[np.bool_]:

@@ -69,6 +69,8 @@ def test_each_warms_up_alone_and_then_they_take_turns(
     told = play(tmp_path, hyperfine_program, "", "", "")
     assert [one.invocation.problem for one in told] == [None] * 3
     assert [one.steady_ns for one in told] == pytest.approx([200_000.0] * 3)
+    # nobody looked at what others took
+    assert {(one.invocation.lost, one.invocation.left_out) for one in told} == {(None, None)}
     expected = [seat for seat in range(3) for _ in range(TURNS.warmup)]
     rounds = order(3, TURNS.rounds, "seed")
     expected += [seat for seats in rounds for seat in seats for _ in range(TURNS.per_turn)]
@@ -115,6 +117,13 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
     assert seat.invocation.problem is None
     assert (seat.lost_ns, seat.counted) == (lost, counted)
     assert seat.steady_ns == pytest.approx(level)
+    taken_ns = sum(ns for ns, counts in zip(lost, counted, strict=True) if counts)
+    assert seat.invocation.lost == pytest.approx(taken_ns / (400_000 * sum(counted)))
+    assert seat.invocation.left_out == pytest.approx(1 - sum(counted) / TURNS.rounds)
+    # lead-ins are no part of what is timed, and neither is what was left out
+    laps = seat.invocation.laps
+    assert laps
+    assert laps.iterations_ns == [200_000] * TURNS.lap * sum(counted)
 
 
 @pytest.mark.parametrize(

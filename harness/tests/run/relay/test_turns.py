@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.relay.turns import LOST, Turns, kept, laps, level_ns, order
+from sqlitmus.run.relay.turns import LOST, Turns, kept, laps, level_ns, order, timed
 
 
 def test_the_order_is_the_seeds() -> None:
@@ -22,17 +22,19 @@ def test_every_seat_has_one_turn_in_each_round(seats: int, rounds: int) -> None:
 def test_a_lap_is_what_follows_the_lead_in() -> None:
     turns = Turns(warmup=5, rounds=2, lead_in=2, lap=2)
     assert (turns.per_turn, turns.iterations, turns.releases) == (4, 8, 13)
-    assert laps([90, 80, 10, 20, 99, 70, 30, 50], turns).tolist() == [15.0, 40.0]
+    rows = timed([90, 80, 10, 20, 99, 70, 30, 50], turns)
+    assert rows.tolist() == [[10, 20], [30, 50]]
+    assert laps(rows).tolist() == [15.0, 40.0]
     stalled = Turns(warmup=3, rounds=1, lead_in=1, lap=3)
-    assert laps([90, 10, 900, 20], stalled).tolist() == [310.0]  # all that it takes counts
+    assert laps(timed([90, 10, 900, 20], stalled)).tolist() == [310.0]  # all that it takes counts
 
 
 def test_what_others_took_is_no_part_of_a_lap() -> None:
     turns = Turns(warmup=5, rounds=2, lead_in=2, lap=2)
-    times = [90, 80, 10, 20, 99, 70, 30, 50]
-    assert laps(times, turns, [0, 40]).tolist() == [15.0, 20.0]
+    rows = timed([90, 80, 10, 20, 99, 70, 30, 50], turns)
+    assert laps(rows, [0, 40]).tolist() == [15.0, 20.0]
     # a tenth is left of a lap, whatever the system says
-    assert laps(times, turns, [30, 1000]).tolist() == [1.5, 4.0]
+    assert laps(rows, [30, 1000]).tolist() == [1.5, 4.0]
 
 
 def test_a_round_in_which_others_took_much_of_a_lap_counts_for_nobody() -> None:
