@@ -43,9 +43,9 @@ def passed(block: Recorded) -> Block:
 def taken(samples: Samples) -> Taken | None:
     """What others took from all processes of which that is known."""
     lost, left_out = samples.figures["lost"], samples.figures["left_out"]
-    known, sets = lost[np.isfinite(lost)], np.isfinite(left_out)
-    if not known.size:
+    shares, looked = lost[np.isfinite(lost)], np.isfinite(left_out)
+    if not shares.size:
         return None
     # all processes of a set have the same
-    whole = np.where(sets, left_out, 0).max(axis=1)[sets.any(axis=1)]
-    return Taken(float(np.median(known)), float(known.max()), float(whole.mean()))
+    rounds = np.where(looked, left_out, 0).max(axis=1)[looked.any(axis=1)]
+    return Taken(float(np.median(shares)), float(shares.max()), float(rounds.mean()))
