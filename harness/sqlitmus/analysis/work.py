@@ -34,13 +34,13 @@ def sentences(plan: Plan, case: PlannedCase) -> str:
     warmups = [c.operations * c.warmup_iterations for c in planned]
     bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
     warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
-    said = f"A process times {_counted(timed)} after a warm-up of {warmup}."
+    sentence = f"A process times {_counted(timed)} after a warm-up of {warmup}."
     if case.walk == 1:
-        return said
+        return sentence
+    walk = _counted(case.walk)
     if bound >= case.walk:
-        return f"{said} It binds all parameters, which begin again after {_counted(case.walk)}."
-    share = bound / case.walk
-    return f"{said} It binds {share:.0%} of the parameters, which are for {_counted(case.walk)}."
+        return f"{sentence} It binds all parameters, which begin again after {walk}."
+    return f"{sentence} It binds {bound / case.walk:.0%} of the parameters, which are for {walk}."
 
 
 def _counted(operations: int) -> str:

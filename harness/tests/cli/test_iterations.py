@@ -95,7 +95,8 @@ def test_a_runner_that_makes_no_checkpoints_fails_and_others_show_theirs(clone: 
     written, checkpoints = (of["honest"].figures[name] or 0 for name in ("written", "checkpoints"))
     # an insert is a page in the log with its 24 bytes, and now and then a page in the database
     assert 4120 < written / 100 < 6000, written
-    assert 10 <= checkpoints <= 20, checkpoints
+    # 700 inserts are seen, and a checkpoint comes at the 20th or 21st page
+    assert 33 <= checkpoints <= 36, checkpoints
 
 
 SEVENS = """

@@ -40,7 +40,7 @@ ERRORS = [
     (["run", "--shard", "7/6"], "--shard '7/6': expected K/N with K from 1 to N, such as 2/6"),
     (
         ["run", "--shard", "1/11"],
-        "10 scenarios cannot be divided into 11 shards; a scenario stays whole",
+        "8 scenarios cannot be divided into 11 shards; a scenario stays whole",
     ),
     (["list", "things"], "there is no listing 'things'; expected one of scenarios, cases"),
     (["schema", "jobb"], "there is no schema 'jobb'; expected one of job, result, describe"),
