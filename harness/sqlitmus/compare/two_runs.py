@@ -100,7 +100,6 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         standings=standings(pairs, ok, of, groups, question, guards=guards),
         cases=cases,
         scaling=[],
-        taken=None,
         provenance=_facts(old, fresh, subject, names),
         rerun=f"./just compare {old.run} {fresh.run} -r {subject}",
     )

@@ -70,16 +70,6 @@ class Invocation:
         return drift(self._timed(self.laps and self.laps.levels_ns))
 
     @property
-    def lost(self) -> float | None:
-        """The share of its laps that others took."""
-        return self.laps and self.laps.lost
-
-    @property
-    def left_out(self) -> float | None:
-        """The share of its rounds that do not count."""
-        return self.laps and self.laps.left_out
-
-    @property
     def written(self) -> float | None:
         """Bytes written in all iterations; the last one, which nobody sees, as the others."""
         writes = self.timing and self.timing.writes

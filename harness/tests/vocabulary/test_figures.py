@@ -86,7 +86,7 @@ def test_the_median_the_p99_and_the_longest_are_of_the_timed_iterations(
     result = RESULT.model_copy(update={"iterations_ns": times})
     lone = Invocation(TIMING, result, None)
     assert tuple(named(name).measured(lone, len(times)) for name in SPREAD) == expected
-    assert (lone.lost, lone.left_out) == (None, None)
+    assert [named(name).measured(lone, 1) for name in ("lost", "left_out")] == [None, None]
     # of one that took turns they are those of its laps, without lead-ins
     laps = Laps(iterations_ns=[4, 6, 8], levels_ns=[5, 6], lost=0.25, left_out=0.5)
     turned = Invocation(TIMING, result, None, laps=laps)

@@ -83,19 +83,19 @@ def log(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> It
     SQLite makes a checkpoint at the commit that finds so many pages in it: a log that did not begin
     anew has these and one more transaction, whose pages are those that an operation brought.
     """
-    most = result.effective.pragmas.get("wal_autocheckpoint")
-    writes = timing.writes
-    if how.workers > 1 or writes is None or writes.checkpoints or not isinstance(most, int):
+    most, writes = result.effective.pragmas.get("wal_autocheckpoint"), timing.writes
+    if not isinstance(most, int) or most <= 0:
+        return
+    if how.workers > 1 or writes is None or writes.checkpoints:
         return
     operations = max(writes.iterations * result.operations_each, 1)
-    if most > 0:
-        yield Held(
-            "pages of a log without a checkpoint",
-            writes.pages,
-            most + LOG_PAGES + 2 * writes.grown / operations,
-            f"its write-ahead log has {counted(writes.pages, 'page')} and was never begun anew, "
-            f"though its wal_autocheckpoint is {most}: it makes no checkpoints",
-        )
+    yield Held(
+        "pages of a log without a checkpoint",
+        writes.pages,
+        most + LOG_PAGES + 2 * writes.grown / operations,
+        f"its write-ahead log has {counted(writes.pages, 'page')} and was never begun anew, "
+        f"though its wal_autocheckpoint is {most}: it makes no checkpoints",
+    )
 
 
 def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
