@@ -85,70 +85,54 @@ merge *ARGS:
     @python -m sqlitmus merge "$@"
 
 # Compare each runner's loop with a hand-written one for the same work
+[group("work on sqlitmus")]
 bench-overhead *ARGS:
     @python harness/benchmarks/overhead.py "$@"
 
-# What the harness itself costs: per invocation, per analysis, per report
-bench-harness *COUNT:
-    @python harness/benchmarks/invocation.py "$@"
-    @python harness/benchmarks/analysis.py
-    @python harness/benchmarks/report.py
+# What sqlitmus itself costs: per invocation, per proof of writes, per analysis and report
+[group("work on sqlitmus")]
+bench-self *COUNT:
+    @python harness/benchmarks/self_cost.py "$@"
 
 # How fast a page of 2,000 cells is in headless Chromium
+[group("work on sqlitmus")]
 bench-page *CELLS:
     @python harness/benchmarks/page.py "$@"
 
-# Time and memory of merge on many large run directories
-bench-merge *ARGS:
-    @python harness/benchmarks/merge.py "$@"
-
-# What the launcher of several processes adds: skew of the start, time from end to end
-bench-launcher *ARGS:
-    @python harness/benchmarks/launcher.py "$@"
-
-# How late an open loop starts its operations, on an idle machine and beside other threads
-bench-pacing *ARGS:
-    @python harness/benchmarks/pacing.py "$@"
-
 # Do the figures say what a user pays? Whole runs against plain programs for the same work; hours, or less with --cases
+[group("work on sqlitmus")]
 bench-truth *ARGS:
     @python harness/benchmarks/truth.py "$@"
 
-# Whole runs in both schemes, one after the other: minutes, half-widths, what was resolved
-bench-schemes *ARGS:
-    @python harness/benchmarks/schemes.py "$@"
-
 # How near honest cells come to the bounds beyond which their figures are called impossible
+[group("work on sqlitmus")]
 bench-plausible *ARGS:
     @python harness/benchmarks/plausible.py "$@"
 
 # Plant faults in runners and folders and print what becomes of each; some build a runner
+[group("work on sqlitmus")]
 bench-faults *TEXTS:
     @python harness/benchmarks/faults.py "$@"
 
-# What digests and changed rows cost a quick run
-bench-proofs:
-    @python harness/benchmarks/proofs.py
-
 # Kill runs and set-ups at random moments: nothing is lost, doubled, half-made or left running (Linux)
+[group("work on sqlitmus")]
 bench-kills *ARGS:
     @python harness/benchmarks/kills.py "$@"
 
 # How often `compare` would find a small difference on this machine, by recordings of self-tests
+[group("work on sqlitmus")]
 bench-power *ARGS:
     @python harness/benchmarks/power.py "$@"
 
 # False alarms, coverage and power of the statistics, on recorded and synthetic noise
+[group("work on sqlitmus")]
 bench-statistics:
     @python harness/benchmarks/method.py
 
 # Open a report in headless Chromium: light, dark, narrow, without script
+[group("work on sqlitmus")]
 check-report FILE *OPTIONS:
     @node reports/check/check.mjs "$@"
-
-# Run the commands of a workflow's job here, such as: rehearse test test
-rehearse *ARGS:
-    @python -m workflows.rehearse "$@"
 
 # Make all files in a folder executable; artifacts of GitHub Actions forget that they were
 executable FOLDER:
@@ -167,28 +151,34 @@ test *NAMES:
     @python -m bootstrap.checks lint test -- "$@"
 
 # The tests that need no runner, node, hyperfine or browser, and what of the harness they cover
+[group("work on sqlitmus")]
 test-fast *ARGS:
     @python -m slipcover --source harness/sqlitmus --json --out .pytest_cache/coverage.json -m pytest -n logical --dist loadgroup -m "not runner and not browser" --hypothesis-profile fast "$@"
     @python -c 'import json; total = json.load(open(".pytest_cache/coverage.json"))["summary"]; print("These tests cover {percent_covered:.0f} % of harness/sqlitmus; .pytest_cache/coverage.json has the lines of each file.".format(**total))'
 
 # Linters only, or only those named
+[group("work on sqlitmus")]
 lint *NAMES:
     @python -m bootstrap.checks lint -- "$@"
 
 # Format all code and apply safe fixes
+[group("work on sqlitmus")]
 format *NAMES:
     @python -m bootstrap.checks format -- "$@"
 
 # The harness's tests, with pytest's own options
+[group("work on sqlitmus")]
 pytest *OPTIONS:
     @python -m pytest "$@"
 
 # Render the example pages again from the runs that are kept beside them
+[group("work on sqlitmus")]
 examples:
     @for name in report workload service advise compare-node compare-rust claims; do for kind in html md; do python -m sqlitmus report "reports/example/runs/$name" --format "$kind" --out "reports/example/$name.$kind" || exit; done; done
     @python -m sqlitmus report reports/example/runs/compare-node --format node --out reports/example/compare-node.txt
     @folder=$(mktemp -d); python -m sqlitmus merge first=reports/example/runs/earlier second=reports/example/runs/later --out "$folder"; for kind in html md; do python -m sqlitmus report "$folder/latest" --format "$kind" --out "reports/example/merged.$kind"; done; rm -r "$folder"
 
 # Take the README's pictures of the example report in headless Chromium, light and dark
+[group("work on sqlitmus")]
 picture:
     @node reports/check/picture.mjs reports/example/report.html reports/example

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.experiments import Shape, replayed, runs
-from sqlitmus.analysis.headline import canary_summary, leads
+from sqlitmus.analysis.headline import canary_summary, group_order
 from sqlitmus.analysis.noise import group_guards, noise
 from sqlitmus.analysis.pairs import CANARY, TWIN, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.standings import standings
 from sqlitmus.analysis.weighing import decide as by_calls
 from sqlitmus.analysis.weighing import operations
-from sqlitmus.render.document import order
-from sqlitmus.results.headline import Leads
-from sqlitmus.results.report import Runner
+from sqlitmus.render.document.ranking import say
+from sqlitmus.results.ranking import Ranking
+from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.claim import Published, Rule, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.groups import group_means
@@ -35,6 +35,7 @@ FROM_ONE = (
     ClaimWord.LARGER,
     ClaimWord.REVERSED,
 )
+NO_CASES: Sequence[Case] = ()
 PLACES = ("headline", "summary", "canary", "any", "calls", "claims", "table", "plain")
 # Calls of the first cases of the groups, as presets have them.
 PRESETS = ((600, 250, 150), (800, 200), (10, 1000, 200))
@@ -65,9 +66,13 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     table = standings(pairs, ok, list(groups), places, question, times[:, :-1], guards)
     runners = [Runner(name, name, name, name, "runner") for name in names]
     said = [
-        line
+        order.ranking
         for group in places
-        if (line := leads(group, runners, [s for s in table if s.group == group], "r0", MARGIN))
+        if (
+            order := group_order(
+                *(group, runners, NO_CASES, [s for s in table if s.group == group], "r0", MARGIN)
+            )
+        )
     ]
     canaries = [one.of(CANARY, TWIN) for one in comparisons(twin)]
     errs = {
@@ -84,14 +89,13 @@ def spoken(times: Array, groups: Sequence[str], correction: Correction) -> Spoke
     errs["calls"] = any(s.verdict.different for table in tables.tables for s in table.values())
     errs["plain"] = any(plain(times[np.array(groups) == group, :-1]) for group in places)
     errs["any"] = errs["headline"] or errs["summary"] or errs["canary"]
-    return Spoken([order.leads(line) for line in said], errs)
+    return Spoken([" ".join(say(order)) for order in said], errs)
 
 
-def false(line: Leads) -> bool:
-    """Whether the sentence puts any two equal runners apart."""
-    tied = len(line.front) + len(line.open)
-    told = any(a.verdict.different and not a.ratio.within(line.margin) for a in line.against)
-    return told or tied < len(line.against) + 1
+def false(order: Ranking) -> bool:
+    """Whether an order puts any two equal runners apart."""
+    told = any(c.verdict.different and not c.ratio.within(order.margin) for c in order.contrasts)
+    return told or len(order.front) < len(order.contrasts) + 1
 
 
 def plain(times: Array) -> bool:

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# a comment line, then the header: a name, parameters, a colon
-_RECIPE = re.compile(r"^# (.*)\n([a-z][\w-]*)((?: \S+)*):(?!=)", re.MULTILINE)
+# a comment line, perhaps a group, then the header: a name, parameters, a colon
+_RECIPE = re.compile(
+    r'^# (.*)\n(?:\[group\("(.*)"\)\]\n)?([a-z][\w-]*)((?: \S+)*):(?!=)', re.MULTILINE
+)
 HELP = frozenset({"-h", "--help"})
 # arguments of a recipe that only print: nothing is compiled for them
 LOOKS = HELP | {"--list"}
@@ -17,19 +19,20 @@ _PASSED_ON = "*ARGS"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe of the Justfile: its parameters as written, and the comment above it."""
+    """A recipe of the Justfile: its parameters as written, the comment above it, its group."""
 
     name: str
     parameters: str
     comment: str
+    group: str
 
 
 def read(justfile: Path) -> dict[str, Recipe]:
     """The public recipes by name, in the file's order."""
     text = justfile.read_text("utf-8")
     return {
-        name: Recipe(name, parameters.strip(), comment)
-        for comment, name, parameters in _RECIPE.findall(text)
+        name: Recipe(name, parameters.strip(), comment, group)
+        for comment, group, name, parameters in _RECIPE.findall(text)
     }
 
 
@@ -76,7 +79,11 @@ def _usage(parameter: str) -> str:
 
 
 def _listing(recipes: Mapping[str, Recipe]) -> str:
+    """All recipes, those without a group first."""
     width = max(map(len, recipes))
-    lines = [f"  {recipe.name:<{width}}  {recipe.comment}" for recipe in recipes.values()]
-    head = "usage: ./just RECIPE [ARGUMENTS]\n       ./just RECIPE --help\n\n"
-    return head + "\n".join(lines) + "\n"
+    lines = ["usage: ./just RECIPE [ARGUMENTS]", "       ./just RECIPE --help"]
+    for group in sorted({recipe.group for recipe in recipes.values()}):
+        lines += ["", *([f"To {group}:"] if group else [])]
+        mine = [recipe for recipe in recipes.values() if recipe.group == group]
+        lines += [f"  {recipe.name:<{width}}  {recipe.comment}" for recipe in mine]
+    return "\n".join(lines) + "\n"

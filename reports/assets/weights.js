@@ -1,5 +1,5 @@
-// Who spends the least time by given calls of the operations, and how it is said: the rules of analysis/choices.py and
-// stats/weights.py and the words of render/document/weighed.py, which a test holds together with these.
+// Who is ahead by given calls of the operations, and how it is said: the rules of analysis/ranking.py and
+// stats/weights.py and the words of render/document/ranking.py, which a test holds together with these.
 import { ratio, time } from "./format.js";
 import { combined, studentT } from "./student.js";
 
@@ -50,21 +50,38 @@ export function decide(of, calls, data, out = []) {
   const gone = new Set([...absent.map(([r]) => r), ...out.map((name) => names.indexOf(name))]);
   const fit = names.map((_, r) => r).filter((r) => !gone.has(r));
   const spent = names.map((_, r) => spentBy(of, calls, used, r));
-  const slower = (r, other) => sideOf(data, table(r, other)) === "s";
+  const slower = chains(fit, (r, other) => sideOf(data, table(r, other)) === "s");
   const enough = of.blocks >= of.least;
   const many = fit.length > 1 && enough;
   const front = (many ? fit.filter((r) => !fit.some((other) => slower(r, other))) : []).sort(
     (a, b) => spent[a].time - spent[b].time,
   );
   if (enough && fit.length === 1) front.push(fit[0]);
-  const others = (many ? fit : [])
-    .filter((r) => !front.includes(r) && table(r, front[0]))
-    .sort((a, b) => table(a, front[0]).mean - table(b, front[0]).mean);
+  const over = new Map();
+  for (const r of many ? fit.filter((r) => !front.includes(r)) : []) {
+    const rows = front.filter((base) => table(r, base));
+    const told = rows.find((base) => sideOf(data, table(r, base)) === "s") ?? rows[0];
+    if (told != null) over.set(r, { base: told, row: table(r, told), implied: slower(r, told) });
+  }
+  const others = [...over.keys()].sort((a, b) => over.get(a).row.mean - over.get(b).row.mean);
   const tied = front.flatMap((a) => front.filter((b) => a !== b).map((b) => table(a, b)));
   const alike = tied.length > 0 && tied.every((row) => row?.verdict === "e");
   const changes = many ? told(of, calls, data, front, fit) : [];
   const pair = many ? stillOpen(of, calls, data, table, front) : null;
-  return { names, table, front, others, alike, absent, fit, changes, calls, spent, pair };
+  return { names, table, over, front, others, alike, absent, fit, changes, calls, spent, pair };
+}
+
+/** Whether one is slower than another, or slower than who is slower than the other: analysis.ranking. */
+function chains(fit, slower) {
+  const known = new Set(
+    fit.flatMap((a) => fit.filter((b) => slower(a, b)).map((b) => `${a},${b}`)),
+  );
+  for (const middle of fit)
+    for (const a of fit)
+      for (const b of fit)
+        if (a !== b && known.has(`${a},${middle}`) && known.has(`${middle},${b}`))
+          known.add(`${a},${b}`);
+  return (a, b) => known.has(`${a},${b}`);
 }
 
 function placesOf(calls) {
@@ -79,7 +96,7 @@ function spentBy(of, calls, used, r) {
   return { time: sum, parts: new Map(used.map((o, k) => [o, times[k] / sum])) };
 }
 
-/** `[runner, reference, blocks]` of a pair in front that is not settled, or null: analysis.ahead.still_open. */
+/** `[runner, reference, blocks]` of a pair in front that is not settled, or null: analysis.ranking.still_open. */
 function stillOpen(of, calls, data, table, front) {
   const guards = of.pairs.some(([i, j]) => guarded(of, calls, i, j) > 0);
   if (guards || of.pairs.some(([, , sessions]) => sessions.length > 1)) return null;
@@ -96,7 +113,7 @@ function stillOpen(of, calls, data, table, front) {
   return [other, front[0], Math.max(Math.ceil(of.blocks * factor ** 2), of.blocks + 1)];
 }
 
-/** What would settle it: render.document.recommendation.settled_by. */
+/** What would settle it: render.document.ranking.settled_by. */
 function settledBy(of, names, [r, base, blocks]) {
   const pair = `${names[r]} against ${names[base]}`;
   if (blocks > MOST_BLOCKS)
@@ -225,7 +242,7 @@ function told(of, calls, data, front, fit) {
   });
 }
 
-/** The calls of an operation at which two come out equal, or null: analysis.crossings.crossing. */
+/** The calls of an operation at which two come out equal, or null: analysis.ranking.crossing. */
 function crossing(of, calls, place, lead, other, levels) {
   const cost = (o, r) => Math.exp(of.operations[o][4][r] ?? Number.NaN);
   const rest = placesOf(calls).filter((o) => o !== place);
@@ -247,29 +264,16 @@ function said(row) {
 
 /** The decision in sentences, for calls of the reader's own. */
 export function sentences(of, found, data) {
-  const { names, table, front, others, absent, changes, calls, spent, pair } = found;
+  const { names, front, others, absent, changes, calls, spent, pair } = found;
   const base = names[front[0]];
   const told = (o) => plural(of.operations[o][1]);
-  const apart = others.filter((r) => /[fs]/.test(sideOf(data, table(r, front[0]))));
-  const rest = others.filter((r) => !apart.includes(r));
   const byMost = (numbers) => (a, b) =>
     numbers(b) - numbers(a) || (of.operations[a][1] < of.operations[b][1] ? -1 : 1);
   const called = placesOf(calls).sort(byMost((o) => calls[o]));
   const asked = listed(called.map((o) => many(of.operations[o][1], calls[o])));
   const starts = called.some((o) => of.operations[o][2]);
-  const lines = [`For your calls (${asked} ${PER}): ${verdict(of, found, starts)}`];
-  if (apart.length) {
-    const taken = apart.map((r, k) => {
-      const whose = k ? "" : ` of ${base}'s`;
-      return `${names[r]}${k ? "" : " spends"} ${ns(spent[r])} (${said(table(r, front[0]))}${whose})`;
-    });
-    lines.push(`${listed(taken)}.`);
-  }
-  if (rest.length) {
-    const each = listed(rest.map((r) => `${names[r]} (${ns(spent[r])})`));
-    const verb = rest.length === 1 ? "is" : "are";
-    lines.push(`${each} ${verb} slower than one of these, by how much is not resolved.`);
-  }
+  const lines = [`For your calls (${asked} ${PER}): ${verdict(of, found, starts, data.margin)}`];
+  lines.push(...behind(found, data));
   lines.push(...spentOn([...front, ...others], called, spent, told, names, byMost));
   for (const [, name, missing] of absent)
     lines.push(`${name} is left out: it has no time to compare for ${listed(missing)}.`);
@@ -279,15 +283,13 @@ export function sentences(of, found, data) {
     if (!row) telling.set(r, [...(telling.get(r) ?? []), told(o)]);
     else
       lines.push(
-        `With more than about ${about(at)} ${told(o)} ${PER}, ${names[r]} would spend less than ${base}: for ${told(o)} alone, it takes ${said(row)} as long.`,
+        `With more than about ${about(at)} ${told(o)} ${PER}, ${names[r]} would be ahead of ${base}: for ${told(o)} alone, it takes ${said(row)} as long.`,
       );
   }
   for (const [r, alone] of telling) {
     const tied = front.filter((other) => other !== r).map((other) => names[other]);
     const each = alone.length > 1 ? "each of " : "";
-    lines.push(
-      `For ${each}${listed(alone)} alone, ${names[r]} is shown to be ahead of ${listed(tied)}.`,
-    );
+    lines.push(`For ${each}${listed(alone)} alone, ${names[r]} is ahead of ${listed(tied)}.`);
   }
   const catching = of.catching.filter(
     ([r, base, o]) => front.length === 1 && base === front[0] && others.includes(r) && calls[o] > 0,
@@ -298,6 +300,38 @@ export function sentences(of, found, data) {
   if (known.length) lines.push(`${rates} ${known.join("; ")}.`);
   const shown = new Set([...front, ...others].map((r) => names[r]));
   return [...lines, ...of.old.filter(([name]) => shown.has(name)).map(([, text]) => text)];
+}
+
+/** How much longer the others take, by whom they are held against; then what else is known of them. */
+function behind({ names, over, others, spent }, data) {
+  const limit = Math.log1p(data.margin);
+  const near = ({ low, high, verdict }) =>
+    data.verdicts[verdict][2] !== "un" && low > -limit && high < limit;
+  const apart = (r) => /[fs]/.test(sideOf(data, over.get(r).row)) && !near(over.get(r).row);
+  const lines = [...new Set(others.map((r) => over.get(r).base))].flatMap((base) => {
+    const taken = others
+      .filter((r) => over.get(r).base === base && apart(r))
+      .map((r, k) => {
+        const long = k ? "" : ` as long as ${names[base]}`;
+        return `${names[r]}${k ? "" : " takes"} ${ns(spent[r])} (${said(over.get(r).row)}${long})`;
+      });
+    return taken.length ? [`${listed(taken)}.`] : [];
+  });
+  const words = new Map();
+  for (const r of others.filter((r) => !apart(r))) {
+    const { base, row, implied } = over.get(r);
+    const slower = `slower than ${names[base]}, by how much is not resolved`;
+    const open = row.verdict === "t" ? "not testable against" : "not told apart from";
+    const what = near(row)
+      ? `within ${percent(data.margin)} of ${names[base]}`
+      : implied
+        ? slower
+        : `${open} ${names[base]}`;
+    words.set(what, [...(words.get(what) ?? []), `${names[r]} (${ns(spent[r])})`]);
+  }
+  for (const [what, each] of words)
+    lines.push(`${listed(each)} ${each.length === 1 ? "is" : "are"} ${what}.`);
+  return lines;
 }
 
 /** What most of the time is, or what the time of the first consists of. */
@@ -315,6 +349,10 @@ function spentOn(shown, called, spent, told, names, byMost) {
   return [`${names[shown[0]]}'s time goes ${listed(each)}.`];
 }
 
+function percent(margin) {
+  return `${Number((100 * margin).toPrecision(6))} %`;
+}
+
 /** A number of two significant digits. */
 function about(number) {
   const step = 10 ** (Math.floor(Math.log10(number)) - 1);
@@ -326,17 +364,20 @@ function ns(of) {
   return time([of.time, null, null])[0];
 }
 
-function verdict(of, { names, front, others, alike, spent }, starts) {
+function verdict(of, { names, front, others, alike, spent }, starts, margin) {
   if (of.blocks < of.least)
     return `nobody is ranked; the run has ${of.blocks} whole block${of.blocks === 1 ? "" : "s"}, and fewer than ${of.least} tell nothing.`;
-  if (!front.length) return "nobody is recommended; no runner completed all of these.";
-  const what = starts ? "start-up and database time" : "database time";
+  if (!front.length)
+    return others.length
+      ? "nobody is fastest."
+      : "nobody is recommended: no runner completed all of these.";
+  const per = ` of ${starts ? "start-up and database time" : "database time"} ${PER}`;
   if (front.length > 1) {
-    const are = alike ? "equivalent" : "not told apart";
-    const each = front.map((r, k) => `${names[r]}${k ? "" : " spends"} ${ns(spent[r])}`);
-    return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)} of ${what} ${PER}.`;
+    const are = alike ? `equivalent (within ${percent(margin)})` : "not told apart";
+    const each = front.map((r, k) => `${names[r]}${k ? "" : " takes"} ${ns(spent[r])}`);
+    return `${listed(front.map((r) => names[r]))} are ${are}: ${listed(each)}${per}.`;
   }
   if (!others.length)
     return `${names[front[0]]} alone is left, and there is nobody to compare it with.`;
-  return `${names[front[0]]} spends the least ${what}, ${ns(spent[front[0]])} ${PER}.`;
+  return `${names[front[0]]} is fastest: ${ns(spent[front[0]])}${per}.`;
 }

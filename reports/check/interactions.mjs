@@ -431,7 +431,7 @@ const decision = [
 		const answer = () => box.querySelector(".answer").textContent;
 		const all = () => [answer(), ...[...box.querySelectorAll(".rest p")].map((p) => p.textContent)].join(" ");
 		const tied = () => box.querySelector("figure tbody tr .tie .v")?.textContent;
-		const borne = () => box.querySelector("figure").hidden || answer().includes(" spends the least ") === !tied();
+		const borne = () => box.querySelector("figure").hidden || answer().includes(" is fastest: ") === !tied();
 		const choose = (name) => { const list = box.querySelector("select"); list.value = name; list.dispatchEvent(new Event("change", { bubbles: true })); };
 		for (const { name, text } of of.presets) {
 			choose(name);

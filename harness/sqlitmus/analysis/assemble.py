@@ -103,7 +103,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         *(run, cases, pairs, ranked[:, :-1], question, canary.guard, warm_up)
     )
     if advice:
-        statements = [advice, *(s for s in statements if s.kind not in ("leads", "no order"))]
+        statements = [advice, *(s for s in statements if s.kind not in ("group", "no order"))]
     again = Again(plan.rerun, block_seconds(run.blocks, plan))
     if isinstance(advice, Recommendation):
         statements = [replace(s, again=again) if s is advice else s for s in statements]

@@ -6,11 +6,11 @@ from itertools import count
 
 import numpy as np
 
-from sqlitmus.analysis.ahead import START, Table, tabled
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.ranking import START, Table, contrasts, crossing
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.results.recommendation import Change, Standby
+from sqlitmus.results.ranking import Change, Contrast
 from sqlitmus.stats.estimate import Array, TrimmedMeans
 from sqlitmus.stats.groups import together
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -54,7 +54,7 @@ class Family:
         named = [(pairs.names[i], pairs.names[j]) for i, j in (pairs.indices[k] for k in chosen)]
         words = family.verdicts.names().tolist()
         by_case = {
-            case: tabled(named, logs.mean[at], family.low[at], family.high[at], words[at])
+            case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
             for case, at in zip(numbers, _slices(len(chosen)), strict=False)
         }
         testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
@@ -81,38 +81,20 @@ def changes_of(
 ) -> Iterator[Change]:
     """For each query, and for the start, the fastest of those who are shown to be ahead there."""
     names = plan.names
+    calls = np.array([1000 * share for share in shares.values()])
     for number, (query, place) in enumerate(queries.items()):
         ahead = _ahead(family.table(place), lead)
         if ahead:
-            columns = medians[:, [names.index(lead), names.index(ahead.runner)]]
-            share = crossing(columns, list(shares.values()), number)
-            yield Change(query, ahead.runner, ahead.ratio, share)
+            first, second = (medians[:, names.index(name)] for name in (lead, ahead.runner))
+            yield Change(query, ahead.runner, ahead.ratio, crossing(first, second, calls, number))
     if start is not None and (ahead := _ahead(family.table(start), lead)):
         yield Change(START, ahead.runner, ahead.ratio)
 
 
-def _ahead(table: Table, lead: str) -> Standby | None:
+def _ahead(table: Table, lead: str) -> Contrast | None:
     faster = [
-        standby
-        for (_, reference), standby in table.items()
-        if reference == lead and standby.verdict in _FASTER
+        contrast
+        for (_, reference), contrast in table.items()
+        if reference == lead and contrast.verdict in _FASTER
     ]
-    return min(faster, key=lambda standby: standby.ratio.value, default=None)
-
-
-def crossing(times: Array, shares: Sequence[float], query: int) -> float | None:
-    """The share of `query` at which two runners take as long, the other queries keeping their
-    proportion; None where that is not above the present one, or where the query is all there is.
-
-    `times` is queries x 2, in any unit.
-    """
-    share = shares[query]
-    if share >= 1:
-        return None
-    others = np.array(shares)
-    others[query] = 0
-    rest = others @ times / (1 - share)
-    # the share at which what is gained by the query is lost by the rest
-    gained, lost = float(times[query, 0] - times[query, 1]), float(rest[1] - rest[0])
-    at = lost / (gained + lost) if gained + lost else float("nan")
-    return at if share < at < 1 else None
+    return min(faster, key=lambda contrast: contrast.ratio.value, default=None)

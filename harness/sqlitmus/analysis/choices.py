@@ -7,17 +7,17 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.ahead import START, Table, alike, exceeded, front_of, still_open
 from sqlitmus.analysis.crossings import changes_in, telling
 from sqlitmus.analysis.engines import old_engines
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.ranking import START, Table, exceeded, rank, still_open
 from sqlitmus.analysis.reweighing import packed, parts_of
 from sqlitmus.analysis.variants import caught_up, rows
 from sqlitmus.analysis.weighing import Operations, decide, operations
 from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Beside, Beyond
+from sqlitmus.results.ranking import Cost, Excluded, Ranking
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.results.sustained import Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OperationParts, Weighed, Weighing
@@ -95,10 +95,10 @@ def choices(
             table, guarded = made_by[name]
             choice = _decided(choice, preset, shared, table)
             if question.sessions == 1 and not guarded:
-                front = still_open(
-                    table, choice.front, choice.blocks, decided.level, question.margin
+                pair = still_open(
+                    *(table, choice.ranking.front, choice.blocks, decided.level, question.margin)
                 )
-                choice = replace(choice, open=front)
+                choice = replace(choice, ranking=replace(choice.ranking, open=pair))
             choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
     old = list(old_engines([r for r in runners if r.name in names]))
@@ -108,14 +108,13 @@ def choices(
 
 def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
     """The two that were furthest behind the only one in front, in cases that are called."""
-    behind = {other.runner for other in choice.others}
+    behind = {each.runner for each in choice.ranking.contrasts}
     return [
         each
         for each in catching
-        if len(choice.front) == 1
+        if choice.ranking.front == [each.after.reference]
         and each.case in choice.calls
-        and each.reference == choice.front[0]
-        and each.runner in behind
+        and each.after.runner in behind
     ][:CATCHING]
 
 
@@ -128,39 +127,34 @@ def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Ch
     }
     absent = {name: missing for name, missing in absent.items() if missing}
     answered = [name for name in of.names if name not in absent]
-    costs = [_beside(name, preset, shared) for name in answered]
-    beyond = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
+    costs = [_cost(name, preset, shared) for name in answered]
+    excluded = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
     unrated = [cost.runner for cost in costs if preset.least_rate and cost.rate is None]
-    out = {over.runner for over in beyond}
-    fit = [name for name in answered if name not in out]
-    values = {cost.runner: cost.time.value if cost.time else float("inf") for cost in costs}
-    choice = replace(choice, unrated=unrated, beyond=beyond, absent=absent, beside=costs)
+    fit = [name for name in answered if name not in {over.runner for over in excluded}]
+    excluded += [Excluded(name, "cases", cases=missing) for name, missing in absent.items()]
     if choice.blocks < MIN_BLOCKS or len(fit) < 2:
-        return replace(choice, front=fit if len(fit) < 2 else [])
-    front = front_of(table, fit, values.__getitem__)
-    others = [table[n, front[0]] for n in fit if n not in front and (n, front[0]) in table]
-    if len(front) == 1:
-        calls = of.calls(preset.calls)
-        changes = list(changes_in(of, calls, shared.alone, front[0], fit))
+        order = Ranking(fit if len(fit) < 2 else [])
     else:
-        changes = list(telling(of, shared.alone, front))
-    return replace(
-        choice,
-        front=front,
-        alike=alike(table, front),
-        others=sorted(others, key=lambda other: other.ratio.value),
-        changes=changes,
-    )
+        values = {cost.runner: cost.time.value if cost.time else float("inf") for cost in costs}
+        order = rank(table, fit, level=values.__getitem__, margin=of.question.margin)
+        if len(order.front) == 1:
+            calls = of.calls(preset.calls)
+            changes = list(changes_in(of, calls, shared.alone, order.front[0], fit))
+        else:
+            changes = list(telling(of, shared.alone, order.front))
+        order = replace(order, changes=changes)
+    order = replace(order, excluded=excluded)
+    return replace(choice, ranking=order, unrated=unrated, costs=costs)
 
 
-def _beside(name: str, preset: Preset, shared: Shared) -> Beside:
+def _cost(name: str, preset: Preset, shared: Shared) -> Cost:
     """What 1,000 requests cost with a runner: the time by part, CPU time, and the most memory."""
     number = shared.of.names.index(name)
     used = [part for part in shared.parts if part.case in preset.calls]
     times = {p.case: preset.calls[p.case] * exp(p.level[number] or 0.0) for p in used}
     cpu = [(preset.calls[p.case], p.cpu[number]) for p in used]
     whole = sum(times.values())
-    return Beside(
+    return Cost(
         name,
         Interval(whole, None, None),
         sum(calls * each for calls, each in cpu if each is not None)
@@ -173,10 +167,10 @@ def _beside(name: str, preset: Preset, shared: Shared) -> Beside:
     )
 
 
-def _slow(cost: Beside, preset: Preset) -> Iterator[Beyond]:
+def _slow(cost: Cost, preset: Preset) -> Iterator[Excluded]:
     """The rate that a runner has to sustain, and does not."""
     if preset.least_rate and cost.rate is not None and cost.rate < preset.least_rate:
-        yield Beyond(cost.runner, "rate", cost.rate, preset.least_rate)
+        yield Excluded(cost.runner, "rate", cost.rate, preset.least_rate)
 
 
 def _start(cases: Sequence[Case], name: str) -> float | None:

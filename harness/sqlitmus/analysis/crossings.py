@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sqlitmus.analysis.ahead import Table
+from sqlitmus.analysis.ranking import Table, crossing
 from sqlitmus.analysis.weighing import Operations
 from sqlitmus.catalog.presets import MOST
-from sqlitmus.results.recommendation import Change
+from sqlitmus.results.ranking import Change
 from sqlitmus.stats.estimate import Array
 
 
@@ -15,7 +15,7 @@ def changes_in(
     of: Operations, calls: Array, alone: Sequence[Table], lead: str, fit: Sequence[str]
 ) -> Iterator[Change]:
     """For each operation that others are shown to be faster in: who needs the fewest calls of it to
-    come out equal with `lead`."""
+    come out equal with `lead`, where a service may make as many."""
     times = np.exp(of.levels)
     first = times[:, of.names.index(lead)]
     for place, (case, table) in enumerate(zip(of.order, alone, strict=True)):
@@ -25,6 +25,7 @@ def changes_in(
             if (name, lead) in table
             and table[name, lead].verdict.side == "faster"
             and (at := crossing(first, times[:, of.names.index(name)], calls, place))
+            and at <= MOST
         ]
         if ahead:
             at, name, ratio = min(ahead, key=lambda one: one[0])
@@ -39,17 +40,3 @@ def telling(of: Operations, alone: Sequence[Table], front: Sequence[str]) -> Ite
             if all(each and each.verdict.side == "faster" for each in over):
                 nearest = max((each.ratio for each in over if each), key=lambda ratio: ratio.value)
                 yield Change(case, name, nearest)
-
-
-def crossing(lead: Array, other: Array, calls: Array, place: int) -> float | None:
-    """How many calls of an operation make two runners' sums equal, the other calls staying as they
-    are; None where that is not more than there are, or more than a service makes.
-
-    `lead` and `other` are their times of a call, of which only those that are called need be known.
-    """
-    used = calls > 0
-    used[place] = False
-    behind = float(calls[used] @ (other - lead)[used])
-    gained = float(lead[place] - other[place])
-    at = behind / gained if gained > 0 else float("nan")
-    return at if calls[place] < at <= MOST else None

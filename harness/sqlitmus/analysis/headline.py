@@ -1,25 +1,18 @@
 """Who leads, who ties and who is behind, what went wrong first: the headline as data."""
 
 from collections.abc import Iterable, Sequence
-from math import inf
+from dataclasses import replace
 
+from sqlitmus.analysis.ranking import Table, rank
 from sqlitmus.results.comparisons import Comparison
-from sqlitmus.results.headline import (
-    Against,
-    Broken,
-    FewBlocks,
-    Leads,
-    LeftOut,
-    Missing,
-    NoOrder,
-    Statement,
-)
+from sqlitmus.results.headline import Broken, FewBlocks, Group, Missing, NoOrder, Statement
 from sqlitmus.results.notices import CanarySummary
+from sqlitmus.results.ranking import Contrast, Excluded
 from sqlitmus.results.report import Case, Runner, Standing
 from sqlitmus.stats.distributions import binomial_tail
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary.terms import CONTROLS
-from sqlitmus.vocabulary.verdicts import Side, Verdict
+from sqlitmus.vocabulary.verdicts import Verdict
 
 _ALPHA = 0.05
 _SUSPICIOUS = 0.01
@@ -40,7 +33,7 @@ def headline(
     for group in dict.fromkeys(case.group for case in cases):
         if group != CONTROLS and blocks >= MIN_BLOCKS:
             mine = [s for s in standings if s.group == group]
-            order = leads(group, runners, mine, reference, margin)
+            order = group_order(group, runners, cases, mine, reference, margin)
             statements += [order] if order else []
     if not statements:
         measured = any(cell.outcome == "ok" for case in cases for cell in case.cells)
@@ -84,75 +77,39 @@ def _problems(runners: Sequence[Runner], cases: Sequence[Case]) -> Iterable[Stat
             yield Missing(runner.name, runner.missing)
 
 
-Table = dict[tuple[str, str], Standing]
-
-
-def leads(
+def group_order(
     group: str,
     runners: Sequence[Runner],
+    cases: Sequence[Case],
     standings: Sequence[Standing],
     reference: str,
     margin: float,
-) -> Leads | None:
+) -> Group | None:
     """The order of a group by its standings; None where none of the runners can be compared.
 
-    Runners to choose from are compared with each other to find the fastest, and each is held
-    against `reference`, which may be a yardstick. Where that was not compared in this group, the
-    first of those in front takes its place. The order of `runners` decides the order in which equal
-    ones are named, and nothing else.
+    Runners to choose from are compared with each other, and each is held against `reference`, which
+    may be a yardstick. Where that was not compared in this group, the first of those in front takes
+    its place. The order of `runners` decides the order in which equal ones are named, and nothing
+    else.
     """
     choices = [runner.name for runner in runners if runner.role == "runner"]
-    table: Table = {(s.runner, s.reference): s for s in standings if s.ratio is not None}
+    table: Table = {
+        (s.runner, s.reference): Contrast(s.runner, s.reference, s.ratio, s.verdict)
+        for s in standings
+        if s.ratio and s.verdict
+    }
     compared = [name for name in choices if any((name, other) in table for other in choices)]
     if not compared:
         return None
-    front = [
-        name
-        for name in compared
-        if not any(_side(table, name, other) == "slower" for other in compared)
-    ]
-    rivals = [name for name in compared if len(front) == 1 and name not in front]
-    unsettled = [name for name in rivals if _side(table, name, front[0]) != "slower"]
-    close = [name for name in rivals if _within(table, name, front[0], margin)]
-    tied = [(name, other) for name in front for other in (*front, *unsettled) if name != other]
     base = reference
     if not any((name, reference) in table for name in compared):
-        base = next(iter(front), compared[0])
-    against = [s for name in compared if (s := table.get((name, base)))]
-    not_ok = {s.runner: s.not_ok for s in standings}
+        base = next(iter(rank(table, compared).front), compared[0])
     present = [runner.name for runner in runners if runner.missing is None]
-    return Leads(
-        group,
-        max(table[pair].cases for pair in table),
-        front,
-        unsettled,
-        [] if unsettled else close,
-        bool(tied) and all(_side(table, *pair) == "equivalent" for pair in tied),
-        base,
-        margin,
-        [
-            Against(s.runner, s.ratio, s.verdict)
-            for s in sorted(against, key=lambda s: (_value(s), s.runner))
-            if s.ratio is not None and s.verdict is not None
-        ],
-        [
-            LeftOut(name, not_ok[name])
-            for name in choices
-            if name in present and name not in compared and not_ok.get(name)
-        ],
-    )
-
-
-def _within(table: Table, runner: str, other: str, margin: float) -> bool:
-    standing = table.get((runner, other))
-    return bool(standing and standing.ratio and standing.ratio.within(margin))
-
-
-def _side(table: Table, runner: str, other: str) -> Side:
-    """On which side of `other` the runner is shown to be; undecided without a verdict."""
-    standing = table.get((runner, other))
-    return standing.verdict.side if standing and standing.verdict else "undecided"
-
-
-def _value(standing: Standing) -> float:
-    return standing.ratio.value if standing.ratio else inf
+    missing = {
+        name: [c.id for c in cases for each in c.cells
+               if c.group == group and each.runner == name and each.outcome != "ok"]
+        for name in choices if name in present and name not in compared
+    }  # fmt: skip
+    excluded = [Excluded(name, "cases", cases=ids) for name, ids in missing.items() if ids]
+    order = replace(rank(table, compared, reference=base, margin=margin), excluded=excluded)
+    return Group(group, max(s.cases for s in standings if s.ratio), order)

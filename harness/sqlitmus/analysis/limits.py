@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData
 from sqlitmus.catalog.planned import PlannedWorkload
-from sqlitmus.results.recommendation import Beyond, Latency
+from sqlitmus.results.ranking import Excluded
+from sqlitmus.results.recommendation import Latency
 from sqlitmus.results.report import Case
 from sqlitmus.run.judge import normal
 from sqlitmus.stats.estimate import medians
@@ -32,7 +33,7 @@ def latencies(run: RunData, cases: Sequence[Case]) -> list[Latency]:
     return timed
 
 
-def beyond(run: RunData, timed: Sequence[Latency]) -> list[Beyond]:
+def exceeded(run: RunData, timed: Sequence[Latency]) -> list[Excluded]:
     """Who exceeds them, or was not measured where one holds."""
     workload = run.plan.workload
     if workload is None:
@@ -43,16 +44,14 @@ def beyond(run: RunData, timed: Sequence[Latency]) -> list[Beyond]:
 
 def _of(
     run: RunData, workload: PlannedWorkload, name: str, timed: Sequence[Latency]
-) -> Iterator[Beyond]:
+) -> Iterator[Excluded]:
     most = workload.p99_ms and workload.p99_ms * 1e6
     for latency in timed if most else ():
         p99 = latency.p99.get(name)
         if p99 is None or (most and p99.value > most):
-            yield Beyond(name, "p99", p99 and p99.value, most, case=latency.case)
+            yield Excluded(name, "p99", p99 and p99.value, most, cases=[latency.case])
     if workload.durability and (weak := _weak(run, name, _NEEDED[workload.durability])):
-        yield Beyond(
-            name, "durability", None, None, shown=f"{weak}, the limit {workload.durability}"
-        )
+        yield Excluded(name, "durability", shown=f"{weak}, the limit {workload.durability}")
 
 
 def _weak(run: RunData, name: str, needed: int) -> str | None:

@@ -1,32 +1,24 @@
 """The decision on a workload: who keeps to its limits, who is ahead, and what would change it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from sqlitmus.analysis import limits
-from sqlitmus.analysis.ahead import START, alike, exceeded, front_of, ratio, still_open
 from sqlitmus.analysis.changes import Family, changes_of
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.logratios import RESOLUTION
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.ranking import START, exceeded, rank, ratio, still_open
 from sqlitmus.analysis.warming import Warming
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import PlannedWorkload
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import (
-    Beside,
-    Beyond,
-    Change,
-    Composed,
-    Database,
-    Latency,
-    Limit,
-    Recommendation,
-)
+from sqlitmus.results.ranking import Change, Cost, Excluded, Limit
+from sqlitmus.results.recommendation import Composed, Database, Latency, Recommendation
 from sqlitmus.results.report import Case
 from sqlitmus.stats.estimate import Array, trimmed_means
 
@@ -41,7 +33,7 @@ def recommend(
     question: Question,
     guard: Array | None = None,
     timed: Sequence[Latency] = (),
-    further: Sequence[Beyond] = (),
+    further: Sequence[Excluded] = (),
     warm_up: Mapping[tuple[int, int], float] = MappingProxyType({}),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
@@ -61,29 +53,37 @@ def recommend(
     start = next((places[case.id] for case in cases if case.group == START), None)
     choices = [runner.name for runner in plan.runners if runner.role == "runner"]
     answered = [name for name in choices if _time(decisive, name)]
-    beside = [_beside(name, decisive, cases[start] if start is not None else None)
-              for name in answered]  # fmt: skip
-    beyond = [over for cost in beside for over in exceeded(cost, workload)]
-    beyond += [over for over in further if over.runner in answered]
-    beyond += [
-        Beyond(name, "warm-up", warm_up[at], None)
+    costs = [_cost(name, decisive, cases[start] if start is not None else None)
+             for name in answered]  # fmt: skip
+    excluded = [over for cost in costs for over in exceeded(cost, workload)]
+    excluded += [over for over in further if over.runner in answered]
+    excluded += [
+        Excluded(name, "warm-up", warm_up[at])
         for name in answered
         if (at := (places[decisive.id], plan.names.index(name))) in warm_up
     ]
-    out = {over.runner for over in beyond}
-    fit = [name for name in answered if name not in out]
+    fit = [name for name in answered if name not in {over.runner for over in excluded}]
+    excluded += [
+        Excluded(name, "cases", cases=[decisive.id])
+        for name in choices
+        if name not in answered and _present(plan, name)
+    ]
     numbers = [places[decisive.id], *queries.values(), *([] if start is None else [start])]
     family = Family.of(pairs, numbers, fit, question, guard)
     table = family.table(places[decisive.id])
-    front = front_of(table, fit, lambda name: _value(decisive, name))
-    lead = min(front or fit, key=lambda name: _value(decisive, name), default=None)
-    others = [
-        table[name, lead] for name in fit if lead and name not in front and (name, lead) in table
-    ]
+    order = rank(table, fit, level=lambda name: _value(decisive, name), margin=question.margin)
     changes: list[Change] = []
-    if len(front) == 1:
-        medians = np.array([[_value(cases[p], n) for n in plan.names] for p in queries.values()])
-        changes = list(changes_of(plan, family, queries, start, front[0], workload.shares, medians))
+    if len(order.front) == 1:
+        levels = np.array([[_value(cases[p], n) for n in plan.names] for p in queries.values()])
+        changes += changes_of(
+            *(plan, family, queries, start, order.front[0], workload.shares, levels)
+        )
+    settled = question.sessions > 1 or (guard is not None and guard[places[decisive.id]] > 0)
+    pair = (
+        None
+        if settled
+        else still_open(table, order.front, family.blocks, family.level, question.margin)
+    )
     return Recommendation(
         case=decisive.id,
         database=Database(
@@ -94,20 +94,12 @@ def recommend(
         ),
         shares=dict(workload.shares),
         workers=workload.workers,
-        front=front,
-        alike=alike(table, front),
-        others=sorted(others, key=lambda other: other.ratio.value),
-        beyond=beyond,
-        absent=[name for name in choices if name not in answered and _present(plan, name)],
-        changes=changes,
+        ranking=replace(order, excluded=excluded, changes=changes, open=pair),
         composed=list(_composed(plan, cases, times, workload.shares)),
-        beside=beside,
+        costs=costs,
         blocks=int(family.blocks),
         latencies=list(timed),
         unchecked=list(_unchecked(workload, timed, start)),
-        open=None
-        if question.sessions > 1 or (guard is not None and guard[places[decisive.id]] > 0)
-        else still_open(table, front, family.blocks, family.level, question.margin),
     )
 
 
@@ -141,11 +133,11 @@ def _value(case: Case, name: str) -> float:
     return time.value if time else float("nan")
 
 
-def _beside(name: str, mix: Case, start: Case | None) -> Beside:
+def _cost(name: str, mix: Case, start: Case | None) -> Cost:
     cell = next(cell for cell in mix.cells if cell.runner == name)
     figures = {key: measure.value for key, measure in cell.figures.items()}
     begun = _time(start, name) if start else None
-    return Beside(
+    return Cost(
         name, cell.time, figures.get("cpu"), figures.get("peak_rss"), begun.value if begun else None
     )
 
@@ -184,6 +176,6 @@ def recommended(
     return recommend(
         *(run.plan, cases, pairs, times, question, guard),
         timed=timed,
-        further=limits.beyond(run, timed),
+        further=limits.exceeded(run, timed),
         warm_up=warm_up,
     )

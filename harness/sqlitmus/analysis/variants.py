@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from sqlitmus.analysis.ahead import Table, tabled
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.ranking import Table, contrasts
 from sqlitmus.results.report import Case
 from sqlitmus.results.weighed import CatchUp
 from sqlitmus.stats.estimate import Array, TrimmedMeans
@@ -60,7 +60,7 @@ def caught_up(
         for base, variant in siblings(cases, called)
         for each in _between(cases, tables, base, variant)
     ]
-    return sorted(made, key=lambda each: -each.before.value)
+    return sorted(made, key=lambda each: -each.before.ratio.value)
 
 
 def _between(
@@ -70,15 +70,7 @@ def _between(
         before = tables[base].get((runner, reference))
         level_or_ahead = now.verdict is Verdict.EQUIVALENT or now.verdict.side == "faster"
         if before and before.verdict.side == "slower" and level_or_ahead:
-            yield CatchUp(
-                runner=runner,
-                reference=reference,
-                case=cases[base].id,
-                variant=cases[variant].id,
-                before=before.ratio,
-                ratio=now.ratio,
-                verdict=now.verdict,
-            )
+            yield CatchUp(cases[base].id, cases[variant].id, before, now)
 
 
 def _table(
@@ -101,7 +93,7 @@ def _table(
     )
     limit = 0.0 if guard is None else float(guard[place])
     told_apart = at_level(logs, question.margin, limit, level)
-    return tabled(
+    return contrasts(
         *([pair for _, pair in chosen], logs.mean, told_apart.low, told_apart.high),
         told_apart.verdicts.names().tolist(),
     )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.ahead import Table, tabled
 from sqlitmus.analysis.logratios import RESOLUTION, log_times, over_sessions
 from sqlitmus.analysis.pairs import Pairs
 from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.ranking import Table, contrasts
 from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
 from sqlitmus.stats.groups import at_level, capped
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts
@@ -143,7 +143,7 @@ def decide(
         if len(used) == 1:
             verdicts = capped(verdicts, Verdicts(of.single[:, used[0]]))
         tables.append(
-            tabled(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
+            contrasts(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
         )
     blocks = max(int(logs.count.max(initial=0)) for logs in means)
     return Decided(tables, [bool((guard > 0).any()) for guard in guards], level, blocks)

@@ -110,15 +110,16 @@ class Machine(Model):
 
 class Cost(Model):
     """What 1,000 requests take with a runner, or 1,000 calls of a workload: the time, the share of
-    it that each case has, its ratio to that of the first of `front`, and CPU time.
+    it that each case has, its ratio to that of the `reference`, and CPU time.
 
     `parts` are empty for a workload, whose queries are measured together. The intervals of all
-    ratios hold together with 95 %. The first of `front` has no ratio.
+    ratios hold together with 95 %. Those of `front` have none.
     """
 
     runner: str
     time_ms: Number
     parts: dict[str, float]
+    reference: str | None
     ratio: Number
     ratio_low: Number
     ratio_high: Number
@@ -130,9 +131,8 @@ class Recommendation(Model):
     """The decision on a run of a suite by a preset, or on a workload, whose `preset` is None.
 
     `calls` are those of each case per 1,000 requests, or of each query per 1,000 calls, and `costs`
-    what these take. Of those who keep to the limits, nobody is shown to be faster than `front`: it
-    holds who takes the least time, or who are not told apart; nobody where nobody is ranked. `text`
-    is what the report says.
+    what these take. Of those who keep to the limits, nobody is faster than `front`: the fastest, or
+    those that are tied; empty where nobody is ranked. `text` is what the report says.
     """
 
     machine: str

@@ -69,7 +69,7 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                     run=report.run,
                     preset=choice.preset,
                     calls=choice.calls,
-                    front=choice.front,
+                    front=choice.ranking.front,
                     costs=list(_costs(choice, 1.0)),
                     text=" ".join(weighed.sentences(choice, statement)),
                 )
@@ -79,7 +79,7 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                 run=report.run,
                 preset=None,
                 calls={query: 1000 * share for query, share in statement.shares.items()},
-                front=statement.front,
+                front=statement.ranking.front,
                 costs=list(_costs(statement, 1000.0)),
                 text=" ".join(recommendation.sentences(statement)),
             )
@@ -87,14 +87,14 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
 
 def _costs(of: Choice | Decided, times: float) -> Iterator[Cost]:
     """What 1,000 requests or calls take with each runner; `times` makes them of what is known."""
-    others = {other.runner: other for other in of.others}
-    for each in of.beside:
-        other = others.get(each.runner)
+    for each in of.costs:
+        other = of.ranking.contrast(each.runner)
         yield Cost.model_validate(
             {
                 "runner": each.runner,
                 "time_ms": each.time and each.time.value * times / 1e6,
                 "parts": each.parts,
+                "reference": other and other.reference,
                 **bounded("ratio", other and other.ratio),
                 "verdict": other and other.verdict,
                 "cpu_ms": None if each.cpu is None else each.cpu * times / 1e6,

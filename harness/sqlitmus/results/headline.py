@@ -1,17 +1,17 @@
 """What a report says first, as data: a sentence each, what went wrong first; renderers word it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from sqlitmus.results.advice import Advice
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.ranking import Ranking
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.weighed import Weighed
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.terms import HoldsWord
-from sqlitmus.vocabulary.verdicts import Side, Verdict
+from sqlitmus.vocabulary.verdicts import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +44,13 @@ class FewBlocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """The time of `runner` over the reference's in a group, and what it shows."""
-
-    runner: str
-    ratio: Interval
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """`runner` is not ordered: so many of its cases are not ok."""
-
-    runner: str
-    cases: int
-
-
-@dataclass(frozen=True, slots=True)
-class Leads:
-    """The order of a group over `cases` cases, by intervals that hold together.
-
-    `front` are those whom nobody is shown to be faster than; none of them is told from another. A
-    lone one is the fastest, unless it is not told from those in `open`; `close` are slower than it
-    by less than `margin`. `alike` where all that are not told apart are equivalent. `against` are
-    all others over `reference`, the fastest first.
-    """
+class Group:
+    """The order of the runners over the `cases` of a group."""
 
     group: str
     cases: int
-    front: list[str]
-    open: list[str]
-    close: list[str]
-    alike: bool
-    reference: str
-    margin: float
-    against: list[Against]
-    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
-    kind: Literal["leads"] = "leads"
+    ranking: Ranking
+    kind: Literal["group"] = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +118,7 @@ Statement = Annotated[
     Broken
     | Missing
     | FewBlocks
-    | Leads
+    | Group
     | NoOrder
     | ClaimOutcomes
     | Unpaired

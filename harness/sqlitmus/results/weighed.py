@@ -4,24 +4,21 @@ of."""
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Again, Beside, Beyond, Change, Open, Standby
+from sqlitmus.results.ranking import Contrast, Cost, Ranking
+from sqlitmus.results.recommendation import Again
 from sqlitmus.results.sustained import Sustaining
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """`runner` takes `before` times as long as `reference` in a `case`, and is slower; in the
-    `variant` of that case it takes `ratio` times as long, and is not."""
+    """A runner is slower than another in a `case` as `before` has it, and in the `variant` of that
+    case it is not."""
 
-    runner: str
-    reference: str
     case: str
     variant: str
-    before: Interval
-    ratio: Interval
-    verdict: Verdict
+    before: Contrast
+    after: Contrast
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +26,9 @@ class Choice:
     """The decision by a preset's `calls` of cases per 1,000 requests; `starts` where one of them is
     a process start.
 
-    `lacking` are cases that the run does not have: nobody is ranked then. Of those who keep to the
-    limits, nobody is shown to be faster than `front`; `alike` where all of these are equivalent.
-    `others` are the rest over the first of them, the fastest first. `absent` did not complete these
-    cases. `beside` has what each spends. `blocks` hold all cases of the most complete pair; fewer
-    than `least` rank nobody. A rate has to be sustained that nobody measured of `unrated`.
+    `lacking` are cases that the run does not have: nobody is ranked then. `costs` has what each
+    spends. `blocks` hold all cases of the most complete pair; fewer than `least` rank nobody. A
+    rate has to be sustained that nobody measured of `unrated`.
     """
 
     preset: str
@@ -42,16 +37,10 @@ class Choice:
     calls: dict[str, float]
     lacking: list[str]
     starts: bool = False
-    front: list[str] = field(default_factory=list[str])
-    alike: bool = False
-    others: list[Standby] = field(default_factory=list[Standby])
-    beyond: list[Beyond] = field(default_factory=list[Beyond])
-    absent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    changes: list[Change] = field(default_factory=list[Change])
-    beside: list[Beside] = field(default_factory=list[Beside])
+    ranking: Ranking = field(default_factory=lambda: Ranking([]))
+    costs: list[Cost] = field(default_factory=list[Cost])
     blocks: int = 0
     least: int = 0
-    open: Open | None = None
     catching: list[CatchUp] = field(default_factory=list[CatchUp])
     unrated: list[str] = field(default_factory=list[str])
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.experiments import Shape, replayed, runs
 from benchmarks.sentences import GROUPS, false, rates, spoken
-from sqlitmus.results.headline import Against, Leads
+from sqlitmus.results.ranking import Contrast, Ranking
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -41,13 +41,13 @@ def test_a_real_difference_is_told_and_counted() -> None:
         assert "r2" in sentence
 
 
-def line(front: list[str], *against: Against) -> Leads:
-    return Leads("reads", 2, front, [], [], False, "a", 0.02, list(against))
+def line(front: list[str], *contrasts: Contrast) -> Ranking:
+    return Ranking(front, False, list(contrasts), margin=0.02, reference="a")
 
 
 def test_what_counts_as_false_of_equal_runners() -> None:
     small, large = Interval(1.007, 1.003, 1.01), Interval(1.05, 1.02, 1.08)
-    assert not false(line(["a", "b"], Against("b", large, Verdict.NOT_RESOLVED)))
-    assert false(line(["a"], Against("b", large, Verdict.SLOWER)))
-    # "a is fastest, with b within 2 % of it": the second half is true, the first is not
-    assert false(line(["a"], Against("b", small, Verdict.SLOWER)))
+    assert not false(line(["a", "b"], Contrast("b", "a", large, Verdict.NOT_RESOLVED)))
+    assert false(line(["a"], Contrast("b", "a", large, Verdict.SLOWER)))
+    # "a is fastest. b is within 2 % of a.": the second is true, the first is not
+    assert false(line(["a"], Contrast("b", "a", small, Verdict.SLOWER)))

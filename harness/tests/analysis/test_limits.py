@@ -50,7 +50,7 @@ def advice(run: RunData) -> Recommendation:
 
 def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
     said = advice(run({"node": 12, "bun": 3}, p99_ms=5))
-    assert said.front == ["bun"]
+    assert said.ranking.front == ["bun"]
     text = " ".join(sentences(said))
     assert (
         "node is left out: its p99 of a round at 2,000 queries a second is 12.0\u202fms, the limit "
@@ -62,9 +62,9 @@ def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
 
 
 def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
-    assert advice(run({"node": 12, "bun": 3}, p99_ms=20)).beyond == []
+    assert advice(run({"node": 12, "bun": 3}, p99_ms=20)).ranking.excluded == []
     said = advice(run({"node": 12, "bun": 3}))
-    assert said.beyond == []
+    assert said.ranking.excluded == []
     (table,) = [block for each in section(said) for block in each.blocks]
     assert isinstance(table, Table)
     assert [column.title for column in table.columns][
@@ -74,7 +74,7 @@ def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
 
 def test_who_has_no_p99_where_one_is_asked_for_is_left_out() -> None:
     said = advice(run({"bun": 3}, p99_ms=5))
-    assert said.front == ["bun"]
+    assert said.ranking.front == ["bun"]
     assert (
         "node is left out: its p99 of a round at 2,000 queries a second is not known, because it "
         "gave no right answer there." in " ".join(sentences(said))
@@ -112,22 +112,25 @@ SYNCS: Json = {"transactions": 10, "fdatasync": 0, "bytes": 41_000}
 def test_a_limit_on_durability(limit: str, node: Json, words: str | None) -> None:
     bun = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 10}}
     said = advice(run(verify=written_checks(node=node, bun=bun), durability=limit))
-    told_words = [over.shown for over in said.beyond]
+    told_words = [over.shown for over in said.ranking.excluded]
     assert told_words == ([words] if words else [])
     if words:
-        assert said.front == ["bun"]
+        assert said.ranking.front == ["bun"]
         assert f"node is left out: its durability is {words}." in " ".join(sentences(said))
 
 
 def test_what_nobody_syncs_needs_no_sync() -> None:
     """Such as an update that finds no row."""
     idle = {"pragmas": {"synchronous": 2}, "syncs": {**SYNCS, "fsync": 0}}
-    assert advice(run(verify=written_checks(node=idle, bun=idle), durability="full")).beyond == []
+    assert (
+        advice(run(verify=written_checks(node=idle, bun=idle), durability="full")).ranking.excluded
+        == []
+    )
 
 
 def test_a_limit_whose_case_was_left_out_of_the_run_is_told() -> None:
     filtered = advice(run(None, p99_ms=5, start_ms=100))
-    assert filtered.beyond == []
+    assert filtered.ranking.excluded == []
     assert (
         "The limit on p99 of a round and time from start to first answer was not checked, for its "
         "cases were not measured." in " ".join(sentences(filtered))

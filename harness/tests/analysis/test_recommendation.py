@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import recommendation
-from sqlitmus.analysis.changes import crossing
 from sqlitmus.analysis.pairs import compare_all, comparisons
 from sqlitmus.analysis.question import Question
 from sqlitmus.analysis.recommendation import recommend
@@ -94,33 +93,33 @@ def levels(**changed: dict[str, float]) -> Array:
 
 def test_equal_runners_are_ranked_in_at_most_one_of_twenty() -> None:
     ranked = [recommended(levels(), seed) for seed in range(200)]
-    false = [said for said in ranked if len(said.front) < 3 or said.changes]
+    false = [said for said in ranked if len(said.ranking.front) < 3 or said.ranking.changes]
     assert len(false) <= 10
 
 
 def test_a_true_tenth_is_named() -> None:
     said = recommended(levels(mix_4={"rust": 900.0}))
-    assert said.front == ["rust"]
-    assert {other.runner for other in said.others} == {"node", "bun"}
+    assert said.ranking.front == ["rust"]
+    assert {other.runner for other in said.ranking.contrasts} == {"node", "bun"}
     text = " ".join(sentences(said))
     assert text.startswith(
-        "For this workload (calls: 80 % read, 15 % list and 5 % write; 4 workers): rust takes the "
-        "least time. "
+        "For this workload (calls: 80 % read, 15 % list and 5 % write; 4 workers): rust is "
+        "fastest: "
     )
     assert said.case == "mix@workers=4"
 
 
 def test_a_limit_that_the_fastest_exceeds_is_told() -> None:
     said = recommended(levels(mix_4={"rust": 500.0, "bun": 900.0}), memory_mib=100.0)
-    assert said.front == ["bun"]
-    assert [over.runner for over in said.beyond] == ["rust"]
+    assert said.ranking.front == ["bun"]
+    assert [out.runner for out in said.ranking.excluded] == ["rust"]
     text = " ".join(sentences(said))
     assert "rust is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text
 
 
 def test_where_nobody_keeps_to_the_limits_nobody_is_recommended() -> None:
     said = recommended(levels(), start_ms=1e-6)
-    assert said.front == []
+    assert said.ranking.front == []
     assert "nobody is recommended" in sentences(said)[0]
 
 
@@ -128,21 +127,20 @@ def test_what_would_change_it_is_told_with_the_share() -> None:
     said = recommended(
         levels(mix_4={"rust": 900.0}, read={"rust": 800.0}, write={"bun": 500.0, "rust": 1000.0})
     )
-    (change,) = said.changes
-    assert (change.query, change.runner) == ("write", "bun")
+    (change,) = said.ranking.changes
+    assert (change.case, change.runner) == ("write", "bun")
     # others: rust (0.8·800 + 0.15·1000) / 0.95 = 831.6; equal at s·1000 + (1 - s)·831.6 =
     # s·500 + (1 - s)·1000
-    assert change.share == pytest.approx(168.4 / 668.4, abs=0.03)
-    assert "If write were more than about 25 % of the calls, bun would be ahead" in " ".join(
-        sentences(replace(said, changes=[replace(change, share=0.252)]))
+    assert change.calls
+    assert change.calls / (change.calls + 950) == pytest.approx(168.4 / 668.4, abs=0.03)
+    assert (
+        "If more than about 25 % of the calls were write, bun would be ahead of rust"
+        in " ".join(
+            sentences(
+                replace(said, ranking=replace(said.ranking, changes=[replace(change, calls=320.0)]))
+            )
+        )
     )
-
-
-def test_a_crossing_lies_beyond_the_present_share_or_is_not_told() -> None:
-    times = np.array([[10.0, 20.0], [20.0, 10.0]])
-    assert crossing(times, [0.8, 0.2], 1) == pytest.approx(0.5)
-    assert crossing(times, [0.4, 0.6], 1) is None
-    assert crossing(times[:1], [1.0], 0) is None
 
 
 def test_the_mix_is_held_against_the_sum_of_its_parts() -> None:

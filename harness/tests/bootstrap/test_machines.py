@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.bootstrap.test_locks import npm_packages
-from workflows.files import FOLDER, ROOT, read
+from tests.workflows.files import FOLDER, ROOT, read
 
 DEV, JUST = (f"harness/requirements-{name}.txt" for name in ("dev", "just"))
 FILE = ROOT / FOLDER / "bench.yml"

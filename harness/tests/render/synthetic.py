@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple
 from sqlitmus.results.comparisons import Comparison, Comparisons
 from sqlitmus.results.conditions import Block, Fact, SelfTest, Taken
 from sqlitmus.results.curves import Curve, Point, Scaling
-from sqlitmus.results.headline import Against, Broken, Leads
+from sqlitmus.results.headline import Broken, Group
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
+from sqlitmus.results.ranking import Contrast, Ranking
 from sqlitmus.results.report import (
     VERSION,
     Case,
@@ -150,20 +151,22 @@ def build(
         floor=FLOOR,
         headline=[
             Broken("node-better-sqlite3", "wrong", ["get-const@profile=normalised"], cases),
-            Leads(
+            Group(
                 "reads",
                 13,
-                ["rust"],
-                [],
-                [],
-                False,
-                "node",
-                MARGIN,
-                [
-                    Against("rust", Interval(0.441, 0.426, 0.455), Verdict.MATERIALLY_FASTER),
-                    Against("bun", Interval(0.784, 0.755, 0.814), Verdict.MATERIALLY_FASTER),
-                    Against("deno", Interval(1.01, 0.93, 1.09), Verdict.NOT_RESOLVED),
-                ],
+                Ranking(
+                    ["rust"],
+                    contrasts=[
+                        Contrast(name, "node", Interval(*ratio), verdict)
+                        for name, ratio, verdict in (
+                            ("rust", (0.441, 0.426, 0.455), Verdict.MATERIALLY_FASTER),
+                            ("bun", (0.784, 0.755, 0.814), Verdict.MATERIALLY_FASTER),
+                            ("deno", (1.01, 0.93, 1.09), Verdict.NOT_RESOLVED),
+                        )
+                    ],
+                    margin=MARGIN,
+                    reference="node",
+                ),
             ),
         ],
         notices=[Notice("sqlite", values={"bun": "3.50.4", "node": "3.51.0", "rust": "3.51.0"})],
@@ -212,16 +215,17 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
         reference=BASE.name,
         floor=None,
         headline=[
-            Leads(
+            Group(
                 "reads",
                 13,
-                [BASE.name],
-                [],
-                [],
-                False,
-                BASE.name,
-                MARGIN,
-                [Against(NEW.name, Interval(1.04, 1.01, 1.07), Verdict.SLOWER)],
+                Ranking(
+                    [BASE.name],
+                    contrasts=[
+                        Contrast(NEW.name, BASE.name, Interval(1.04, 1.01, 1.07), Verdict.SLOWER)
+                    ],
+                    margin=MARGIN,
+                    reference=BASE.name,
+                ),
             )
         ],
         notices=[],

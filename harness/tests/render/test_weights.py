@@ -45,7 +45,7 @@ def theirs(data: dict[str, Any], asked: list[dict[str, float]]) -> list[dict[str
         "given[1].map((calls) => { const [data, of] = [given[0], given[0].weighing];"
         " const made = decide(of, callsOf(of, calls), data);"
         " return {lines: sentences(of, made, data), front: made.front, rows: made.others.map((r) =>"
-        " [made.names[r], bounded(made.table(r, made.front[0]))]),"
+        " [made.names[r], bounded(made.over.get(r).row)]),"
         " spent: [...made.front, ...made.others].map((r) => [made.names[r], made.spent[r].time,"
         " Object.fromEntries([...made.spent[r].parts].map(([o, p]) => [of.operations[o][0], p]))]"
         ")}; })"
@@ -88,11 +88,11 @@ def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
         ours, _ = of.decided({OWN: own(calls), **preset()})
         first = ours.choices[0]
         assert found["lines"] == sentences(first, replace(ours, again=AGAIN))
-        for (name, row), other in zip(found["rows"], first.others, strict=True):
+        for (name, row), other in zip(found["rows"], first.ranking.contrasts, strict=True):
             ends = (other.ratio.value, other.ratio.low, other.ratio.high)
             assert name == other.runner
             assert row == pytest.approx(ends, rel=1e-6)
-        costs = {cost.runner: cost for cost in first.beside}
+        costs = {cost.runner: cost for cost in first.costs}
         for name, time, parts in found["spent"]:
             cost = costs[name]
             assert cost.time
@@ -123,12 +123,12 @@ def test_quantiles_are_alike() -> None:
 def test_one_operation_alone_says_no_more_than_the_case() -> None:
     of = Run(equal(2) / np.array([1, 1.5]))
     shown = page(of, *of.decided())
-    assert "r1 spends the least database time, " in theirs(shown, [{"list": 1.0}])[0]["lines"][0]
+    assert "r1 is fastest: " in theirs(shown, [{"list": 1.0}])[0]["lines"][0]
     for pair in shown["weighing"]["pairs"]:
         pair[7] = Verdict.NOT_RESOLVED.letter * len(pair[7])
     alone, both = theirs(shown, [{"list": 1.0}, {"list": 1.0, "read": 1.0}])
-    assert "are not told apart: r1 spends" in alone["lines"][0]
-    assert "r1 spends the least database time, " in both["lines"][0]
+    assert "are not told apart: r1 takes" in alone["lines"][0]
+    assert "r1 is fastest: " in both["lines"][0]
 
 
 def test_calls_are_kept_in_the_address_and_others_are_named() -> None:

@@ -14,7 +14,7 @@ import typer
 
 from bootstrap import recipes
 from sqlitmus import cli
-from workflows.files import FOLDER, ROOT, read, title
+from tests.workflows.files import FOLDER, ROOT, read, title
 
 # of github.com/actions/runner-images; no -latest, which for weeks means two images
 LABELS = {

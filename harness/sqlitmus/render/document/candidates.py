@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Section
-from sqlitmus.render.document.order import ratio
+from sqlitmus.render.document.ranking import ratio
 from sqlitmus.render.document.recommendation import at, whole
 from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.results.estimate import Interval
-from sqlitmus.results.recommendation import Recommendation, Standby
+from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.nouns import counted, listed
 
 _AGREE = 0.10
@@ -29,9 +29,8 @@ def section(advice: Recommendation | None) -> list[Section]:
         *(Column(each.case, f"p99 of a round{at(each)}") for each in advice.latencies),
     ]
     composed = {each.runner: each.ratio for each in advice.composed}
-    others = {other.runner: other for other in advice.others}
     rows: list[Row] = []
-    for each in sorted(advice.beside, key=lambda each: each.time.value if each.time else 0):
+    for each in sorted(advice.costs, key=lambda each: each.time.value if each.time else 0):
         name = each.runner
         text, bounds = fmt.time(each.time) if each.time else ("–", "")
         parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
@@ -40,7 +39,7 @@ def section(advice: Recommendation | None) -> list[Section]:
                 Head(name),
                 [
                     Cell(text, bounds),
-                    _over(advice, others.get(name), name),
+                    _over(advice, name),
                     Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
                     Cell(fmt.size(each.memory)),
                     Cell(fmt.duration(each.start)),
@@ -54,12 +53,14 @@ def section(advice: Recommendation | None) -> list[Section]:
     return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
 
 
-def _over(advice: Recommendation, other: Standby | None, name: str) -> Cell:
-    if other:
-        return cells.compared(other.ratio, other.verdict)
-    if advice.front and name == advice.front[0]:
+def _over(advice: Recommendation, name: str) -> Cell:
+    order = advice.ranking
+    contrast = order.contrast(name)
+    if contrast:
+        return cells.compared(contrast.ratio, contrast.verdict)
+    if name in order.front[:1]:
         return Cell("1")
-    return Cell("not told apart" if name in advice.front else "beyond a limit", emphasis="aside")
+    return Cell("not told apart" if name in order.front else "beyond a limit", emphasis="aside")
 
 
 def _p99(p99: Interval | None) -> Cell:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from sqlitmus.render.document import cells
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document.model import Section
-from sqlitmus.render.document.order import ratio
+from sqlitmus.render.document.ranking import ratio
 from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.render.document.weighed import decision, plural, whole
-from sqlitmus.results.recommendation import Beside
+from sqlitmus.results.ranking import Cost
 from sqlitmus.results.sustained import Sustained
 from sqlitmus.results.weighed import Choice, Weighed
 
@@ -26,7 +26,7 @@ def section(weighed: Weighed | None) -> list[Section]:
     first, *rest = weighed.choices
     ranked = [choice for choice in weighed.choices if not choice.lacking]
     columns = [Column(choice.preset, choice.preset) for choice in ranked]
-    names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.beside))
+    names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs))
     rows = [Row(Head(name), [_spent(choice, name) for choice in ranked], key=name)
             for name in names]  # fmt: skip
     rates = {s.runner: s for s in (weighed.sustaining.runners if weighed.sustaining else ())}
@@ -52,7 +52,7 @@ def section(weighed: Weighed | None) -> list[Section]:
                 ],
                 key=each.runner,
             )
-            for each in first.beside
+            for each in first.costs
         ],
     )
     table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
@@ -62,7 +62,7 @@ def section(weighed: Weighed | None) -> list[Section]:
     return [Section("presets", "For which use", lead, [table], below)]
 
 
-def _part(of: Beside, case: str) -> Cell:
+def _part(of: Cost, case: str) -> Cell:
     if of.time is None or case not in of.parts:
         return cells.NONE
     share = of.parts[case]
@@ -87,15 +87,15 @@ def _lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
 
 def _spent(choice: Choice, name: str) -> Cell:
     """A runner's time of 1,000 requests, with its ratio to the first one's."""
-    cost = next((cost for cost in choice.beside if cost.runner == name), None)
+    cost = next((cost for cost in choice.costs if cost.runner == name), None)
     if cost is None or cost.time is None:
         return cells.NONE
     time = fmt.duration(cost.time.value)
-    other = next((other for other in choice.others if other.runner == name), None)
-    if other:
-        compared = cells.compared(other.ratio, other.verdict)
-        return replace(compared, text=time, bounds=ratio(other.ratio))
-    if any(over.runner == name for over in choice.beyond):
+    order = choice.ranking
+    if contrast := order.contrast(name):
+        compared = cells.compared(contrast.ratio, contrast.verdict)
+        return replace(compared, text=time, bounds=ratio(contrast.ratio))
+    if any(excluded.runner == name for excluded in order.excluded):
         return Cell(time, note="beyond a limit", emphasis="aside")
-    tied = len(choice.front) > 1 and name in choice.front[1:]
+    tied = name in order.front[1:]
     return Cell(time, note="not told apart" if tied else "")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import recommendation, upshots, weighed
-from sqlitmus.render.document.order import capital, leads, ratio
+from sqlitmus.render.document.ranking import left_out, ratio, say
 from sqlitmus.results.advice import Advice
 from sqlitmus.results.headline import (
     Agreed,
@@ -12,8 +12,8 @@ from sqlitmus.results.headline import (
     ClaimOutcomes,
     Contradicted,
     FewBlocks,
+    Group,
     Holding,
-    Leads,
     Missing,
     NoOrder,
     Recorded,
@@ -67,8 +67,8 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
                 f"With {counted(about.blocks, 'complete block')} this run says who works, not who "
                 f"is faster: verdicts need at least {about.least} blocks."
             )
-        case Leads():
-            return leads(about)
+        case Group():
+            return group(about)
         case NoOrder():
             only = "Only controls were measured; they choose no runtime."
             return only if about.measured else "Nothing was measured."
@@ -92,6 +92,14 @@ def statement(about: Statement) -> str:  # noqa: C901, PLR0911, PLR0912 — a se
             return weighed.text(about)
         case Advice():
             return " ".join(upshots.sentences(about))
+
+
+def group(ordered: Group) -> str:
+    """The order of a group; each of its runners is named."""
+    order = ordered.ranking
+    out = [left_out(excluded, some(excluded.cases)) for excluded in order.excluded]
+    cases = counted(ordered.cases, "case")
+    return f"{capital(ordered.group)} ({cases}): {' '.join([*say(order), *out])}"
 
 
 def definition(report: Report) -> str:
@@ -208,3 +216,8 @@ def noise(graded: Noise) -> tuple[str, str]:
             "verdicts rest on the blocks alone."
         )
     return summary, " ".join(consequences) or "Every verdict stands as it is."
+
+
+def capital(text: str) -> str:
+    """With a capital letter; the rest keeps its case."""
+    return text[:1].upper() + text[1:]

@@ -1,6 +1,6 @@
 """What follows from a run that tried settings, as sentences for the first screen."""
 
-from sqlitmus.render.document.order import ratio
+from sqlitmus.render.document.ranking import ratio
 from sqlitmus.results.advice import Advice, Counsel, Effect, Setting, Tried
 from sqlitmus.vocabulary.nouns import listed
 

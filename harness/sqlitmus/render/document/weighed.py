@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.order import ratio
-from sqlitmus.render.document.recommendation import left_out, settled_by
-from sqlitmus.results.recommendation import Beside, Change
+from sqlitmus.render.document import ranking as ranks
+from sqlitmus.render.document.ranking import Amounts, ratio
+from sqlitmus.results.ranking import Change, Excluded
 from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed
 from sqlitmus.vocabulary.nouns import counted, listed
@@ -27,18 +27,23 @@ def text(weighed: Weighed) -> str:
 def sentences(choice: Choice, weighed: Weighed) -> list[str]:
     """The decision by a preset, then what the others spend and on what, who is left out, what would
     settle or change it, and whose SQLite is old."""
-    names = weighed.names
-    yielded = [decision(choice, names), *_others(choice), *_spent(choice, names)]
-    yielded += _out(choice, names)
-    if choice.open:
-        yielded.append(settled_by(choice.open, weighed.again))
-    if choice.others or len(choice.front) > 1:
-        yielded += would(choice.changes, choice.front, names)
-    yielded += map(catches_up, choice.catching)
+    names, order = weighed.names, choice.ranking
+    lines = [*_decision(choice, names), *_spent(choice, names)]
+    lines += [_left_out(excluded, names) for excluded in order.excluded]
+    if choice.unrated:
+        lines.append(
+            f"The rate that has to be sustained was not checked for {listed(choice.unrated)}; "
+            "./just sustain measures it."
+        )
+    if order.open:
+        lines.append(ranks.settled_by(order.open, weighed.again))
+    if order.contrasts or len(order.front) > 1:
+        lines += would(order.changes, order.front, names)
+    lines += map(catches_up, choice.catching)
     if weighed.sustaining:
-        yielded += sustained(weighed.sustaining, choice.front)
-    shown = {*choice.front, *(other.runner for other in choice.others)}
-    return yielded + [aged(engine) for engine in weighed.old if engine.runner in shown]
+        lines += sustained(weighed.sustaining, order.front)
+    shown = {*order.front, *(each.runner for each in order.contrasts)}
+    return lines + [aged(engine) for engine in weighed.old if engine.runner in shown]
 
 
 def called(calls: Mapping[str, float], names: Mapping[str, str]) -> str:
@@ -59,59 +64,33 @@ def plural(name: str) -> str:
 
 def decision(choice: Choice, names: Mapping[str, str]) -> str:
     """Who is ahead by a preset."""
-    return f"For {choice.title} ({called(choice.calls, names)} {PER}): {_verdict(choice)}"
+    return _decision(choice, names)[0]
 
 
-def _verdict(choice: Choice) -> str:
+def _decision(choice: Choice, names: Mapping[str, str]) -> list[str]:
+    first, *rest = _verdict(choice)
+    return [f"For {choice.title} ({called(choice.calls, names)} {PER}): {first}", *rest]
+
+
+def _verdict(choice: Choice) -> list[str]:
     if choice.lacking:
         noun = "case" if len(choice.lacking) == 1 else "cases"
-        return f"this run has no {noun} {listed(choice.lacking)}, so nobody is ranked."
+        return [f"this run has no {noun} {listed(choice.lacking)}, so nobody is ranked."]
     if choice.blocks < choice.least:
         have = counted(choice.blocks, "whole block")
-        return f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
-    return _ahead(choice)
-
-
-def _ahead(choice: Choice) -> str:
-    front = choice.front
-    if not front:
-        limits = " within the limits" if choice.beyond else ""
-        return f"nobody is recommended; no runner completed all of these{limits}."
+        return [
+            f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
+        ]
     what = "start-up and database time" if choice.starts else "database time"
-    time = {cost.runner: _time(cost) for cost in choice.beside}
-    if len(front) == 1:
-        if not choice.others:
-            return f"{front[0]} alone is left, and there is nobody to compare it with."
-        return f"{front[0]} spends the least {what}, {time[front[0]]} {PER}."
-    are = "equivalent" if choice.alike else "not told apart"
-    each = [f"{front[0]} spends {time[front[0]]}", *(f"{name} {time[name]}" for name in front[1:])]
-    return f"{listed(front)} are {are}: {listed(each)} of {what} {PER}."
-
-
-def _time(cost: Beside) -> str:
-    return fmt.duration(cost.time and cost.time.value)
-
-
-def _others(choice: Choice) -> Iterator[str]:
-    time = {cost.runner: _time(cost) for cost in choice.beside}
-    apart = [other for other in choice.others if other.verdict.different]
-    rest = [other.runner for other in choice.others if not other.verdict.different]
-    if apart:
-        first, *more = apart
-        base = choice.front[0]
-        taken = [f"{first.runner} spends {time[first.runner]} ({ratio(first.ratio)} of {base}'s)"]
-        taken += [f"{each.runner} {time[each.runner]} ({ratio(each.ratio)})" for each in more]
-        yield f"{listed(taken)}."
-    if rest:
-        verb = "is" if len(rest) == 1 else "are"
-        names = listed([f"{name} ({time[name]})" for name in rest])
-        yield f"{names} {verb} slower than one of these, by how much is not resolved."
+    times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in choice.costs}
+    return ranks.say(choice.ranking, Amounts(times, f" of {what} {PER}"))
 
 
 def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
     """What most of the time is, or what the time of the first consists of."""
-    shown = [*choice.front, *(other.runner for other in choice.others)]
-    parts = {cost.runner: cost.parts for cost in choice.beside}
+    order = choice.ranking
+    shown = [*order.front, *(each.runner for each in order.contrasts)]
+    parts = {cost.runner: cost.parts for cost in choice.costs}
     if len(shown) < 2 or len(choice.calls) < 2:
         return
     first = sorted(parts[shown[0]].items(), key=lambda pair: (-pair[1], names[pair[0]]))
@@ -126,34 +105,25 @@ def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
         yield f"{shown[0]}'s time goes {listed(each)}."
 
 
-def _out(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
-    yield from map(left_out, choice.beyond)
-    if choice.unrated:
-        yield (
-            f"The rate that has to be sustained was not checked for {listed(choice.unrated)}; "
-            "./just sustain measures it."
-        )
-    for runner, cases in choice.absent.items():
-        missing = listed([plural(names[case]) for case in cases])
-        yield f"{runner} is left out: it has no time to compare for {missing}."
+def _left_out(excluded: Excluded, names: Mapping[str, str]) -> str:
+    lacking = listed([plural(names[case]) for case in excluded.cases])
+    return ranks.left_out(excluded, lacking)
 
 
 def would(changes: Sequence[Change], front: list[str], names: Mapping[str, str]) -> Iterator[str]:
     """What would change a decision; for several in front, what would tell one from the others."""
     telling: dict[str, list[str]] = {}
     for change in changes:
-        case, runner = plural(names[change.query]), change.runner
+        noun = plural(names[change.case])
         if change.calls is None:
-            telling.setdefault(runner, []).append(case)
-            continue
-        yield (
-            f"With more than about {about(change.calls)} {case} {PER}, {runner} would spend less "
-            f"than {front[0]}: for {case} alone, it takes {ratio(change.ratio)} as long."
-        )
-    for runner, cases in telling.items():
-        each = "each of " if len(cases) > 1 else ""
+            telling.setdefault(change.runner, []).append(noun)
+        else:
+            more = f"With more than about {about(change.calls)} {noun} {PER}"
+            yield ranks.changed(change, front[0], noun, more)
+    for runner, nouns in telling.items():
+        each = "each of " if len(nouns) > 1 else ""
         others = [name for name in front if name != runner]
-        yield f"For {each}{listed(cases)} alone, {runner} is shown to be ahead of {listed(others)}."
+        yield f"For {each}{listed(nouns)} alone, {runner} is ahead of {listed(others)}."
 
 
 def about(number: float) -> str:
@@ -164,11 +134,12 @@ def about(number: float) -> str:
 
 def catches_up(of: CatchUp) -> str:
     """In which variant of a case a runner is not slower."""
-    if of.verdict is Verdict.EQUIVALENT:
-        then = f"is equivalent to {of.reference}"
+    runner, reference = of.after.runner, of.after.reference
+    if of.after.verdict is Verdict.EQUIVALENT:
+        then = f"is equivalent to {reference}"
     else:
-        then = f"takes {ratio(of.ratio)} as long as {of.reference}"
-    return f"In {of.variant}, {of.runner} {then}; in {of.case} it takes {ratio(of.before)}."
+        then = f"takes {ratio(of.after.ratio)} as long as {reference}"
+    return f"In {of.variant}, {runner} {then}; in {of.case} it takes {ratio(of.before.ratio)}."
 
 
 def aged(engine: OldEngine) -> str:

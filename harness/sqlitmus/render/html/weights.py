@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlitmus.render.document import weighed as words
-from sqlitmus.render.document.recommendation import again_command
+from sqlitmus.render.document.ranking import again_command
 from sqlitmus.results.report import Report
 from sqlitmus.results.weighed import Choice, Weighed, Weighing
 
@@ -75,7 +75,8 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
         "start": weighing.start,
         "presets": [_preset(choice, weighed) for choice in weighed.choices],
         "catching": [
-            [places[c.runner], places[c.reference], cases.index(c.case), words.catches_up(c)]
+            [places[c.after.runner], places[c.after.reference], cases.index(c.case),
+             words.catches_up(c)]
             for c in weighing.catching
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
@@ -91,7 +92,7 @@ def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
         "calls": choice.calls,
         "ranked": not choice.lacking,
         "text": words.sentences(choice, weighed),
-        "out": [over.runner for over in choice.beyond],
+        "out": [each.runner for each in choice.ranking.excluded if each.why != "cases"],
     }
 
 

@@ -1,23 +1,29 @@
-"""What the harness itself costs: fixtures, each invocation, proof of writes, memory.
+"""What sqlitmus itself costs: fixtures, invocations, proofs of writes, memory, reports.
 
-`python harness/benchmarks/invocation.py [N]` runs N invocations of one quick cell as a session
-would (job, hyperfine, result, synced sample) and prints the milliseconds beyond the runner's life,
-for a reading case and for a writing one, the part of it that a look at the fixtures takes, and the
-harness's resident memory before and after. For the default case of each writing scenario, N / 10
-invocations show what proving its writes costs: at each invocation, and where the file is like none
-before, so that it is opened.
+`./just bench-self [N]` runs N invocations of one quick cell as a session would (job, hyperfine,
+result, synced sample) and prints the milliseconds beyond the runner's life, for reading cases and
+for a writing one, the part of it that a look at the fixtures takes, and the harness's resident
+memory before and after. For the default case of each writing scenario, N / 10 invocations show what
+proving its writes costs: at each invocation, and where the file is like none before, so that it is
+opened. Then it analyses the largest kept run and renders synthetic reports of 600 and 2,000 cells.
 """
 
+import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 
+from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import cases, definitions, fixture
+from sqlitmus.render.document.build import build
+from sqlitmus.render.html import page as html
+from sqlitmus.render.markdown import page as markdown
+from sqlitmus.results.report import Report
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.proof import Files, Held
@@ -26,6 +32,9 @@ from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract.job import Readback
+from tests.render import synthetic
+
+KEPT = Path(__file__).parents[2] / "reports" / "example" / "runs" / "claims"
 
 CASES = ("startup-noop", "startup-first-row", "insert-transaction")
 RUNNERS = ("rust-ffi", "bun", "node", "python")
@@ -85,8 +94,9 @@ def main(count: int) -> None:
             context.invocations.fixtures.harm()
         look_ms = (time.perf_counter_ns() - begin) / count / 1e6
         print(f"a look at their fixtures, after each invocation: {look_ms:.3f} ms")
-        _time_proofs(context, known, runner, count // 10)
+        _time_proofs(context, known, runner, max(count // 10, 1))
         print(f"resident memory {before:.0f} MB at the start, {_resident_mb():.0f} MB at the end")
+    _time_reports()
 
 
 def _time_proofs(context: Context, known: definitions.Catalog, runner: str, count: int) -> None:
@@ -121,6 +131,27 @@ def _time_fixtures(known: definitions.Catalog) -> None:
             path = fixture.ensure(name, definition, "m", "wal", Path(folder))
             spent = time.perf_counter() - begin
             print(f"fixture {name:12} size m: {spent:.2f} s, {path.stat().st_size / 2**20:.1f} MB")
+
+
+def _time_reports() -> None:
+    """Print the CPU seconds of an analysis, and of rendering pages of many cells."""
+    print(f"analysis of {KEPT.name}: {_cpu_s(lambda: analyse(load(KEPT))):.2f} s of CPU")
+    renderers: dict[str, Callable[[Report], str]] = {
+        "html": html.render,
+        "md": lambda report: markdown.render(build(report)),
+    }
+    for number in (60, 200):
+        report = synthetic.build(cases=number, blocks=30)
+        cells = sum(len(case.cells) for case in report.cases)
+        for kind, render in renderers.items():
+            spent = _cpu_s(lambda render=render, report=report: render(report))
+            print(f"report of {cells} cells as {kind}: {spent:.2f} s of CPU")
+
+
+def _cpu_s(act: Callable[[], object]) -> float:
+    begin = os.times().user
+    act()
+    return os.times().user - begin
 
 
 def _resident_mb() -> float:
