@@ -1,7 +1,6 @@
 // Wires the controls to the page. The page is complete without this script for its own reference.
 // An A/B comparison has no matrix, no other reference and no units to choose.
 import { addressed, keepAddressed, stayInFrame } from "./address.js";
-import { wireAnother } from "./another.js";
 import { hintScrolls, wireBar, wireSheet } from "./bar.js";
 import { addCardTools } from "./cardcopy.js";
 import { light, paintCase } from "./cases.js";
@@ -280,7 +279,6 @@ wireLinks();
 stayInFrame();
 wireCases();
 wireKeys();
-wireAnother(data);
 addCopyButtons(document.querySelector(".page-foot"));
 $("controls").hidden = false;
 if ($("figure")) $("figure").parentElement.hidden = false;

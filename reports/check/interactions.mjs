@@ -111,33 +111,6 @@ const suite = [
 		if (!lead.hidden || location.hash) return "the figure stays";`,
   ),
   steps(
-    "a second run's summary is read and stands beside this one",
-    `const input = $("another-file");
-		const item = data.cases.find((c) => c.time[0].filter((x) => x != null).length > 1);
-		const names = data.runners.map(([name]) => name);
-		const give = async (text) => {
-			const files = new DataTransfer();
-			files.items.add(new File([text], "summary.json"));
-			input.files = files.files;
-			$("another").replaceChildren();
-			input.dispatchEvent(new Event("change"));
-			await until(() => $("another").childElementCount > 0);
-			return $("another").textContent;
-		};
-		if (!/no JSON/.test(await give("{"))) return "what is no JSON: " + $("another").textContent;
-		if (!/no summary/.test(await give("{}"))) return "what is no summary: " + $("another").textContent;
-		if (!/version/.test(await give(JSON.stringify({ version: -1, run: "x", cases: [] })))) return "another format: " + $("another").textContent;
-		const cells = names.flatMap((runner, r) => item.time[0][r] == null ? [] : [{ runner, time: { value: 2 * item.time[0][r], low: 1.9 * item.time[2][r], high: 2.1 * item.time[2][r] } }]);
-		const said = await give(JSON.stringify({ version: data.version, run: "the-other", machine: {}, runners: [], cases: [{ id: item.id, unit: item.unit, metric: item.metric, cells }] }));
-		const table = $("another").querySelector("table");
-		if (!table || table.tBodies[0].rows.length !== 1) return "rows: " + said;
-		const shown = [...table.tBodies[0].rows[0].cells].slice(1).map((c) => c.textContent);
-		if (shown.length !== cells.length || shown.some((x) => x !== "0.500×")) return "ratios: " + shown.join();
-		if (!said.includes("the-other") || !said.includes("no verdict")) return "words: " + said;
-		$("another").replaceChildren();
-		input.value = "";`,
-  ),
-  steps(
     "the filter picks rows and columns and says how many",
     `const item = data.cases[0], runner = data.runners[0][0];
 		set("q", "scenario:" + item.scenario + " runner:" + runner, "input");

@@ -21,7 +21,6 @@ from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import compare_all, comparisons
 from sqlitmus.analysis.proofs import answered, disagree, proven
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.rates import rated
 from sqlitmus.analysis.recommendation import recommended
 from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.scaling import scaling
@@ -78,13 +77,10 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         measured[figure.name] = measures(figure, values, work, names, shown, twins, question)
     cells = build_cells(run, outcomes, times, measured, compared)
     answers = [answered(run, case) for case in plan.cases]
-    rates = rated(plan, names.index(shown), times)
     cases = [
-        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, grade, rate)
-        for case, checks, row, columns, twin, grade, rate in zip(
-            *(plan.cases, answers, cells, compared),
-            *(canary.comparisons, canary.letters, rates),
-            strict=True,
+        case_of(case, proven(checks), sentences(plan, case), row, columns, twin, grade)
+        for case, checks, row, columns, twin, grade in zip(
+            plan.cases, answers, cells, compared, canary.comparisons, canary.letters, strict=True
         )
     ]
     groups = list(dict.fromkeys(case.group for case in cases))

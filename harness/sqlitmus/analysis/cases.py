@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.results.comparisons import Comparison, Comparisons
-from sqlitmus.results.report import Case, Cell, RateTest
+from sqlitmus.results.report import Case, Cell
 from sqlitmus.vocabulary.nouns import by_value
 from sqlitmus.vocabulary.queryplans import modern
 from sqlitmus.vocabulary.terms import Grade
@@ -18,7 +18,6 @@ def case_of(
     compared: Comparisons,
     canary: Comparison | None,
     grade: Grade | None,
-    rate: RateTest | None,
 ) -> Case:
     """The planned `case` with its `cells` in the order of runners; `checks` says what was proven
     of its answers, `work` what a process does."""
@@ -43,7 +42,6 @@ def case_of(
         canary=canary,
         notes=case.notes + ([differing] if differing else []),
         grade=grade,
-        rate=rate,
     )
 
 

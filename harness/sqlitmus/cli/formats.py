@@ -32,10 +32,10 @@ def text_of(
         if isinstance(report, MergedReport):
             return packed.render(report, [made or b"" for made in pages])
         return page.render(report)
-    if format_ in ("node", "node-csv") and not isinstance(report, MergedReport):
-        from sqlitmus.render.terminal import nodecompare
+    if format_ == "node-csv" and not isinstance(report, MergedReport):
+        from sqlitmus.export import node_csv
 
-        return nodecompare.render(report) if format_ == "node" else nodecompare.as_csv(report)
+        return node_csv.render(report)
     if format_ == "md":
         from sqlitmus.render.markdown import page as markdown
 

@@ -62,7 +62,7 @@ Out = Annotated[
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Format = Annotated[
     str,
-    typer.Option("--format", help="What stdout gets: text, md, html, json, node or node-csv."),
+    typer.Option("--format", help="What stdout gets: text, md, html, json or node-csv."),
 ]
 Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Weights = Annotated[

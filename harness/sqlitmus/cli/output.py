@@ -17,7 +17,7 @@ from sqlitmus.vocabulary.plain import visible
 if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
 
-FORMATS = ("html", "md", "json", "text", "node", "node-csv")
+FORMATS = ("html", "md", "json", "text", "node-csv")
 
 
 def write(text: str, output: Path | None) -> None:

@@ -30,9 +30,7 @@ def report(
     ] = None,
     format_: Annotated[
         str,
-        typer.Option(
-            "--format", help="html, md, json, text or, for a comparison, node or node-csv."
-        ),
+        typer.Option("--format", help="html, md, json, text or, for a comparison, node-csv."),
     ] = "html",
     reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
     output: Annotated[

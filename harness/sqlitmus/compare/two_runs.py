@@ -15,7 +15,6 @@ from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.pairs import comparisons, concluded
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.analysis.standings import standings
 from sqlitmus.compare.comparable import same_machine, same_scheme, same_work
 from sqlitmus.compare.sides import series_of, side_of
@@ -66,11 +65,9 @@ def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:
         guard,
     )
     old, fresh = (analyse(run, None) for run in (base, new))
-    rated = rate_tests(*(np.exp(side.logs[:, side.names.index(subject)]) for side in sides))
-    rows = zip(ids, comparisons(pairs), rated, strict=True)
     cases = [
-        replace(_case(old, fresh, subject, names, case, columns), rate=rate)
-        for case, columns, rate in rows
+        _case(old, fresh, subject, names, case, columns)
+        for case, columns in zip(ids, comparisons(pairs), strict=True)
     ]
     groups = list(dict.fromkeys(case.group for case in cases))
     ok = np.array([[cell.outcome == "ok" for cell in case.cells] for case in cases])

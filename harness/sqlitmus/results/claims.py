@@ -7,7 +7,7 @@ Ratios are speed-ups of the new one; differences, which it saves, and times are 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.estimate import Interval, RateTest, Speedup
+from sqlitmus.results.estimate import Interval, Speedup
 from sqlitmus.vocabulary.claimwords import ClaimWord
 from sqlitmus.vocabulary.terms import ClaimMetric
 
@@ -48,7 +48,6 @@ class Row:
     base_time: Interval | None = None
     new_time: Interval | None = None
     blocks: int = 0
-    rate: RateTest | None = None
     difference: Interval | None = None
     saves: bool = False
     same: tuple[float, float] | None = None

@@ -27,20 +27,3 @@ class Speedup:
     value: float
     low: float | None
     high: float | None
-
-
-def speedup(ratio: Interval) -> Speedup:
-    """The speed-up that a ratio of times (new over base) says."""
-    low, high = (None if end is None else 1 / end for end in (ratio.high, ratio.low))
-    return Speedup(1 / ratio.value, low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class RateTest:
-    """What Node's benchmark/compare.R says of two subjects' rates (1 / time), all as shares of the
-    base's mean rate: the change of the mean, and the half-widths of its 95, 99 and 99.9 %
-    intervals. `p` is Welch's. Both are left out where a side has fewer than two values."""
-
-    improvement: float
-    accuracy: list[float]
-    p: float | None

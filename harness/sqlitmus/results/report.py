@@ -11,7 +11,7 @@ from sqlitmus.results.claims import Claim
 from sqlitmus.results.comparisons import Comparison, Comparisons
 from sqlitmus.results.conditions import Block, Fact, SelfTest, Taken
 from sqlitmus.results.curves import Scaling
-from sqlitmus.results.estimate import Interval, RateTest
+from sqlitmus.results.estimate import Interval
 from sqlitmus.results.headline import Statement
 from sqlitmus.results.notices import CanarySummary, Noise, Notice
 from sqlitmus.results.tails import Tails
@@ -108,7 +108,6 @@ class Case:
     canary: Comparison | None
     notes: list[str] = field(default_factory=list[str])
     grade: Grade | None = None
-    rate: RateTest | None = None
     work: str = ""
 
     @property

@@ -1,4 +1,4 @@
-"""Compares samples that share no blocks: means, trimmed or not, of two independent samples."""
+"""Compares samples that share no blocks: trimmed means of two independent samples."""
 
 import numpy as np
 
@@ -46,22 +46,6 @@ def _relative(
     if left > 1 and np.ptp(winsorised) > resolution:
         error = float(yuen_error(winsorised, left))
     return mean, error, float(freedom_of(left)), count
-
-
-def plain_means(values: Array, resolution: float = 1e-14) -> TrimmedMeans:
-    """Mean of each row of `values` (rows x values, NaN for none) with its standard error.
-
-    With `difference` this is Welch's t-test, which other tools use (Biometrika 34, 1947, 28-35). No
-    error for fewer than two values, or if all are equal but for rounding (`resolution`, relative).
-    """
-    count = np.count_nonzero(~np.isnan(values), axis=1).astype(np.int64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.nansum(values, axis=1) / count
-        squares = np.nansum(np.square(values - mean[:, None]), axis=1)
-        error = np.sqrt(squares / (count * (count - 1)))
-    mean[count == 0] = np.nan
-    error = np.where((count > 1) & (error > resolution * np.abs(mean)), error, np.nan)
-    return TrimmedMeans(mean, error, np.maximum(count - 1, 0), count)
 
 
 def difference(first: TrimmedMeans, second: TrimmedMeans) -> TrimmedMeans:

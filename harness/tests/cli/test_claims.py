@@ -161,12 +161,6 @@ def test_a_claims_run_is_rendered_again_from_its_folder(
     assert (again.code, again.out) == (0, done.out)
 
 
-def test_node_s_form_is_one_of_the_outputs(claims: Call) -> None:
-    done = claims(*OPTIONS, "-q", "--format", "node")
-    assert done.out.startswith("The new one is faster: old, new\n\n")
-    assert "\na row        ***" in done.out
-
-
 def test_the_list_measures_nothing(desk: Desk, claims: Call) -> None:
     done = claims("--list")
     assert done.code == 0

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import sys
-from textwrap import dedent
 
 import pytest
 
@@ -103,27 +102,6 @@ def test_the_whole_of_a_comparison(desk: Desk, compare: Call) -> None:
     ]
 
 
-def test_the_form_of_nodes_own_tool(compare: Call) -> None:
-    done = compare("base", "new", *OPTIONS, "--format", "node", "--quiet")
-    assert (done.code, done.err) == (0, "")
-    assert done.out == dedent("""\
-            confidence improvement accuracy (*)   (**)  (***)
-        get        ***     -9.03 %       ±0.24% ±0.32% ±0.44%
-
-        Be aware that when doing many comparisons the risk of a false-positive
-        result increases. In this case, there are 1 comparisons, you can thus
-        expect the following amount of false-positive results:
-          0.05 false positives, when considering a   5% risk acceptance (*, **, ***),
-          0.01 false positives, when considering a   1% risk acceptance (**, ***),
-          0.00 false positives, when considering a 0.1% risk acceptance (***)
-
-        By sqlitmus's own method, which compares log times by trimmed means:
-            improvement         [95 %]           verdict
-        get     -8.99 % [-9.38, -8.60] materially slower
-        Verdicts are corrected for 1 comparison by Holm (5 % any false alarm).
-    """)
-
-
 def test_the_csv_of_nodes_own_tool(compare: Call) -> None:
     done = compare("base", "new", *OPTIONS, "--format", "node-csv", "--quiet")
     assert (done.code, done.err) == (0, "")
@@ -157,18 +135,18 @@ def test_other_formats_hold_the_same_report(desk: Desk, compare: Call) -> None:
 def test_a_finished_comparison_is_rendered_again_in_each_format(
     desk: Desk, compare: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for form in ("text", "md", "node", "node-csv", "json"):
+    for form in ("text", "md", "node-csv", "json"):
         first = compare("base", "new", *OPTIONS, "--format", form, "--label", form)
         again = desk.sqlitmus(capsys, "report", "--format", form)
         assert (again.code, again.out) == (0, first.out)
 
 
-def test_a_run_of_a_suite_has_no_form_of_nodes(
+def test_a_run_of_a_suite_has_no_csv_of_nodes(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     desk.clone.runner("third")
     desk.run(blocks=2)
-    done = desk.sqlitmus(capsys, "report", "--format", "node")
+    done = desk.sqlitmus(capsys, "report", "--format", "node-csv")
     assert (done.code, done.out) == (2, "")
     assert "is no comparison of two subjects: it holds 3 runners" in done.err
 
@@ -260,9 +238,8 @@ def test_relative_paths_are_looked_up_where_the_user_is(
 
 def test_wrong_answers_end_with_5_and_are_told(desk: Desk, compare: Call) -> None:
     desk.instant.lies["new"] = lambda _: {"checksum": 6}
-    done = compare("base", "new", *OPTIONS, "--format", "node")
+    done = compare("base", "new", *OPTIONS)
     assert done.code == 5
-    done = compare("base", "new", *OPTIONS, "--label", "text")
     told = "operation 0: checksum 6; the oracle has 5"
     assert re.search(f"^get +new +wrong answer +{told}$", done.out, re.MULTILINE)
 
@@ -395,10 +372,11 @@ def test_two_runs_without_a_control_give_figures(compare: Call, runs: list[RunDi
     assert case["comparisons"]["ratio"][0] == pytest.approx(1.2, rel=0.01)
 
 
-def test_two_runs_in_the_form_of_nodes_own_tool(compare: Call, runs: list[RunDirectory]) -> None:
-    done = compare(*paths(runs), "--format", "node")
+def test_two_runs_as_the_csv_of_nodes_own_tool(compare: Call, runs: list[RunDirectory]) -> None:
+    done = compare(*paths(runs), "--format", "node-csv")
     assert done.code == 0
-    assert done.out.splitlines()[1].split()[:3] == ["get", "***", "-16.75"]
+    binaries = [row.split(",")[0] for row in done.out.splitlines()[1:]]
+    assert binaries == ['"old"'] * 12 + ['"new"'] * 12
 
 
 def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:

@@ -84,13 +84,13 @@ def test_no_sentence_of_a_refusal(call: Call, run: Path) -> None:
     assert not DRIVES.search(done.out + done.err)
 
 
-def test_a_comparison_in_nodes_form(call: Call, run: Path, tmp_path: Path) -> None:
+def test_no_format_of_a_comparison(call: Call, run: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     for file in run.glob("*.json*"):
         text = re.sub(r'("run": ?)"run', r'\1"other', file.read_text())
         (other / file.name).write_text(text)
-    for format_ in ("node", "node-csv", "text", "md"):
+    for format_ in ("node-csv", "text", "md"):
         done = call("compare", run, other, "-r", f"bun{STAIN}", "--format", format_)
         assert done.code == 0, done.err
         assert not DRIVES.search(done.out + done.err)

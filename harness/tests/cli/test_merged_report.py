@@ -65,7 +65,7 @@ def test_another_reference(call: Call, merged: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--format", "node"], "a merged run has no format 'node'; expected one of html, md"),
+        (["--format", "node-csv"], "a merged run has no format 'node-csv'; expected one of html"),
         (["--machine", "mac"], "there is no machine 'mac' in "),
         (["--reference", "deno"], "'deno' cannot be the reference: it took no part in any of"),
     ],

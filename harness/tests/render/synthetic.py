@@ -19,7 +19,6 @@ from sqlitmus.results.report import (
     Cell,
     Interval,
     Measure,
-    RateTest,
     Report,
     Runner,
     Standing,
@@ -204,7 +203,7 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
             wrong = Cell(NEW.name, "wrong", "row 3, column score: 0.5 instead of 0.25")
             case = replace(case, cells=[case.cells[0], wrong])
             case = replace(case, comparisons=pairs(case.cells, sessions))
-        built.append(replace(case, rate=rate_test(case.comparisons)))
+        built.append(case)
     names = [BASE.name, NEW.name]
     return replace(
         whole,
@@ -238,18 +237,6 @@ def build_compare(*, cases: int = 24, blocks: int = 12, seed: int = 1, sessions:
         provenance=provenance(names),
         rerun="sqlitmus compare node@24.11.0 node@26.10.0 --seed 1",
     )
-
-
-def rate_test(found: Comparisons) -> RateTest | None:
-    """The rate of a pair, its accuracies as multiples of the 95 % one."""
-    one = found.of(NEW.name, BASE.name)
-    if one is None:
-        return None
-    share = 1 / one.ratio.value - 1
-    if one.ratio.low is None or one.ratio.high is None:
-        return RateTest(share, [], None)
-    half = log(one.ratio.high / one.ratio.value)
-    return RateTest(share, [half * width for width in (1.0, 1.41, 2.01)], one.p)
 
 
 def machine_blocks(count: int) -> list[Block]:

@@ -16,7 +16,6 @@ from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
 from sqlitmus.render.html import latencies as histograms
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html import threads as threadlines
-from sqlitmus.render.terminal import nodecompare
 from sqlitmus.render.terminal.layout import laid_out
 from sqlitmus.results import summary as data
 from sqlitmus.results.claims import (
@@ -84,10 +83,6 @@ def test_files_are_shown_by_their_size() -> None:
 
 def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
     assert as_markdown(report) == snapshot
-
-
-def test_node_golden(report: Report, snapshot: SnapshotAssertion) -> None:
-    assert nodecompare.render(report) == snapshot
 
 
 def test_80_columns_hold_every_id_whole(report: Report, long: Report) -> None:

@@ -100,44 +100,6 @@ def test_a_figure_is_compared_with_the_reference_and_judged_only_against_the_rep
     ]
 
 
-def test_a_second_run_stands_beside_this_one_cell_by_cell() -> None:
-    def case(name: str, unit: str = "row") -> dict[str, Any]:
-        return {"id": name, "unit": unit, "metric": "steady"}
-
-    data = {
-        "runners": [["a"], ["b"]],
-        "machine": {"cpu": "x"},
-        "versions": {"a": ["1", None, "3.54"]},
-        "cases": [
-            {**case("both"), "time": [[10, 20], [9, 19], [11, 21]]},
-            {**case("other unit"), "time": [[10, 20], [9, 19], [11, 21]]},
-        ],
-    }
-    other: dict[str, Any] = {
-        "machine": {"cpu": "y"},
-        "runners": [
-            {"name": "a", "runtime_version": "2", "driver_version": None, "sqlite_version": "3.54"}
-        ],
-        "cases": [
-            {
-                **case("both"),
-                "cells": [
-                    {"runner": "a", "time": {"value": 20, "low": 18, "high": 22}},
-                    {"runner": "b", "time": {"value": 20, "low": 18, "high": 22}},
-                ],
-            },
-            {**case("other unit", "query"), "cells": []},
-            {**case("there only"), "cells": []},
-        ],
-    }
-    code = "[besideAnother(...given), unlikeAnother(...given)]"
-    beside, unlike = cast("Any", run("format data svg another", code, [data, other]))
-    (row,) = beside["rows"]
-    assert row["cells"] == [{"ratio": 0.5, "apart": True}, {"ratio": 1, "apart": False}]
-    assert beside["left"] == 3
-    assert unlike == ["cpu x here, y there", "a 1 / 3.54 here, 2 / 3.54 there"]
-
-
 def test_ratio_axes_and_their_ticks_are_alike() -> None:
     random = Random(3)
     given = [

@@ -13,7 +13,6 @@ from sqlitmus.analysis.claims.words import Asked, worded
 from sqlitmus.analysis.data import RunData
 from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.rates import rate_tests
 from sqlitmus.catalog import claims
 from sqlitmus.results.claims import Group, Row, Unit
 from sqlitmus.results.estimate import Interval, Speedup
@@ -55,19 +54,16 @@ def _unit(group: claims.ClaimGroup, drafts: Sequence[Draft]) -> Unit:
 def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
     """The rows with their ratios, and with words where a ratio was published."""
     rows = [draft.row for draft in drafts]
-    times = {n: draft.times for n, draft in enumerate(drafts) if draft.times is not None}
-    if not times:
+    here = [n for n, draft in enumerate(drafts) if draft.times is not None]
+    if not here:
         return rows
-    here = list(times)
-    base, new = (np.array(column) for column in zip(*times.values(), strict=True))
     bases, news = (np.array(c) for c in zip(*(drafts[n].sides() for n in here), strict=True))
     widths = np.array([drafts[n].noise(drafts[n].width) for n in here])
     means = log_means(bases, news, widths, question)
-    for n, figure, rate in zip(here, _figures(means), rate_tests(base, new), strict=True):
+    for n, figure in zip(here, _figures(means), strict=True):
         scale = drafts[n].scale_ns
         if scale is None:
-            rated = None if drafts[n].group.metric == "file" else rate
-            rows[n] = replace(rows[n], ratio=_ratio(figure), rate=rated)
+            rows[n] = replace(rows[n], ratio=_ratio(figure))
         else:
             rows[n] = replace(rows[n], difference=figure and _times(figure, scale))
     asked = {

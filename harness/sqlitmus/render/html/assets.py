@@ -55,7 +55,6 @@ SCRIPTS = (
     "cellcard",
     "visible",
     "export",
-    "another",
     "main",
 )
 

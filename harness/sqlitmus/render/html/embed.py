@@ -33,11 +33,6 @@ def page_data(report: Report) -> dict[str, Any]:
     names = [runner.name for runner in report.runners]
     index = {name: place for place, name in enumerate(names)}
     return {
-        "version": report.version,
-        "machine": report.machine,
-        "versions": {
-            r.name: [r.runtime_version, r.driver_version, r.sqlite_version] for r in report.runners
-        },
         "kind": report.kind,
         "run": report.run,
         "title": report.title,
