@@ -1,4 +1,4 @@
-"""Time and memory of `merge` on synthetic run directories of six machines, each in six shards.
+"""Time and memory of `merge` on synthetic run directories of as many machines.
 
 `python harness/benchmarks/merge.py [--runs 36] [--cases 200] [--runners 10] [--blocks 30]` makes
 them in a temporary folder and merges them with the command line, each time in a process of its own.
@@ -26,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.analysis import make_lines, make_plan
 
 HARNESS = Path(__file__).resolve().parents[1]
-SHARDS = 6
 LOOK_S = 0.02
 
 
@@ -34,35 +33,24 @@ def make_runs(folder: Path, runs: int, plan: dict[str, Any]) -> int:
     """Write the run directories; their bytes. Samples are the same in all of them."""
     checks, samples = make_lines(plan, np.random.default_rng(1))
     for number in range(runs):
-        machine, shard = divmod(number, SHARDS)
         name = f"2026-01-01T0000{number:02}Z-synthetic"
-        cases = [
-            {**case, "id": f"s{shard}-{case['id']}", "scenario": f"s{shard}-{case['scenario']}"}
-            for case in plan["cases"]
-        ]
         own = {
             **plan,
             "run": name,
             "created": f"2026-01-01T00:00:{number:02}Z",
-            "machine": f"machine{machine}",
-            "shard": {"number": shard + 1, "of": SHARDS, "whole": f"whole{machine}"},
-            "definitions": {f"scenario {case['scenario']}": "0" * 16 for case in cases},
-            "cases": cases,
+            "machine": f"machine{number}",
+            "definitions": {f"scenario {c['scenario']}": "0" * 16 for c in plan["cases"]},
         }
         files = {
             "plan.json": json.dumps(own).encode(),
-            "machine.json": json.dumps({"cpu": f"CPU {machine}", "os": "Linux"}).encode(),
+            "machine.json": json.dumps({"cpu": f"CPU {number}", "os": "Linux"}).encode(),
             "verify.jsonl": b"".join(checks),
             "samples.jsonl": b"".join(samples),
         }
-        prefix = f'"s{shard}-case'.encode()
         (folder / name).mkdir(parents=True)
         for file, data in files.items():
-            lines = data if file == "plan.json" else data.replace(b'"case', prefix)
-            lines = lines.replace(prefix + b'":', b'"case":')  # the name of the field
-            lines = lines.replace(prefix + b'",', b'"case",')
-            header = lines.replace(b'"run":"synthetic"', f'"run":"{name}"'.encode(), 1)
-            (folder / name / file).write_bytes(header)
+            named = data.replace(b'"run":"synthetic"', f'"run":"{name}"'.encode(), 1)
+            (folder / name / file).write_bytes(named)
     return sum(file.stat().st_size for file in folder.rglob("*.json*"))
 
 
