@@ -44,9 +44,10 @@ def merge(
 ) -> None:
     """Merge runs of several machines into one run directory.
 
-    What does not belong to the others, or cannot be trusted, is refused by name; the rest is merged
-    and the exit code is 4. A machine that --expect names and that did not arrive is no error: its
-    own job has failed already.
+    What does not belong to the others, has no case in common with another machine, or cannot be
+    trusted, is refused by name; the rest is merged and the exit code is 4, or 2 where nothing is
+    left. A machine that --expect names and that did not arrive is no error: its own job has failed
+    already.
     """
     import shlex
 

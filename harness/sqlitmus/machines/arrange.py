@@ -1,6 +1,6 @@
 """Groups runs into machines, by label and hardware. Pure."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import groupby
 
 from sqlitmus.machines.agree import agree
@@ -9,6 +9,10 @@ from sqlitmus.machines.manifest import MergedMachine, RefusedRun
 
 SAME_WORK = "; measure both with the same scenarios and fixtures"
 SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
+ALONE = (
+    "plan.json: $.cases: no other machine measured any of these, so they can be compared with "
+    "nothing; measure the same cases on each machine"
+)
 
 
 def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
@@ -23,6 +27,9 @@ def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
         members, repeated = _without_repeats(agreed)
         refused += odd + repeated
         groups.append(members)
+    alone = _alone(groups)
+    refused += [RefusedRun(path=run.path, reason=ALONE) for group in alone for run in group]
+    groups = [group for group in groups if group not in alone]
     groups.sort(key=lambda group: (group[0].label, age(group[0])))
     machines = [
         _machine(label if number == 1 else f"{label} ({number})", members)
@@ -44,6 +51,16 @@ def _without_repeats(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
         reason = f"plan.json: $.cases: {problem}; merge one of the two"
         refused.append(RefusedRun(path=run.path, reason=reason))
     return separate, refused
+
+
+def _alone(groups: list[list[Run]]) -> list[list[Run]]:
+    """The machines that have no case in common with another; a single machine needs none."""
+    times = Counter(case for group in groups for run in group for case in run.cases)
+    if len(groups) == 1:
+        return []
+    return [
+        group for group in groups if all(times[case] == 1 for run in group for case in run.cases)
+    ]
 
 
 def _machine(name: str, members: list[Run]) -> MergedMachine:

@@ -113,6 +113,11 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
             2,
             "sqlitmus: nothing can be merged:\n  empty: holds no run directory, nor does a folder",
         ),
+        (
+            ["runs", "others"],
+            2,
+            "sqlitmus: nothing can be merged:\n  others/b: plan.json: $.cases: no other machine",
+        ),
         (["runs", "--label", "a/b"], 2, "sqlitmus: --label 'a/b': use letters, digits and . _ @"),
         (["runs", "--out", "file"], 3, "sqlitmus: ROOT/file: cannot be written: File exists;"),
     ],
@@ -123,6 +128,7 @@ def test_what_cannot_be_done_is_told(
     (call.root / "empty").mkdir()
     (call.root / "file").touch()
     write(call.root / "runs/a")
+    write(call.root / "others/b", cases=["all"], machine="b")
     done = call(*arguments)
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith(message)

@@ -73,6 +73,27 @@ def test_other_hardware_under_one_label_is_another_machine() -> None:
     assert machines == {"linux-x64": ["a"], "linux-x64 (2)": ["b"], "linux-x64 (3)": ["c"]}
 
 
+def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
+    get, all_, both = (frozenset(cases) for cases in ({"get"}, {"all"}, {"get", "all"}))
+    apart = [run("a", cases=get), run("b", cases=all_, hardware=("Xeon",))]
+    machines, refused = told(apart)
+    assert machines == {}
+    assert refused == dict.fromkeys(
+        "ab",
+        "plan.json: $.cases: no other machine measured any of these, so they can be compared with "
+        "nothing; measure the same cases on each machine",
+    )
+    machines, refused = told([*apart, run("c", 2, label="c", cases=get)])
+    assert (machines, list(refused)) == ({"c": ["c"], "linux-x64": ["a"]}, ["b"])
+    machines, refused = told([*apart, run("c", 2, label="c", cases=both)])
+    assert (len(machines), refused) == (3, {})
+
+
+def test_what_a_machine_measured_in_any_of_its_runs_counts_as_common() -> None:
+    runs = [run("a"), run("b", cases=frozenset({"all"})), run("c", label="c")]
+    assert told(runs) == ({"c": ["c"], "linux-x64": ["a", "b"]}, {})
+
+
 @pytest.mark.parametrize("odd", ["a", "b", "c"])
 def test_the_definition_of_most_runs_holds(odd: str) -> None:
     changed: dict[str, Any] = {"work": {"scenario get": "2", "fixture users": "1"}}
@@ -132,19 +153,23 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
     assert arrange(shuffled) == (machines, refused)
     taken = [source.hash for machine in machines for source in machine.sources]
     assert sorted([*taken, *(r.path for r in refused)]) == sorted(r.path for r in runs)
-    assert machines
     left = [run for run in runs if run.hash in taken]
     assert arrange(left) == (machines, []), "merging again changes nothing"
     check(machines, {run.hash: run for run in runs}, refused)
 
 
 def check(machines: list[MergedMachine], by: dict[str, Run], refused: list[RefusedRun]) -> None:
-    """No case twice on a machine, no name twice, and each refusal names another run."""
+    """No case twice on a machine, no name twice, each machine has a case in common with another,
+    and each refusal names another run or says that there is no such case."""
     assert len({machine.name for machine in machines}) == len(machines)
+    left = [by[source.hash] for machine in machines for source in machine.sources]
     for machine in machines:
         members = [by[source.hash] for source in machine.sources]
         cases = [case for run in members for case in run.cases]
         assert len(cases) == len(set(cases))
         assert len({(run.label, run.hardware) for run in members}) == 1
+        others = {case for run in left if run not in members for case in run.cases}
+        assert len(machines) == 1 or others & set(cases)
     for one in refused:
-        assert any(f" {name}" in one.reason for name in by if name != one.path)
+        names = any(f" {name}" in one.reason for name in by if name != one.path)
+        assert names or "no other machine" in one.reason

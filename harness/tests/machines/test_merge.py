@@ -129,6 +129,17 @@ def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_machines_without_a_common_case_are_not_merged(tmp_path: Path) -> None:
+    for number, case in enumerate(["get-pk", "all", "get-pk", "insert"]):
+        write(tmp_path / f"runs/{case}-{number}", cases=[case], machine=f"m{number}")
+    done = merged(tmp_path / "runs", out=tmp_path / "three")
+    assert [machine.name for machine in done.merged.machines] == ["m0", "m2"]
+    assert [refused.path for refused in done.merged.refused] == ["runs/all-1", "runs/insert-3"]
+    with pytest.raises(UsageError, match=r"nothing can be merged:\n  all-1: plan\.json: "):
+        merged(tmp_path / "runs/all-1", tmp_path / "runs/insert-3", out=tmp_path / "two")
+    assert list((tmp_path / "two").iterdir()) == []
+
+
 def test_an_earlier_result_is_not_written_over(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
     merged(folder, out=tmp_path / "out")
