@@ -80,7 +80,7 @@ report *ARGS:
 export *ARGS:
     @python -m sqlitmus export "$@"
 
-# Merge runs of several machines, or shards of one suite, such as: merge artifacts/
+# Merge runs of several machines, such as: merge artifacts/
 merge *ARGS:
     @python -m sqlitmus merge "$@"
 

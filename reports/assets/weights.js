@@ -303,12 +303,12 @@ export function sentences(of, found, data) {
 }
 
 /** How much longer the others take, by whom they are held against; then what else is known of them. */
-function behind({ names, over, others, spent }, data) {
+function behind({ names, over, front, others, spent }, data) {
   const limit = Math.log1p(data.margin);
   const near = ({ low, high, verdict }) =>
     data.verdicts[verdict][2] !== "un" && low > -limit && high < limit;
   const apart = (r) => /[fs]/.test(sideOf(data, over.get(r).row)) && !near(over.get(r).row);
-  const lines = [...new Set(others.map((r) => over.get(r).base))].flatMap((base) => {
+  const lines = front.flatMap((base) => {
     const taken = others
       .filter((r) => over.get(r).base === base && apart(r))
       .map((r, k) => {

@@ -17,7 +17,6 @@ from sqlitmus.catalog.planned import (
     PlannedCounts,
     PlannedRunner,
     PlannedWorkload,
-    Shard,
 )
 from sqlitmus.vocabulary.contract.model import Model
 from sqlitmus.vocabulary.terms import Correction, Level, RunKind, Scheme
@@ -85,7 +84,6 @@ class Plan(Model):
     counts: PlannedCounts
     fingerprint: str
     machine: str = ""
-    shard: Shard | None = None
     definitions: dict[str, str] = {}
     rerun: str = ""
     subjects: list[str] = []

@@ -1,4 +1,4 @@
-"""What a plan consists of: cases, counts, runners, and where a shard or a workload belongs."""
+"""What a plan consists of: cases, counts, runners, and a workload."""
 
 from typing import Literal, Self
 
@@ -148,14 +148,6 @@ class PlannedRunner(Model):
     role: Role
     missing: str | None = None
     description: Description | None = None
-
-
-class Shard(Model):
-    """The part of a run that one machine does; shards of the same `whole` belong together."""
-
-    number: int = Field(ge=1)
-    of: int = Field(ge=1)
-    whole: str
 
 
 class PlannedWorkload(Model):

@@ -42,11 +42,12 @@ def merge(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Merge runs of several machines, or shards of one suite, into one run directory.
+    """Merge runs of several machines into one run directory.
 
-    What does not belong to the others, or cannot be trusted, is refused by name; the rest is merged
-    and the exit code is 4. A machine that --expect names and that did not arrive is no error: its
-    own job has failed already.
+    What does not belong to the others, has no case in common with another machine, or cannot be
+    trusted, is refused by name; the rest is merged and the exit code is 4, or 2 where nothing is
+    left. A machine that --expect names and that did not arrive is no error: its own job has failed
+    already.
     """
     import shlex
 
@@ -89,14 +90,7 @@ def _named(text: str) -> tuple[Path, str]:
 
 def _summary(machine: "MergedMachine") -> str:
     """A machine in one line."""
-    shards = [source.shard for source in machine.sources if source.shard]
-    others = len(machine.sources) - len(shards)
-    parts = [counted(others, "run")] if others else []
-    if shards:
-        numbers = ", ".join(str(shard.number) for shard in shards)
-        parts.append(f"shard {numbers} of {shards[0].of}")
-    if machine.missing:
-        parts.append(f"missing {', '.join(map(str, machine.missing))}")
+    runs = counted(len(machine.sources), "run")
     if cut := sum(not source.complete for source in machine.sources):
-        parts.append(f"{cut} interrupted")
-    return f"{machine.name}: {', '.join(parts)}; CPU {', '.join(machine.cpus)}"
+        runs += f", {cut} interrupted"
+    return f"{machine.name}: {runs}; CPU {machine.sources[0].cpu}"

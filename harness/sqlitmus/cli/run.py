@@ -63,13 +63,6 @@ def run(
     label: Label = "",
     out: Out = None,
     timeout: Timeout = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K/N",
-            help="Only the K-th of N parts of the scenarios, for N machines of a kind; see merge.",
-        ),
-    ] = None,
     machine: Annotated[
         str,
         typer.Option(help="Name of this machine in merged reports, such as linux-x64."),
@@ -86,7 +79,7 @@ def run(
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.looks import settled
-    from sqlitmus.catalog import definitions, presets, shards
+    from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import builds
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
@@ -117,7 +110,6 @@ def run(
         timeout_s=timeout,
         fresh=fresh,
         wait=wait,
-        shard=shards.parse(shard) if shard else None,
         machine=machine,
     )
     check_label(label)

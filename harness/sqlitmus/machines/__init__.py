@@ -1,4 +1,4 @@
-"""Merges and analyses run directories of several machines, or shards of one suite.
+"""Merges and analyses run directories of several machines.
 
 Merging: `discover` → `admit` (`candidate`, `values`) → `agree`, `arrange` → `copying`, `manifest`,
 all called by `merge`. Reading: `load` (`join`) → `survey` one machine → `holds` → `report`.

@@ -19,7 +19,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import architecture
 from sqlitmus.machine.facts import SYSTEMS, UNKNOWN
 from sqlitmus.machines.candidate import Run, Unacceptable
-from sqlitmus.run.folder import MOST_SHARDS, NAME, check_name
+from sqlitmus.run.folder import NAME, check_name
 from sqlitmus.run.records import cut_off, document, lines, optional
 from sqlitmus.vocabulary.plain import one_line
 
@@ -27,7 +27,7 @@ MOST_FACT = 1000  # characters
 HARDWARE = ("cpu", "cores", "architecture", "memory", "os", "kernel")
 SUITES_ONLY = {
     "compare": "a comparison is read by itself",
-    "claims": "claims are not divided among machines",
+    "claims": "claims are read by themselves",
     "advise": "settings are tried on one machine",
 }
 
@@ -57,7 +57,6 @@ def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
         hash=digest,
         run=plan.run,
         label=plan.machine or kind,
-        shard=plan.shard,
         created=plan.created,
         blocks=plan.blocks if complete else min(gone_through, plan.blocks),
         complete=complete,
@@ -92,7 +91,6 @@ def _plan(raw: dict[str, Any]) -> Plan:
             f"{SUITES_ONLY[plan.kind]}"
         )
     _check_names(plan)
-    _check_shard(plan)
     for case in plan.cases:
         if f"scenario {case.scenario}" not in plan.definitions:
             raise Unacceptable(
@@ -103,24 +101,12 @@ def _plan(raw: dict[str, Any]) -> Plan:
 
 
 def _check_names(plan: Plan) -> None:
-    named = {"run": plan.run, "machine": plan.machine or "none"}
-    if plan.shard:
-        named["shard.whole"] = plan.shard.whole
-    for key, name in named.items():
-        check_name(f"plan.json: $.{key}", name)
+    check_name("plan.json: $.run", plan.run)
+    check_name("plan.json: $.machine", plan.machine or "none")
     try:
         datetime.fromisoformat(plan.created)
     except ValueError as error:
         raise Unacceptable(f"plan.json: $.created: {error}") from error
-
-
-def _check_shard(plan: Plan) -> None:
-    shard = plan.shard
-    if shard and not shard.number <= shard.of <= MOST_SHARDS:
-        raise Unacceptable(
-            f"plan.json: $.shard: {shard.number} of {shard.of}; expected a number up to that of "
-            f"all, and at most {MOST_SHARDS}"
-        )
 
 
 def _judge(folder: Path, plan: dict[str, Any], facts: dict[str, Any]) -> RunData:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.manifest import Source
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -24,7 +23,6 @@ class Run:
     hash: str
     run: str
     label: str
-    shard: Shard | None
     created: str
     blocks: int
     complete: bool
@@ -41,7 +39,6 @@ class Run:
             hash=self.hash,
             run=self.run,
             label=self.label,
-            shard=self.shard,
             cpu=self.cpu,
             created=self.created,
             blocks=self.blocks,

@@ -1,4 +1,4 @@
-"""One machine's runs, such as the shards of a suite, as a single run. Pure.
+"""One machine's runs, each of other cases, as a single run. Pure.
 
 Cases are put below each other, so that every cell keeps the samples of its own run; verdicts are
 corrected over all of them together.
@@ -23,8 +23,8 @@ T = TypeVar("T", bound=np.generic)
 def join(runs: Sequence[RunData]) -> RunData:
     """The run that has all cases of `runs`, no case twice; one run is returned as it is.
 
-    All have the same number of sessions. Where runs have fewer blocks than others, the rest is as
-    if not measured. What else the plan says once (margin, correction, reference) is the first's.
+    All agree in what the plan says once, such as reference and canary, and in the number of
+    sessions. Where runs have fewer blocks than others, the rest is as if not measured.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -47,28 +47,21 @@ def join(runs: Sequence[RunData]) -> RunData:
 
 def differences(runs: Sequence[RunData]) -> list[Notice]:
     """What is not the same in all of `runs`."""
-    named = list(map(_named, runs))
+    named = [run.plan.run for run in runs]
     notices: list[Notice] = []
     for what, values in (
-        ("CPUs", [run.machine.get("cpu", "unknown") for run in runs]),
         ("Numbers of blocks", [str(run.plan.blocks) for run in runs]),
         ("Schemes", [run.plan.scheme for run in runs]),
-        ("Margins", [f"{100 * run.plan.margin:g} %" for run in runs]),
         ("sqlitmus versions", [run.plan.sqlitmus for run in runs]),
     ):
         if len(set(values)) > 1:
             held = dict(zip(named, values, strict=True))
             notices.append(Notice("runs differ", count=2, names=[what], values=held))
     for name in {r.name: None for run in runs for r in run.plan.runners}:
-        versions = {_named(run): _version(run.plan, name) for run in runs}
+        versions = {run.plan.run: _version(run.plan, name) for run in runs}
         if len(set(versions.values())) > 1:
             notices.append(Notice("runs differ", count=1, names=[name], values=versions))
     return notices
-
-
-def _named(run: RunData) -> str:
-    shard = run.plan.shard
-    return run.plan.run if shard is None else f"shard {shard.number}"
 
 
 def _version(plan: Plan, name: str) -> str:
@@ -106,7 +99,6 @@ def _plan(plans: Sequence[Plan]) -> Plan:
             "counts": {name: counts for plan in plans for name, counts in plan.counts.items()},
             "sets": {name: blocks for plan in plans for name, blocks in plan.sets.items()},
             "ended": {name: blocks for plan in plans for name, blocks in plan.ended.items()},
-            "shard": None,
         }
     )
 
@@ -124,25 +116,21 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
     names = plan.names
     starts = _starts([len(run.plan.cases) for run in runs])
     shape = (len(plan.cases), len(names) + 1, plan.blocks)
-    series = [_series(run.plan, names, plan.canary) for run in runs]
+    series = [[*map(names.index, run.plan.names), len(names)] for run in runs]
     spread = [_spread(run.plan, plan) for run in runs]
 
     def laid(columns: list[NDArray[T]], empty: float) -> NDArray[T]:
         whole = np.full(shape, empty, dtype=columns[0].dtype)
-        for column, start, (sources, targets), blocks in zip(
-            columns, starts, series, spread, strict=True
-        ):
+        for column, start, targets, blocks in zip(columns, starts, series, spread, strict=True):
             rows = list(range(start, start + len(column)))
-            whole[np.ix_(rows, targets, blocks)] = column[:, sources]
+            whole[np.ix_(rows, targets, blocks)] = column
         return whole
 
     parts = [run.samples for run in runs]
     reasons: dict[tuple[int, int, int], str] = {}
-    for part, start, (sources, targets), blocks in zip(parts, starts, series, spread, strict=True):
-        place = dict(zip(sources, targets, strict=True))
+    for part, start, targets, blocks in zip(parts, starts, series, spread, strict=True):
         for (case, who, block), reason in part.reasons.items():
-            if who in place:
-                reasons[start + case, place[who], blocks[block]] = reason
+            reasons[start + case, targets[who], blocks[block]] = reason
     return Samples(
         code=laid([part.code for part in parts], NONE),
         time=laid([part.time for part in parts], np.nan),
@@ -157,15 +145,6 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
     )
 
 
-def _series(plan: Plan, names: list[str], canary: str | None) -> tuple[list[int], list[int]]:
-    """The series of a run and where they go; a canary of another runner stays out."""
-    sources = list(range(len(plan.runners)))
-    targets = [names.index(runner.name) for runner in plan.runners]
-    if plan.canary is not None and plan.canary == canary:
-        return [*sources, len(sources)], [*targets, len(names)]
-    return sources, targets
-
-
 def _spread(plan: Plan, whole: Plan) -> list[int]:
     """Where each block of a run stands in the whole: its session's blocks first, then the gap."""
     blocks, length = plan.blocks // plan.sessions, whole.blocks // whole.sessions
@@ -176,7 +155,7 @@ def _machine(runs: Sequence[RunData]) -> dict[str, str]:
     """Facts; where runs differ, each value with the runs that have it."""
     facts: dict[str, str] = {}
     for name in dict.fromkeys(name for run in runs for name in run.machine):
-        values = {_named(run): run.machine.get(name, "unknown") for run in runs}
+        values = {run.plan.run: run.machine.get(name, "unknown") for run in runs}
         same = len(set(values.values())) == 1
         facts[name] = next(iter(values.values())) if same else by_value(values)
     return facts

@@ -13,7 +13,6 @@ from sqlitmus.machine import plainfiles
 from sqlitmus.machines import manifest
 from sqlitmus.machines.join import differences, join
 from sqlitmus.results.machines import Refused
-from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Report
 from sqlitmus.run.records import document
 from sqlitmus.vocabulary.errors import UsageError
@@ -55,7 +54,7 @@ def machine_report(
     run = join(runs)
     present = {r.name for r in run.plan.runners if r.missing is None}
     report = analyse(run, reference if reference in present else None)
-    notices = [*_missing(machine), *differences(runs), *report.notices]
+    notices = [*differences(runs), *report.notices]
     absent = _absent(runs)
     cases = [_with_reasons(case, absent) for case in report.cases] if absent else report.cases
     report = replace(report, notices=notices, cases=cases)
@@ -118,11 +117,6 @@ def _plan(directory: Path, source: manifest.Source) -> dict[str, Any]:
     with suppress(OSError, UsageError):
         return document(_folder(directory, source) / "plan.json")
     return {}
-
-
-def _missing(machine: manifest.MergedMachine) -> list[Notice]:
-    numbers = list(map(str, machine.missing))
-    return [Notice("shards missing", names=numbers)] if numbers else []
 
 
 def _absent(runs: list[RunData]) -> dict[Place, str]:

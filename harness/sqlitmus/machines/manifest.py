@@ -1,10 +1,9 @@
-"""`merged.json`, written by `merge`: the origin of each run, and what is missing."""
+"""`merged.json`, written by `merge`: the origin of each run, and which machines are missing."""
 
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from sqlitmus.catalog.planned import Shard
 from sqlitmus.machine import plainfiles
 from sqlitmus.run.folder import MOST_WHOLE
 from sqlitmus.vocabulary.contract.model import Model
@@ -25,7 +24,6 @@ class Source(Model):
     hash: str
     run: str
     label: str
-    shard: Shard | None
     cpu: str
     created: str
     blocks: int
@@ -33,18 +31,15 @@ class Source(Model):
 
 
 class MergedMachine(Model):
-    """Runs that are read as one: of one machine, or the shards of a kind of machines.
+    """The runs of a machine, which are read as one.
 
-    `name` is unique in the file; `kind` is system and architecture such as `linux-x64`; `missing`
-    are the numbers of the shards that did not arrive.
+    `name` is unique in the file; `kind` is system and architecture such as `linux-x64`.
     """
 
     name: str
     kind: str
     label: str
     sources: list[Source]
-    missing: list[int]
-    cpus: list[str]
 
 
 class RefusedRun(Model):
@@ -78,7 +73,7 @@ def read(directory: Path) -> Merged:
     if not is_merged(directory):
         raise UsageError(f"{directory} is no merged directory: it holds no {NAME}")
     try:
-        merged = Merged.model_validate_json(plainfiles.read(file, MOST_WHOLE))
+        merged = Merged.model_validate_json(plainfiles.read(file, MOST_WHOLE), extra="ignore")
     except (OSError, ValidationError) as error:
         raise UsageError(f"{file}: cannot be read: {error}; merge the runs again") from error
     if merged.schema_version != SCHEMA:

@@ -11,7 +11,7 @@ from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.terms import Grade, HoldsWord, Scheme
 from sqlitmus.vocabulary.verdicts import Verdict
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine and its runs. `sqlite` maps a version to the runners that have it; `missing` are
-    the numbers of shards that did not arrive, `headline` what its own report says first, `scheme`
-    how its cases were measured that can take turns."""
+    """A machine and its runs. `sqlite` maps a version to the runners that have it, `headline` is
+    what its own report says first, `scheme` how its cases were measured that can take turns."""
 
     name: str
     kind: str
     label: str
-    cpus: list[str]
     facts: dict[str, str]
     sqlite: dict[str, list[str]]
     runs: list[str]
@@ -78,7 +76,6 @@ class Machine:
     blocks_planned: int
     grade: Grade | None
     cases: int
-    missing: list[int]
     emulated: list[str]
     headline: list[Statement]
     notices: list[Notice]

@@ -24,8 +24,8 @@ class Extent:
 
 def budget_s(options: Options, mode: Mode) -> float | None:
     """Seconds that verification, pilot and blocks may take together: those of --time-budget, or of
-    the mode where nothing else says how many blocks there are."""
-    of_mode = None if options.blocks or options.shard else mode.budget_s
+    the mode where --blocks does not say how many there are."""
+    of_mode = None if options.blocks else mode.budget_s
     return options.time_budget_s or of_mode
 
 

@@ -38,7 +38,6 @@ APPENDED = ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl"
 LOGS = "logs"
 
 MOST = {"cases": 10_000, "runners": 200, "blocks": MOST_BLOCKS, "sessions": 1000, "looks": 100}
-MOST_SHARDS = 1000  # GitHub starts at most 256 jobs of a matrix
 MOST_PLACES = 2_000_000  # invocations; 10,000 cells of 30 blocks are 300,000
 MOST_PAIRED = 30_000_000  # blocks of two runners in a case; those cells have 1,350,000
 

@@ -9,7 +9,7 @@ from sqlitmus.catalog import beside, same_work
 from sqlitmus.catalog.canaries import of_claims
 from sqlitmus.catalog.cases import steps_of
 from sqlitmus.catalog.plan import Plan, canaries
-from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, Shard
+from sqlitmus.catalog.planned import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts
 from sqlitmus.run.claimbudget import line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.extent import Extent, extent
@@ -28,7 +28,6 @@ def freeze(
     counts: PlannedCounts,
     reference: str,
     left_s: float | None,
-    shard: Shard | None = None,
 ) -> Plan:
     """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
     from sqlitmus.run.counts import block_seconds, case_seconds
@@ -89,7 +88,6 @@ def freeze(
         counts=counts,
         fingerprint=context.fingerprint(),
         machine=options.machine or machine.kind(),
-        shard=shard,
         definitions=same_work.definitions(context.catalog, cases),
         rerun=options.rerun or _rerun(options, name, planned, reference),
         subjects=options.subjects,
@@ -167,8 +165,6 @@ def _rerun(options: Options, mode: str, planned: Extent, reference: str) -> str:
         words += [word for value in values for word in (option, value)]
     if options.scheme:
         words += ["--scheme", options.scheme]
-    if options.shard:
-        words += ["--shard", "{}/{}".format(*options.shard)]
     if options.machine:
         words += ["--machine", options.machine]
     return f"./just run {shlex.join(words)}"

@@ -51,7 +51,6 @@ class Options:
     workload: PlannedWorkload | None = None
     advice: PlannedAdvice | None = None
     show_values: bool = False
-    shard: tuple[int, int] | None = None
 
     @property
     def whole(self) -> str:

@@ -9,7 +9,7 @@ from sqlitmus.catalog.choose import choose, choose_claims
 from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, compared
-from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts, Shard
+from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts
 from sqlitmus.machine import affinity
 from sqlitmus.run import programs, remembered
 from sqlitmus.run.answers import Answers, oracle_answer
@@ -57,7 +57,6 @@ def prepare(
     cases: list[PlannedCase],
     cells: Cells,
     mode: Mode,
-    shard: Shard | None,
 ) -> Prepared | None:
     """Verify, pilot and freeze the plan; None if the user asked to stop."""
     from sqlitmus.run.pilot import plan_counts
@@ -89,7 +88,7 @@ def prepare(
     left_s = budget_s(options, mode)
     if left_s:
         left_s = max(left_s - (time.monotonic() - begin), 1e-3)
-    plan = freeze(options, context, cases, cells, fit, counts, reference, left_s, shard)
+    plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
     directory = RunDirectory.create(
         options.folder / plan.run,
         plan,

@@ -10,7 +10,6 @@ from sqlitmus.catalog.declared import TIMEOUT_S
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.planned import Cells
-from sqlitmus.catalog.shards import take
 from sqlitmus.machine import affinity, lock
 from sqlitmus.run import disk, folder
 from sqlitmus.run.blocks import Measuring
@@ -42,15 +41,10 @@ def run(
     """
     name, mode = options.mode_in(catalog)
     cases, cells = chosen(options, catalog, mode)
-    shard = None
-    if options.shard:
-        settings = [options.whole, name, options.size, options.blocks, options.reference]
-        settings.append(mode.scheme)
-        cases, cells, shard = take(options.shard, cases, cells, catalog, settings)
     affinity.check(options.pins)
     disk.check(options.folder)
     with _exclusive(options, catalog, tools, progress, cells, name) as context:
-        ready = prepare(options, context, cases, cells, mode, shard)
+        ready = prepare(options, context, cases, cells, mode)
         if ready is None:
             return Ended(Exit.INTERRUPTED, None)
         return _measure(ready, context, settled)

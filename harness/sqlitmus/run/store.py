@@ -72,7 +72,7 @@ class RunDirectory:
         """The frozen plan; raises UsageError for one that is none, or beyond reason."""
         file = self.path / "plan.json"
         try:
-            plan = Plan.model_validate(document(file))
+            plan = Plan.model_validate(document(file), extra="ignore")
         except (OSError, ValidationError) as error:
             raise UsageError(f"{file}: cannot be read as a plan: {error}") from error
         folder.check_counts(f"{file}", plan)

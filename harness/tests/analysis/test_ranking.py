@@ -66,8 +66,8 @@ def test_what_follows_from_two_contrasts_is_told_without_a_ratio() -> None:
         (
             {("b", "a"): SLOWER, ("c", "a"): SLOWER, ("c", "b"): OPEN},
             (
-                "a is fastest: 1 ms a query. b takes 2 ms (1.5× [1.4, 1.6] as long as a) and c 3 ms "
-                "(1.5× [1.4, 1.6])."
+                "a is fastest: 1 ms a query. b takes 2 ms (1.5× [1.4, 1.6] as long as a) and c "
+                "3 ms (1.5× [1.4, 1.6])."
             ),
         ),
         (
@@ -80,15 +80,15 @@ def test_what_follows_from_two_contrasts_is_told_without_a_ratio() -> None:
         (
             {("b", "a"): SAME, ("c", "a"): SLOWER, ("c", "b"): OPEN},
             (
-                "a and b are equivalent (within 2 %): a takes 1 ms and b 2 ms a query. c takes 3 ms "
-                "(1.5× [1.4, 1.6] as long as a)."
+                "a and b are equivalent (within 2 %): a takes 1 ms and b 2 ms a query. c takes "
+                "3 ms (1.5× [1.4, 1.6] as long as a)."
             ),
         ),
         (
             {("b", "a"): NEAR, ("c", "a"): OPEN, ("c", "b"): SLOWER},
             (
-                "a is fastest: 1 ms a query. b (2 ms) is within 2 % of a. c (3 ms) is slower than a, "
-                "by how much is not resolved."
+                "a is fastest: 1 ms a query. b (2 ms) is within 2 % of a. c (3 ms) is slower than "
+                "a, by how much is not resolved."
             ),
         ),
     ],

@@ -9,7 +9,8 @@ from sqlitmus.machines import manifest as model
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
-from tests.machines.folders import shard, write
+from tests.fakes.instant import Desk, even
+from tests.machines.folders import write
 
 
 class Call:
@@ -41,19 +42,16 @@ def call(
     return Call(tmp_path, capsys, monkeypatch)
 
 
-def test_shards_of_two_machines_and_what_did_not_come(call: Call) -> None:
+def test_runs_of_two_machines_and_what_did_not_come(call: Call) -> None:
     artifacts = call.root / "artifacts"
-    for number, cpu in ((1, "EPYC"), (2, "Xeon"), (4, "EPYC")):
-        name = f"linux-{number}"
-        place = shard(number, 4)
-        write(artifacts / name / name, shard=place, cases=[f"c{number}"], facts={"cpu": cpu})
+    write(artifacts / "linux/linux", cases=["get"])
     arm = {"architecture": "arm64", "cpu": "M1", "os": "Darwin 24"}
     for number, case in enumerate(["get", "all"]):
         write(artifacts / f"arm-{number}/arm-{number}", facts=arm, machine="mac", cases=[case])
     done = call("artifacts", "--expect", "mac", "--expect", "windows-x64", "--label", "all")
     assert (done.code, done.out) == (0, "ROOT/results/STAMP-merged-all\n")
     assert done.err.splitlines() == [
-        "linux-x64: shard 1, 2, 4 of 4, missing 3; CPU EPYC, Xeon",
+        "linux-x64: 1 run; CPU EPYC",
         "mac: 2 runs; CPU M1",
         "expected, but not there: windows-x64",
         "report: ./just report ROOT/results/STAMP-merged-all",
@@ -115,6 +113,11 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
             2,
             "sqlitmus: nothing can be merged:\n  empty: holds no run directory, nor does a folder",
         ),
+        (
+            ["runs", "others"],
+            2,
+            "sqlitmus: nothing can be merged:\n  others/b: plan.json: $.cases: no other machine",
+        ),
         (["runs", "--label", "a/b"], 2, "sqlitmus: --label 'a/b': use letters, digits and . _ @"),
         (["runs", "--out", "file"], 3, "sqlitmus: ROOT/file: cannot be written: File exists;"),
     ],
@@ -125,23 +128,39 @@ def test_what_cannot_be_done_is_told(
     (call.root / "empty").mkdir()
     (call.root / "file").touch()
     write(call.root / "runs/a")
+    write(call.root / "others/b", cases=["all"], machine="b")
     done = call(*arguments)
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith(message)
     assert not (call.root / "results/latest").exists()
 
 
-def test_shards_as_they_are_measured_can_be_merged(clone: Clone) -> None:
-    clone.runner("a")
-    asked = ["--suite", "full", "--mode", "quick", "--size", "s", "--blocks", "1"]
-    for number in (1, 2):
-        place = ["--shard", f"{number}/2", "--label", str(number), "--machine", "here"]
-        done = clone.sqlitmus("run", *asked, *place)
+def test_runs_as_they_are_measured_become_one_report(
+    catalogue: Clone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        catalogue.runner(name)
+    desk = Desk.make(catalogue, monkeypatch)
+    # no processes for machines as small as these
+    monkeypatch.setattr("sqlitmus.machine.affinity.usable", lambda: 1)
+    desk.instant.paces |= {"a": even(1000, "a"), "b": even(500, "b")}
+    runs: list[str] = []
+    for machine, case in (("here", "get"), ("here", "all"), ("there", "get")):
+        asked = ["--case", case, "--size", "s", "--blocks", "12", "--seed", "1", "-q"]
+        place = ["--machine", machine, "--label", f"{machine}-{case}"]
+        done = desk.sqlitmus(capsys, "run", *asked, *place)
         assert done.code == 0, done.err
-    done = clone.sqlitmus("merge", "results")
-    assert (done.code, done.out) == (0, "CLONE/results/STAMP-merged\n")
-    machine, report = done.err.splitlines()
-    assert machine.startswith("here: shard 1, 2 of 2; CPU ")
-    assert report == "report: ./just report CLONE/results/STAMP-merged"
-    again = clone.sqlitmus("merge", "results/latest", "--label", "again")
-    assert again.err.splitlines()[0] == machine
+        runs.append(str(desk.clone.latest().path))
+    merged = desk.sqlitmus(capsys, "merge", *runs)
+    assert merged.code == 0, merged.err
+    assert [line.partition(";")[0] for line in merged.err.splitlines()[:2]] == [
+        "here: 2 runs",
+        "there: 1 run",
+    ]
+    path = str((desk.clone.root / "results/latest").resolve())
+    told = desk.sqlitmus(capsys, "report", path, "--format", "text").out
+    assert "SQLite across runtimes on 2 machines" in told
+    assert "holds on all 2" in told
+    own = desk.sqlitmus(capsys, "report", path, "--machine", "here", "--format", "md").out
+    assert all(case in own for case in ("get", "all"))
+    assert len(desk.sqlitmus(capsys, "export", path).out.splitlines()) == 1 + 2 * 3

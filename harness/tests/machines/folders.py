@@ -53,10 +53,6 @@ def plan(name: str, cases: Sequence[str], **changes: Any) -> dict[str, Any]:
     return runs.plan(NAMES, **{**given, **changes})
 
 
-def shard(number: int, of: int = 2, whole: str = "w") -> dict[str, Any]:
-    return {"number": number, "of": of, "whole": whole}
-
-
 def block(number: int) -> dict[str, Any]:
     look = {"monotonic_ns": 10**9 * number, "probe_ns": 41_000_000, "load_average": 0.5}
     return {

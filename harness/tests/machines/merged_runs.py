@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.manifest import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
 from tests.analysis.runs import (
     Json,
@@ -17,10 +16,11 @@ from tests.analysis.runs import (
 )
 
 RUNNERS = ("node", "bun", "rust-ffi")
+CPU = "Example CPU"
 
 
 class Directory:
-    """A merged directory in the making; `add` a machine with a run per shard, then `write`."""
+    """A merged directory in the making; `add` a machine with a run per plan, then `write`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,8 +36,6 @@ class Directory:
         ratios: dict[str, float] | None = None,
         architecture: str = "x86_64",
         emulated: Sequence[str] = (),
-        cpus: Sequence[str] = ("Example CPU",),
-        missing: Sequence[int] = (),
         spread: float = 0.005,
     ) -> None:
         """A machine whose runners take `ratios` of the reference's time."""
@@ -55,32 +53,21 @@ class Directory:
                 )
                 for one in at["runners"]
             ]
-            cpu = cpus[number % len(cpus)]
-            facts = {"cpu": cpu, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
+            facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
             lines = samples(at, self._time(ratios, spread))
             write(self.path / SOURCES / key, at, lines=lines, machine=facts)
-            shard = Shard(**at["shard"]) if at.get("shard") else None
             sources.append(
                 Source(
                     hash=key,
                     run=at["run"],
                     label=name,
-                    shard=shard,
-                    cpu=cpu,
+                    cpu=CPU,
                     created=at["created"],
                     blocks=at["blocks"],
                     complete=True,
                 )
             )
-        found = MergedMachine(
-            name=name,
-            kind=kind,
-            label=name,
-            sources=sources,
-            missing=list(missing),
-            cpus=list(dict.fromkeys(cpus)),
-        )
-        self.machines.append(found)
+        self.machines.append(MergedMachine(name=name, kind=kind, label=name, sources=sources))
 
     def _time(self, ratios: dict[str, float] | None, spread: float) -> Times:
         time = noisy(ratios, spread=spread)

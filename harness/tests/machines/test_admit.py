@@ -13,7 +13,7 @@ from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.discover import Origin, take
 from sqlitmus.machines.manifest import RefusedRun
 from sqlitmus.run import folder as folder_of
-from tests.machines.folders import FACTS, edit, shard, write
+from tests.machines.folders import FACTS, edit, write
 
 
 def taken(folder: Path, *, partial: bool = False) -> Run:
@@ -32,10 +32,9 @@ def reason(folder: Path, *, partial: bool = False) -> str:
 
 
 def test_what_merging_knows_of_a_run(tmp_path: Path) -> None:
-    run = taken(write(tmp_path / "run", shard=shard(2)))
+    run = taken(write(tmp_path / "run"))
     assert (run.run, run.label, run.kind, run.cpu) == ("run", "linux-x64", "linux-x64", "EPYC")
-    assert run.shard
-    assert (run.shard.number, run.shard.of, run.blocks, run.complete) == (2, 2, 2, True)
+    assert (run.blocks, run.complete) == (2, True)
     assert run.cases == {"get-pk"}
     assert run.work["scenario get-pk"] == "1" * 16
     assert run.work["fixture size"] == "m"
@@ -135,7 +134,6 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "dots as run": (plan(run=".."), "plan.json: $.run '..': only letters, digits and . _ @ + -"),
     "path as machine": (plan(machine="a/b"), "plan.json: $.machine 'a/b': only letters, digits"),
     "HTML as machine": (plan(machine="<b>"), "plan.json: $.machine '<b>': only letters, digits"),
-    "HTML as whole": (plan(shard=shard(1, 2, "<")), "plan.json: $.shard.whole '<': only letters"),
     "no date": (plan(created="soon"), "plan.json: $.created: Invalid isoformat string: 'soon'"),
     "NaN": (plan(margin=float("nan")), "plan.json: $.margin: not a finite number of ordinary size"),
     "more than a float": (
@@ -150,8 +148,6 @@ ACCIDENTS: dict[str, tuple[Callable[[Path], None], str]] = {
         replace("blocks.jsonl", '"load_average":0.5', '"load_average":NaN'),
         "blocks.jsonl line 1: $.before.load_average: not a finite number of ordinary size",
     ),
-    "shard beyond all": (plan(shard=shard(3, 2)), "plan.json: $.shard: 3 of 2; expected a number"),
-    "endless shards": (plan(shard=shard(1, 10**9)), "plan.json: $.shard: 1 of 1000000000; expect"),
     "endless blocks": (plan(blocks=10**9), "plan.json: $.blocks: 1000000000 is more than 200,000"),
     "no such type": (plan(cases=7), "plan.json: $.cases: Input should be a valid list"),
     "unknown definitions": (

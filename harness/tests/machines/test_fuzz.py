@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.results import summary as data
-from tests.machines.folders import files, merged, shard, write
+from tests.machines.folders import files, merged, write
 
 # Ratios to a time of 1e-320 ns overflow, of which NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -35,7 +35,7 @@ def fleet() -> Generator[Path]:
         runs = Path(name) / "runs"
         for machine in WHOLE:
             write(runs / machine, machine=machine)
-        yield write(runs / "other", machine="other", shard=shard(1))
+        yield write(runs / "other", machine="other")
 
 
 def survives(other: Path) -> None:

@@ -1,9 +1,8 @@
-"""Shards put together: each cell keeps its figures, and what differs is told."""
+"""Runs of a machine put together: each cell keeps its figures, and what differs is told."""
 
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
@@ -18,17 +17,11 @@ FIRST = [case("get-pk"), case("get-index", metric="cold")]
 SECOND = [case("all@rows=10", operations=10), case("insert", group="writes", per_operation=3)]
 
 
-def shard(number: int, cases: list[Json], seed: int, **changes: Any) -> RunData:
-    of = plan(
-        NAMES,
-        run=f"run-{number}",
-        cases=cases,
-        shard={"number": number, "of": 2, "whole": "w"},
-        **changes,
-    )
+def part(number: int, cases: list[Json], seed: int, **changes: Any) -> RunData:
+    of = plan(NAMES, run=f"run-{number}", cases=cases, **changes)
     time = noisy({"bun": 0.8})
     lines = samples(of, lambda c, label, block: time(c + seed, label, block))
-    return make(of, lines=lines, machine={"cpu": f"CPU {number}", "cores": "4", "os": "Linux"})
+    return make(of, lines=lines, machine={"cpu": "CPU", "load at start": f"{number}.0"})
 
 
 def figures(found: Case) -> Json:
@@ -49,10 +42,10 @@ def figures(found: Case) -> Json:
 @pytest.mark.parametrize(
     ("one", "other", "sessions"), [(12, 12, 1), (12, 17, 1), (15, 11, 1), (36, 30, 3)]
 )
-def test_each_cell_has_the_figures_of_its_own_shard(one: int, other: int, sessions: int) -> None:
+def test_each_cell_has_the_figures_of_its_own_run(one: int, other: int, sessions: int) -> None:
     runs = [
-        shard(1, FIRST, 1, blocks=one, sessions=sessions),
-        shard(2, SECOND, 5, blocks=other, sessions=sessions),
+        part(1, FIRST, 1, blocks=one, sessions=sessions),
+        part(2, SECOND, 5, blocks=other, sessions=sessions),
     ]
     joined = analyse(join(runs))
     alone = [found for run in runs for found in analyse(run).cases]
@@ -69,7 +62,7 @@ def test_one_run_passes_through() -> None:
 
 
 def test_failures_stay_where_they_happened() -> None:
-    first = shard(1, FIRST, 1)
+    first = part(1, FIRST, 1)
     of = plan(NAMES, run="run-2", cases=SECOND, blocks=15)
     bad = {"outcome": "failed", "reason": "exit code 1"}
     lines = change(samples(of, noisy()), bad, case="insert", runner="bun", label="bun", block=14)
@@ -87,7 +80,7 @@ def test_failures_stay_where_they_happened() -> None:
 def test_runners_are_matched_by_name() -> None:
     of = plan(("node", "rust-ffi", "deno"), run="run-2", cases=SECOND)
     other = make(of, lines=samples(of, noisy({"deno": 2.0})))
-    joined = join([shard(1, FIRST, 1), other])
+    joined = join([part(1, FIRST, 1), other])
     assert [r.name for r in joined.plan.runners] == ["node", "bun", "rust-ffi", "deno"]
     report = analyse(joined)
     cells = {(c.id, cell.runner): cell.outcome for c in report.cases for cell in c.cells}
@@ -98,31 +91,13 @@ def test_runners_are_matched_by_name() -> None:
     assert found.ratio.value == pytest.approx(2.0, rel=0.02)
 
 
-def test_a_canary_of_another_runner_is_none() -> None:
-    of = plan(NAMES, run="run-2", cases=SECOND, canary="bun")
-    joined = join([shard(1, FIRST, 1), make(of, lines=samples(of, noisy()))])
-    assert np.isnan(joined.samples.time[2:, -1]).all()
-    assert not np.isnan(joined.samples.time[:2, -1]).any()
-    # without a canary's word verdicts rest on the blocks
-    report = analyse(joined)
-    assert {report.cases[2].grade, report.cases[3].grade} == {"C"}
-    found = report.cases[3].comparisons.of("bun", "node")
-    assert found is not None
-    assert found.verdict == "equivalent"
-
-
-def test_facts_that_differ_are_shown_with_their_shards() -> None:
-    runs = [shard(1, FIRST, 1), shard(2, SECOND, 5, blocks=15, scheme="relay")]
+def test_facts_that_differ_are_shown_with_their_runs() -> None:
+    runs = [part(1, FIRST, 1), part(2, SECOND, 5, blocks=15, scheme="relay")]
     joined = join(runs)
-    assert joined.machine == {
-        "cpu": "CPU 1: shard 1; CPU 2: shard 2",
-        "cores": "4",
-        "os": "Linux",
-    }
+    assert joined.machine == {"cpu": "CPU", "load at start": "1.0: run-1; 2.0: run-2"}
     assert list(map(noticewords.notice, differences(runs))) == [
-        "CPUs differ between the runs of this machine. CPU 1: shard 1; CPU 2: shard 2.",
-        "Numbers of blocks differ between the runs of this machine. 12: shard 1; 15: shard 2.",
-        "Schemes differ between the runs of this machine. process: shard 1; relay: shard 2.",
+        "Numbers of blocks differ between the runs of this machine. 12: run-1; 15: run-2.",
+        "Schemes differ between the runs of this machine. process: run-1; relay: run-2.",
     ]
 
 
@@ -138,9 +113,9 @@ def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
     )
 
 
-def test_blocks_come_one_shard_after_the_other() -> None:
+def test_blocks_come_one_run_after_the_other() -> None:
     look = {"monotonic_ns": 1}
     seen = {"before": look, "after": look, "disturbed": False, "repeated": False, "take": 0}
     blocks = [Block.model_validate({**seen, "block": number}) for number in range(2)]
-    runs = [replace(shard(n, cases, n), blocks=blocks) for n, cases in ((1, FIRST), (2, SECOND))]
+    runs = [replace(part(n, cases, n), blocks=blocks) for n, cases in ((1, FIRST), (2, SECOND))]
     assert [block.block for block in join(runs).blocks] == [0, 1, 12, 13]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.planned import Shard
 from sqlitmus.machines.arrange import arrange
 from sqlitmus.machines.candidate import Run
 from sqlitmus.machines.manifest import MergedMachine, RefusedRun
@@ -21,7 +20,6 @@ def run(name: str, day: int = 1, **changes: Any) -> Run:
         "hash": name,
         "run": name,
         "label": "linux-x64",
-        "shard": None,
         "created": DAY.format(day),
         "blocks": 10,
         "complete": True,
@@ -33,15 +31,6 @@ def run(name: str, day: int = 1, **changes: Any) -> Run:
         "settings": {"reference": "node"},
     }
     return Run(**{**given, **changes})
-
-
-def shard(number: int, of: int = 3, whole: str = "w", **changes: Any) -> Run:
-    name = f"{whole}{number}"
-    own: dict[str, Any] = {
-        "cases": frozenset({name}),
-        "shard": Shard(number=number, of=of, whole=whole),
-    }
-    return run(name, **{**own, **changes})
 
 
 def told(runs: list[Run]) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -57,49 +46,10 @@ def told(runs: list[Run]) -> tuple[dict[str, list[str]], dict[str, str]]:
     )
 
 
-def test_shards_are_one_machine_whatever_processor_each_had() -> None:
-    runs = [
-        shard(3, cpu="Xeon", hardware=("Xeon",)),
-        shard(1),
-        run("arm", label="linux-arm64", kind="linux-arm64"),
-    ]
-    machines, refused = arrange(runs)
-    assert refused == []
-    arm, linux = machines
-    assert (arm.name, arm.missing, arm.kind) == ("linux-arm64", [], "linux-arm64")
-    assert (linux.name, linux.missing) == ("linux-x64", [2])
-    assert linux.cpus == ["EPYC", "Xeon"]
-    assert [source.hash for source in linux.sources] == ["w1", "w3"]
-
-
-def test_a_shard_that_comes_twice_is_taken_as_it_was_first() -> None:
-    again = shard(1, path="again", hash="x", created=DAY.format(2), cases=frozenset({"other"}))
-    machines, refused = told([again, shard(1), shard(2)])
-    assert machines == {"linux-x64": ["w1", "w2"]}
-    assert refused == {
-        "again": "plan.json: $.shard: shard 1 of 3 is there already, in w1; merge one of the two"
-    }
-
-
 def test_of_two_that_began_at_one_time_the_complete_one_is_taken() -> None:
     machines, refused = told([run("a", complete=False), run("b")])
     assert machines == {"linux-x64": ["b"]}
     assert list(refused) == ["a"]
-
-
-def test_shards_of_another_whole_are_refused_where_fewer_are_here() -> None:
-    machines, refused = told([shard(1, whole="v"), shard(1, 4), shard(2, 4), shard(2, 3)])
-    assert machines == {"linux-x64": ["w1", "w2"]}
-    assert refused["v1"] == (
-        "plan.json: $.shard: shard 1 of 3 of another whole than w1, of which more shards are here; "
-        "merge the shards of one command"
-    )
-    assert len(refused) == 2
-
-
-def test_of_wholes_with_as_many_shards_the_earlier_one_is_taken() -> None:
-    machines, _ = told([shard(1, whole="v", created=DAY.format(2)), shard(1, whole="w")])
-    assert machines == {"linux-x64": ["w1"]}
 
 
 def test_a_case_measured_again_on_the_same_hardware_is_refused() -> None:
@@ -116,23 +66,32 @@ def test_other_cases_on_the_same_hardware_are_the_same_machine_s() -> None:
     assert (machines, refused) == ({"linux-x64": ["a", "b"]}, {})
 
 
-def test_a_run_on_the_hardware_of_a_shard_is_that_machine_s() -> None:
-    other = run("b", 2, cases=frozenset({"w1"}))
-    machines, refused = told([shard(1), shard(2), other])
-    assert machines == {"linux-x64": ["w1", "w2"]}
-    assert list(refused) == ["b"]
-
-
 def test_other_hardware_under_one_label_is_another_machine() -> None:
-    machines, refused = told([run("b", 2, hardware=("Xeon",)), run("a"), shard(1, hardware=("A",))])
+    runs = [run("c", 3, hardware=("Xeon",)), run("a"), run("b", 2, hardware=("A",))]
+    machines, refused = told(runs)
     assert refused == {}
-    assert machines == {"linux-x64": ["a"], "linux-x64 (2)": ["w1"], "linux-x64 (3)": ["b"]}
+    assert machines == {"linux-x64": ["a"], "linux-x64 (2)": ["b"], "linux-x64 (3)": ["c"]}
 
 
-def test_another_system_under_one_label_is_another_machine_even_in_shards() -> None:
-    machines, refused = told([shard(1), shard(2, kind="macos-arm64")])
-    assert refused == {}
-    assert machines == {"linux-x64": ["w1"], "linux-x64 (2)": ["w2"]}
+def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
+    get, all_, both = (frozenset(cases) for cases in ({"get"}, {"all"}, {"get", "all"}))
+    apart = [run("a", cases=get), run("b", cases=all_, hardware=("Xeon",))]
+    machines, refused = told(apart)
+    assert machines == {}
+    assert refused == dict.fromkeys(
+        "ab",
+        "plan.json: $.cases: no other machine measured any of these, so they can be compared with "
+        "nothing; measure the same cases on each machine",
+    )
+    machines, refused = told([*apart, run("c", 2, label="c", cases=get)])
+    assert (machines, list(refused)) == ({"c": ["c"], "linux-x64": ["a"]}, ["b"])
+    machines, refused = told([*apart, run("c", 2, label="c", cases=both)])
+    assert (len(machines), refused) == (3, {})
+
+
+def test_what_a_machine_measured_in_any_of_its_runs_counts_as_common() -> None:
+    runs = [run("a"), run("b", cases=frozenset({"all"})), run("c", label="c")]
+    assert told(runs) == ({"c": ["c"], "linux-x64": ["a", "b"]}, {})
 
 
 @pytest.mark.parametrize("odd", ["a", "b", "c"])
@@ -161,10 +120,11 @@ def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() 
 
 def test_the_runs_of_a_machine_have_one_reference() -> None:
     bun: dict[str, Any] = {"settings": {"reference": "bun"}}
-    machines, refused = told([shard(1), shard(2), shard(3, **bun), run("x", label="x", **bun)])
-    assert machines == {"linux-x64": ["w1", "w2"], "x": ["x"]}
+    runs = [run("a"), run("b", 2, cases=frozenset({"all"}), **bun), run("x", label="x", **bun)]
+    machines, refused = told(runs)
+    assert machines == {"linux-x64": ["a"], "x": ["x"]}
     assert refused == {
-        "w3": "plan.json: reference differs from that of w1, of the same machine; ratios of a "
+        "b": "plan.json: reference differs from that of a, of the same machine; ratios of a "
         "machine have one base"
     }
 
@@ -172,24 +132,18 @@ def test_the_runs_of_a_machine_have_one_reference() -> None:
 @st.composite
 def run_lists(draw: st.DrawFn) -> list[Run]:
     few = st.sampled_from("ab")
-    found: list[Run] = []
-    for number in range(draw(st.integers(1, 7))):
-        whole = draw(st.sampled_from(["", "v", "w"]))
-        place = Shard(number=draw(st.integers(1, 3)), of=3, whole=whole) if whole else None
-        found.append(
-            run(
-                f"run{number}",
-                draw(st.integers(1, 3)),
-                label=draw(few),
-                kind=draw(few),
-                shard=place,
-                hardware=(draw(few),),
-                cases=frozenset(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
-                work={"scenario x": draw(few)},
-                settings={"reference": draw(few)},
-            )
+    return [
+        run(
+            f"run{number}",
+            draw(st.integers(1, 3)),
+            label=draw(few),
+            hardware=(draw(few),),
+            cases=frozenset(draw(st.sets(st.sampled_from("xyz"), min_size=1))),
+            work={"scenario x": draw(few)},
+            settings={"reference": draw(few)},
         )
-    return found
+        for number in range(draw(st.integers(1, 7)))
+    ]
 
 
 @given(run_lists(), st.randoms(use_true_random=False))
@@ -199,19 +153,23 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
     assert arrange(shuffled) == (machines, refused)
     taken = [source.hash for machine in machines for source in machine.sources]
     assert sorted([*taken, *(r.path for r in refused)]) == sorted(r.path for r in runs)
-    assert machines
     left = [run for run in runs if run.hash in taken]
     assert arrange(left) == (machines, []), "merging again changes nothing"
     check(machines, {run.hash: run for run in runs}, refused)
 
 
 def check(machines: list[MergedMachine], by: dict[str, Run], refused: list[RefusedRun]) -> None:
-    """No case twice on a machine, no name twice, and each refusal names another run."""
+    """No case twice on a machine, no name twice, each machine has a case in common with another,
+    and each refusal names another run or says that there is no such case."""
     assert len({machine.name for machine in machines}) == len(machines)
+    left = [by[source.hash] for machine in machines for source in machine.sources]
     for machine in machines:
         members = [by[source.hash] for source in machine.sources]
         cases = [case for run in members for case in run.cases]
         assert len(cases) == len(set(cases))
-        assert len({(run.label, run.kind) for run in members}) == 1
+        assert len({(run.label, run.hardware) for run in members}) == 1
+        others = {case for run in left if run not in members for case in run.cases}
+        assert len(machines) == 1 or others & set(cases)
     for one in refused:
-        assert any(f" {name}" in one.reason for name in by if name != one.path)
+        names = any(f" {name}" in one.reason for name in by if name != one.path)
+        assert names or "no other machine" in one.reason

@@ -13,18 +13,18 @@ from sqlitmus.machines.discover import Given
 from sqlitmus.machines.merge import merge
 from sqlitmus.run.latest import latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
-from tests.machines.folders import NOW, edit, files, merged, shard, write
+from tests.machines.folders import NOW, edit, files, merged, write
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> list[Path]:
-    """Two shards of one machine, another machine, and a run that nobody can read."""
+    """Two runs of one machine, another machine, and a run that nobody can read."""
     runs = tmp_path / "runs"
     (runs / "d").mkdir(parents=True)
     (runs / "d/plan.json").write_text("{}")
     return [
-        write(runs / "a", shard=shard(1, 3)),
-        write(runs / "b", shard=shard(3, 3), cases=["all"], facts={"cpu": "Xeon"}),
+        write(runs / "a"),
+        write(runs / "b", cases=["all"], created="2026-01-02T00:00:00+00:00"),
         write(runs / "c", machine="arm", facts={"architecture": "arm64"}),
         runs / "d",
     ]
@@ -42,7 +42,6 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
         "linux-x64",
         "linux-x64",
     )
-    assert (linux.missing, linux.cpus) == ([2], ["EPYC", "Xeon"])
     assert [source.run for source in linux.sources] == ["a", "b"]
     assert done.merged.expected == ["mars"]
     assert [refused.path for refused in done.merged.refused] == ["d"]
@@ -130,6 +129,17 @@ def test_where_nothing_is_left_all_reasons_are_told_and_nothing_is_written(
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_machines_without_a_common_case_are_not_merged(tmp_path: Path) -> None:
+    for number, case in enumerate(["get-pk", "all", "get-pk", "insert"]):
+        write(tmp_path / f"runs/{case}-{number}", cases=[case], machine=f"m{number}")
+    done = merged(tmp_path / "runs", out=tmp_path / "three")
+    assert [machine.name for machine in done.merged.machines] == ["m0", "m2"]
+    assert [refused.path for refused in done.merged.refused] == ["runs/all-1", "runs/insert-3"]
+    with pytest.raises(UsageError, match=r"nothing can be merged:\n  all-1: plan\.json: "):
+        merged(tmp_path / "runs/all-1", tmp_path / "runs/insert-3", out=tmp_path / "two")
+    assert list((tmp_path / "two").iterdir()) == []
+
+
 def test_an_earlier_result_is_not_written_over(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
     merged(folder, out=tmp_path / "out")
@@ -152,4 +162,4 @@ def test_what_a_file_says_cannot_move_the_cursor(tmp_path: Path) -> None:
     (refused,) = done.merged.refused
     assert refused.reason.isprintable()
     assert len(refused.reason) < 600
-    assert done.merged.machines[0].cpus == ["?[2J<b>"]
+    assert done.merged.machines[0].sources[0].cpu == "?[2J<b>"

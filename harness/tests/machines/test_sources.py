@@ -127,6 +127,13 @@ def test_a_merged_json_that_cannot_be_read_is_refused(
     assert "\n" not in one.reason
 
 
+def test_what_a_merged_json_says_beyond_today_s_is_ignored(tmp_path: Path) -> None:
+    write(tmp_path / "runs/a")
+    done = merged(tmp_path / "runs", out=tmp_path)
+    edit(done.directory / model.NAME, '"kind"', '"missing": [2], "kind"')
+    assert model.read(done.directory) == done.merged
+
+
 def test_a_merged_json_of_a_later_version_says_so(tmp_path: Path) -> None:
     write(tmp_path / "runs/a")
     done = merged(tmp_path / "runs", out=tmp_path)

@@ -127,30 +127,25 @@ def test_three_machines_of_a_kind_are_pooled_and_other_kinds_are_not(made: Direc
     assert mean.ratio.value == pytest.approx(0.8, rel=0.02)
 
 
-def test_shards_are_one_machine_and_what_is_missing_is_told(made: Directory) -> None:
-    shards = [
-        plan(
-            RUNNERS,
-            cases=[case(name)],
-            shard={"number": number, "of": 3, "whole": "w"},
-        )
-        for number, name in ((1, "get-pk"), (3, "insert"))
+def test_runs_of_a_machine_are_one_and_how_they_differ_is_told(made: Directory) -> None:
+    runs = [
+        plan(RUNNERS, cases=[case(name)], blocks=blocks)
+        for name, blocks in (("get-pk", 12), ("insert", 15))
     ]
-    made.add("one", *shards, cpus=["Xeon", "EPYC"], missing=[2])
+    made.add("one", *runs)
     made.add("two", ratios={"bun": 0.9})
     report = reported(made)
     one = report.machines[0]
-    assert (one.cases, one.missing, one.runs) == (2, [2], ["one-0", "one-1"])
-    assert list(map(noticewords.notice, one.notices[:2])) == [
-        "Shard 2 of this machine did not arrive: its scenarios are not here.",
-        "CPUs differ between the runs of this machine. Xeon: shard 1; EPYC: shard 3.",
-    ]
+    assert (one.cases, one.runs) == (2, ["one-0", "one-1"])
+    assert noticewords.notice(one.notices[0]) == (
+        "Numbers of blocks differ between the runs of this machine. 12: one-0; 15: one-1."
+    )
     found = row(report, "bun", "get-index")
     assert (found.answers[0].verdict, found.answers[0].said) == (None, "not planned")
     assert found.text == "on two only"
 
 
-def test_a_runner_that_one_shard_lacks_says_why(made: Directory) -> None:
+def test_a_runner_that_one_run_lacks_says_why(made: Directory) -> None:
     made.add("one", *(plan(RUNNERS, cases=[case(name)]) for name in ("get-pk", "insert")))
     second = made.path / SOURCES / made.machines[0].sources[1].hash / "plan.json"
     of = json.loads(second.read_text(encoding="utf-8"))

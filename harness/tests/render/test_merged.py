@@ -36,12 +36,12 @@ Made = tuple[MergedReport, list[bytes]]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Three machines; of each word something, one runner emulated, a shard and a machine absent."""
+    """Three machines; of each word something, one runner emulated, cases and a machine absent."""
     directory = Directory(tmp_path_factory.mktemp("merged"))
     of = plan(RUNNERS, cases=CASES)
-    part = {**of, "cases": CASES[:2], "shard": {"number": 1, "of": 2, "whole": "w"}}
+    part = {**of, "cases": CASES[:2]}
     directory.add("linux-x64", of, ratios={"bun": 0.8, "deno": 1.06})
-    directory.add("linux-x64 (2)", part, ratios={"bun": 0.82, "deno": 0.94}, missing=[2])
+    directory.add("linux-x64 (2)", part, ratios={"bun": 0.82, "deno": 0.94})
     directory.add(
         "macos-arm64",
         of,
@@ -49,7 +49,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         architecture="arm64",
         emulated=["deno"],
         ratios={"bun": 0.79, "rust-ffi": 1.001},
-        cpus=["M1", "M2"],
     )
     directory.refused.append(RefusedRun(path="a/b", reason="samples.jsonl line 3: not JSON"))
     directory.expected.append("windows-x64")
@@ -134,7 +133,6 @@ def test_hostile_texts_never_become_markup(made: Made) -> None:
             machine,
             name=machine.name + HOSTILE,
             kind=HOSTILE,
-            cpus=[HOSTILE, "x"],
             facts=dict.fromkeys(machine.facts, HOSTILE),
             sqlite={HOSTILE: [HOSTILE], "3": ["x"]},
             runs=[HOSTILE],

@@ -141,6 +141,12 @@ def test_a_folder_without_a_plan_is_no_run(tmp_path: Path) -> None:
         RunDirectory.open(tmp_path)
 
 
+def test_what_a_plan_says_beyond_today_s_is_ignored(run: RunDirectory) -> None:
+    of = {**json.loads((run.path / "plan.json").read_text("utf-8")), "shard": None}
+    (run.path / "plan.json").write_text(json.dumps(of), "utf-8")
+    assert run.plan() == PLAN
+
+
 def test_a_broken_plan_is_told(run: RunDirectory) -> None:
     (run.path / "plan.json").write_text("{}", "utf-8")
     with pytest.raises(UsageError, match=r"plan\.json: cannot be read as a plan"):

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import json
 import re
 import shlex
 import tomllib
@@ -159,17 +158,6 @@ def test_a_job_with_commands_brings_its_own_python(job: Raw) -> None:
 @each("job", with_step("actions/checkout"))
 def test_a_checkout_leaves_no_token_behind(job: Raw) -> None:
     assert job["steps"][0]["with"]["persist-credentials"] is False
-
-
-def test_n_shards_are_1_to_n_for_each_number_that_is_offered() -> None:
-    matrix = BENCH["jobs"]["bench"]["strategy"]["matrix"]
-    choice = re.fullmatch(
-        r"\$\{\{ fromJSON\('(.*)'\)\[inputs\.shards \|\| '1'\] \}\}", matrix["shard"]
-    )
-    assert choice
-    assert json.loads(choice[1]) == {str(n): list(range(1, n + 1)) for n in range(1, 9)}
-    offered = BENCH["on"]["workflow_dispatch"]["inputs"]["shards"]
-    assert (offered["options"], offered["default"]) == ([str(n) for n in range(1, 9)], "1")
 
 
 def test_the_page_names_each_machine_that_did_not_arrive() -> None:

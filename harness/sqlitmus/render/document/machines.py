@@ -10,11 +10,9 @@ from sqlitmus.render.document.machinewords import (
     absent,
     blocks,
     count,
-    cpus,
     folded,
     said,
     schemes,
-    shards,
     side,
     sqlite,
 )
@@ -52,7 +50,6 @@ MACHINES = [
     Column("sqlite", "SQLite", "text", wide=True),
     Column("blocks", "blocks", "text"),
     Column("noise", "noise", "text"),
-    Column("missing", "missing shards", "text"),
     Column("run", "run", "text", wide=True),
 ]
 
@@ -166,13 +163,12 @@ def _machines(report: MergedReport) -> Section:
                 Cell(text)
                 for text in (
                     machine.kind,
-                    cpus(machine),
+                    machine.facts.get("cpu", "unknown"),
                     machine.facts.get("cores", "unknown"),
                     machine.facts.get("os", "unknown"),
                     sqlite(machine),
                     blocks(machine),
                     machine.grade or "unknown",
-                    shards(machine),
                     machine.created,
                 )
             ],

@@ -68,12 +68,6 @@ def blocks(machine: Machine) -> str:
     return f"{machine.blocks} of {machine.blocks_planned}"
 
 
-def cpus(machine: Machine) -> str:
-    """The CPU model; several are counted, because they do not measure alike."""
-    named = " / ".join(machine.cpus) or "unknown"
-    return named if len(machine.cpus) < 2 else f"{len(machine.cpus)} models: {named}"
-
-
 def sqlite(machine: Machine) -> str:
     """The version of SQLite, or each with the runners that have it."""
     if len(machine.sqlite) < 2:
@@ -81,20 +75,10 @@ def sqlite(machine: Machine) -> str:
     return "; ".join(f"{version}: {', '.join(names)}" for version, names in machine.sqlite.items())
 
 
-def shards(machine: Machine) -> str:
-    """The shards that did not arrive."""
-    return ", ".join(map(str, machine.missing)) or "none"
-
-
 def absent(report: MergedReport) -> list[str]:
-    """What is not in the report, as sentences: machines, shards, emulated runners."""
+    """What is not in the report, as sentences: machines and emulated runners."""
     lines = [f"{name} was expected and did not arrive." for name in report.expected]
     for machine in report.machines:
-        if machine.missing:
-            noun = "shard" if len(machine.missing) == 1 else "shards"
-            lines.append(f"{machine.name}: {noun} {shards(machine)} did not arrive.")
-        if len(machine.cpus) > 1:
-            lines.append(f"{machine.name}: its runs are of different CPUs, {cpus(machine)}.")
         if machine.emulated:
             names = ", ".join(machine.emulated)
             lines.append(f"{machine.name}: emulated, so not counted in any word or mean: {names}.")

@@ -12,13 +12,6 @@ def notice(about: Notice) -> str:
     return f"{about.run}: {text}" if about.run else text
 
 
-def shards(about: Notice) -> str:
-    """The shards of a machine that did not arrive."""
-    noun, whose = ("Shard", "its") if len(about.names) == 1 else ("Shards", "their")
-    numbers = ", ".join(about.names)
-    return f"{noun} {numbers} of this machine did not arrive: {whose} scenarios are not here."
-
-
 def differ(about: Notice) -> str:
     """What is not the same in all runs of a machine; a name in the plural, or a runner's."""
     (what,) = about.names
@@ -149,6 +142,5 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"Not built for this machine's {n.names[0]}: {by_value(n.values)}. Their times contain an "
         "emulation (or a mode of compatibility), so comparisons with them are not like for like."
     ),
-    "shards missing": shards,
     "runs differ": differ,
 }
