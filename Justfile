@@ -60,10 +60,6 @@ workload *ARGS:
 advise *ARGS:
     @python -m sqlitmus advise "$@"
 
-# The highest planned rate at which 99 % of operations take at most 10 ms, for each runner
-sustain *ARGS:
-    @python -m sqlitmus sustain "$@"
-
 # Make the database of the example in docs/workload
 example-database:
     @python harness/benchmarks/example_database.py
@@ -93,6 +89,11 @@ bench-overhead *ARGS:
 [group("work on sqlitmus")]
 bench-self *COUNT:
     @python harness/benchmarks/self_cost.py "$@"
+
+# How large the house is: modules, lines, imports, tests
+[group("work on sqlitmus")]
+bench-house:
+    @python harness/benchmarks/house.py
 
 # How fast a page of 2,000 cells is in headless Chromium
 [group("work on sqlitmus")]

@@ -295,9 +295,6 @@ export function sentences(of, found, data) {
     ([r, base, o]) => front.length === 1 && base === front[0] && others.includes(r) && calls[o] > 0,
   );
   lines.push(...catching.slice(0, CATCHING).map(([, , , text]) => text));
-  const [rates, amounts] = of.sustained;
-  const known = front.map((r) => amounts[names[r]]).filter(Boolean);
-  if (known.length) lines.push(`${rates} ${known.join("; ")}.`);
   const shown = new Set([...front, ...others].map((r) => names[r]));
   return [...lines, ...of.old.filter(([name]) => shown.has(name)).map(([, text]) => text)];
 }

@@ -26,7 +26,6 @@ from sqlitmus.analysis.refusals import refusals
 from sqlitmus.analysis.scaling import scaling
 from sqlitmus.analysis.secondary import measures
 from sqlitmus.analysis.standings import standings
-from sqlitmus.analysis.sustained import of_builds
 from sqlitmus.analysis.tails import late, tails
 from sqlitmus.analysis.untold import masked, untold
 from sqlitmus.analysis.warming import warming
@@ -106,7 +105,6 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     weighed = choices(
         *(_presets(run, weights), runners, cases, [case.per_operation for case in plan.cases]),
         *(pairs, ok, ranked[:, :-1], question, canary.twice, canary.guard),
-        of_builds(run.sustaining, runners) if run.sustaining else None,
     )
     if weighed[0]:
         statements = [replace(weighed[0], again=again), *statements]

@@ -1,6 +1,6 @@
 """The decision by each preset: who keeps to its limits, who is ahead, and what would change it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 
@@ -19,7 +19,6 @@ from sqlitmus.catalog.presets import OWN, Preset
 from sqlitmus.results.estimate import Interval
 from sqlitmus.results.ranking import Cost, Excluded, Ranking
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.results.sustained import Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OperationParts, Weighed, Weighing
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import MIN_BLOCKS
@@ -30,14 +29,12 @@ CATCHING = 2  # sentences on variants
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What all decisions share: the operations with what one call of each costs, what they tell
-    alone, and of each runner its longest start in ns and the rate that it sustains, None for what
-    is not known."""
+    alone, and of each runner its longest start in ns, None where that is not known."""
 
     of: Operations
     parts: Sequence[OperationParts]
     alone: Sequence[Table]
     starts: Mapping[str, float | None]
-    rates: Mapping[str, float]
 
 
 def choices(
@@ -51,14 +48,12 @@ def choices(
     question: Question,
     canary: Pairs | None,
     guard: Array | None = None,
-    sustaining: Sustaining | None = None,
 ) -> tuple[Weighed | None, Weighing | None]:
     """The decisions by `presets`, and what other calls' are made of; None for both where no two
     runners to choose from were measured, and without presets.
 
-    `sustaining` is what the runners sustain, None where that is not known. `units` are those of a
-    call of each case. `ok` is cases x runners, `times` is cases x runners x blocks, `guard` has a
-    log ratio per case.
+    `units` are those of a call of each case. `ok` is cases x runners, `times` is cases x runners x
+    blocks, `guard` has a log ratio per case.
     """
     names = [r.name for r in runners if r.role == "runner" and r.missing is None]
     by_file = sorted(presets, key=OWN.__eq__)  # the order of operations is the presets'
@@ -78,9 +73,8 @@ def choices(
         parts_of(of, at, named[case], cases[place], units[place])
         for at, (case, place) in enumerate(order)
     ]
-    rates = {r.runner: r.rate.value for r in (sustaining.runners if sustaining else ()) if r.rate}
     starts = {name: _start(cases, name) for name in names}
-    shared = Shared(of, parts, decided.tables[len(sets) :], starts, rates)
+    shared = Shared(of, parts, decided.tables[len(sets) :], starts)
     made_by = dict(zip(ranked, zip(decided.tables, decided.guarded, strict=False), strict=False))
     if OWN in presets and set(presets[OWN].calls) <= set(of.order):
         mine = decide(of, [of.calls(presets[OWN].calls)], decided.level)
@@ -102,8 +96,7 @@ def choices(
             choice = replace(choice, catching=_catching(choice, catching))
         made.append(choice)
     old = list(old_engines([r for r in runners if r.name in names]))
-    weighed = Weighed(made, named, old, sustaining=sustaining)
-    return weighed, packed(of, decided, parts, list(starts.values()), catching)
+    return Weighed(made, named, old), packed(of, decided, parts, list(starts.values()), catching)
 
 
 def _catching(choice: Choice, catching: Sequence[CatchUp]) -> list[CatchUp]:
@@ -128,8 +121,7 @@ def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Ch
     absent = {name: missing for name, missing in absent.items() if missing}
     answered = [name for name in of.names if name not in absent]
     costs = [_cost(name, preset, shared) for name in answered]
-    excluded = [over for cost in costs for over in [*exceeded(cost, preset), *_slow(cost, preset)]]
-    unrated = [cost.runner for cost in costs if preset.least_rate and cost.rate is None]
+    excluded = [over for cost in costs for over in exceeded(cost, preset)]
     fit = [name for name in answered if name not in {over.runner for over in excluded}]
     excluded += [Excluded(name, "cases", cases=missing) for name, missing in absent.items()]
     if choice.blocks < MIN_BLOCKS or len(fit) < 2:
@@ -144,7 +136,7 @@ def _decided(choice: Choice, preset: Preset, shared: Shared, table: Table) -> Ch
             changes = list(telling(of, shared.alone, order.front))
         order = replace(order, changes=changes)
     order = replace(order, excluded=excluded)
-    return replace(choice, ranking=order, unrated=unrated, costs=costs)
+    return replace(choice, ranking=order, costs=costs)
 
 
 def _cost(name: str, preset: Preset, shared: Shared) -> Cost:
@@ -162,15 +154,8 @@ def _cost(name: str, preset: Preset, shared: Shared) -> Cost:
         else None,
         max((p.memory[number] or 0.0 for p in used), default=0.0) or None,
         shared.starts[name],
-        shared.rates.get(name),
         {case: time / whole for case, time in times.items()},
     )
-
-
-def _slow(cost: Cost, preset: Preset) -> Iterator[Excluded]:
-    """The rate that a runner has to sustain, and does not."""
-    if preset.least_rate and cost.rate is not None and cost.rate < preset.least_rate:
-        yield Excluded(cost.runner, "rate", cost.rate, preset.least_rate)
 
 
 def _start(cases: Sequence[Case], name: str) -> float | None:

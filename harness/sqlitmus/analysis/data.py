@@ -17,7 +17,6 @@ from sqlitmus.analysis.selftest import Tested, of_run
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset
 from sqlitmus.results.conditions import SelfTest
-from sqlitmus.results.sustained import Sustaining
 from sqlitmus.run import folder
 from sqlitmus.run.judge import Verified
 from sqlitmus.run.lines import Block
@@ -38,7 +37,7 @@ class Gated(Model):
 @dataclass(frozen=True, slots=True, eq=False)
 class RunData:
     """A run directory in memory. `checks` is keyed by (case id, runner name); `presets` are by what
-    weights it is decided, `sustaining` is what this machine remembered of sustained rates."""
+    weights it is decided."""
 
     plan: Plan
     checks: dict[tuple[str, str], Verified]
@@ -50,7 +49,6 @@ class RunData:
     details: Details | None = None
     gate: Sequence[str] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
-    sustaining: Sustaining | None = None
 
 
 def from_records(

@@ -5,14 +5,10 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from sqlitmus.analysis.data import RunData, from_records
-from sqlitmus.analysis.sustained import RECORD
 from sqlitmus.catalog import presets
 from sqlitmus.machine import plainfiles
-from sqlitmus.results.sustained import Sustaining
-from sqlitmus.run import folder, remembered
+from sqlitmus.run import folder
 from sqlitmus.run.records import RunDataError, cut_off, document, lines, optional
 
 
@@ -41,15 +37,7 @@ def load(directory: Path) -> RunData:
         gate=optional(directory / "gate.json") or None,
         looks=_records(directory / "looks.jsonl"),
     )
-    return replace(run, presets=presets.load(), sustaining=_sustaining(directory))
-
-
-def _sustaining(directory: Path) -> Sustaining | None:
-    record = optional(directory / remembered.SUSTAINED)
-    try:
-        return None if record is None else RECORD.validate_python(record)
-    except ValidationError as error:
-        raise RunDataError(f"{directory / remembered.SUSTAINED}: {error}") from error
+    return replace(run, presets=presets.load())
 
 
 def _records(file: Path, *, numbers: bool = True) -> Iterator[object]:

@@ -30,9 +30,7 @@ def load() -> Catalog:
     return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
 
 
-_NO_SCENARIOS = {
-    f"{name}.toml" for name in ("profiles", "suites", "modes", "presets", "settings", "sustain")
-}
+_NO_SCENARIOS = {f"{name}.toml" for name in ("profiles", "suites", "modes", "presets", "settings")}
 
 
 def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:

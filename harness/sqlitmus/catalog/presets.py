@@ -31,8 +31,7 @@ class Preset(Model):
     A call is one operation of the case's scenario: a statement, a transaction with all of its rows,
     or a start. `names` say in words what is called, with `(s)` where a plural has an s. `title`
     follows "for" in a sentence. `memory_mib` is the most memory of a process in any of the cases,
-    `start_ms` the longest start, `least_rate` the operations a second that a runner has to sustain;
-    None for no limit.
+    `start_ms` the longest start; None for no limit.
     """
 
     title: str
@@ -40,7 +39,6 @@ class Preset(Model):
     calls: Annotated[dict[str, Annotated[float, _CALLS]], Field(min_length=1)]
     memory_mib: Annotated[float, _POSITIVE] | None = None
     start_ms: Annotated[float, _POSITIVE] | None = None
-    least_rate: Annotated[float, _POSITIVE] | None = None
     names: Annotated[dict[str, str], Field(exclude=True)] = {}
 
     def name(self, case: str) -> str:

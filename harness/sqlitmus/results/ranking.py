@@ -6,7 +6,7 @@ from typing import Literal
 from sqlitmus.results.estimate import Interval
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
-Limit = Literal["memory", "start-up", "p99", "durability", "warm-up", "rate"]
+Limit = Literal["memory", "start-up", "p99", "durability", "warm-up"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,8 @@ class Excluded:
     """Why `runner` is not ranked: it has no time to compare in `cases`, or exceeds a limit.
 
     Its `value` is more than `most`, in bytes or ns; None where it was not measured, or is the word
-    that `shown` has; `cases` are then where, if there are several. A `rate` that is sustained is
-    fewer operations a second than the `most` that it has to be. In `warm-up`, the value is the time
-    of the second half over that of the first.
+    that `shown` has; `cases` are then where, if there are several. In `warm-up`, the value is the
+    time of the second half over that of the first.
     """
 
     runner: str
@@ -42,15 +41,14 @@ class Excluded:
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What a runner costs: ns a query of the mix, or of 1,000 requests by a preset, and CPU ns of
-    the same, bytes, ns to the first answer, operations a second that it sustains; None for what was
-    not measured. `parts` are the shares of the time by the case that a preset calls."""
+    the same, bytes, ns to the first answer; None for what was not measured. `parts` are the shares
+    of the time by the case that a preset calls."""
 
     runner: str
     time: Interval | None
     cpu: float | None
     memory: float | None
     start: float | None
-    rate: float | None = None
     parts: dict[str, float] = field(default_factory=dict[str, float])
 
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from sqlitmus.results.ranking import Contrast, Cost, Ranking
 from sqlitmus.results.recommendation import Again
-from sqlitmus.results.sustained import Sustaining
 from sqlitmus.vocabulary.verdicts import Verdict
 
 
@@ -27,8 +26,7 @@ class Choice:
     a process start.
 
     `lacking` are cases that the run does not have: nobody is ranked then. `costs` has what each
-    spends. `blocks` hold all cases of the most complete pair; fewer than `least` rank nobody. A
-    rate has to be sustained that nobody measured of `unrated`.
+    spends. `blocks` hold all cases of the most complete pair; fewer than `least` rank nobody.
     """
 
     preset: str
@@ -42,7 +40,6 @@ class Choice:
     blocks: int = 0
     least: int = 0
     catching: list[CatchUp] = field(default_factory=list[CatchUp])
-    unrated: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +56,13 @@ class Weighed:
     """The decisions by all presets, the one in front first; all that is told apart in them is told
     with 95 % at once.
 
-    `names` say what a call of a case is, with `(s)` where a plural has an s. `sustaining` is what
-    the same builds sustained when this machine last measured it.
+    `names` say what a call of a case is, with `(s)` where a plural has an s.
     """
 
     choices: list[Choice]
     names: dict[str, str]
     old: list[OldEngine]
     again: Again = field(default_factory=Again)
-    sustaining: Sustaining | None = None
     kind: Literal["weighed"] = field(default="weighed")
 
 

@@ -11,7 +11,7 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.planned import Cells, PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine import affinity, leftovers, lock
+from sqlitmus.machine import affinity, leftovers
 from sqlitmus.run import memory
 from sqlitmus.run import oracle as oracles
 from sqlitmus.run.hyperfine import Hyperfine
@@ -91,31 +91,6 @@ def opened(
             keep_jobs=keep_jobs,
         ) as context:
             yield context
-
-
-@contextmanager
-def alone(
-    command: str,
-    catalog: Catalog,
-    tools: paths.Tools,
-    progress: Progress,
-    cells: Cells,
-    *,
-    wait: bool,
-) -> Generator[Context]:
-    """The context of a `command` that measures without a run directory, and holds the machine's
-    lock. Raises NotFit."""
-    with (
-        lock.hold(command, wait=wait, say=progress.insist) as handle,
-        opened(
-            *(catalog, tools, progress, cells),
-            size="m",
-            timeout_s=60.0,
-            fresh=False,
-            held=(handle,),
-        ) as context,
-    ):
-        yield context
 
 
 @contextmanager

@@ -31,7 +31,6 @@ SIZES = {
     "looks.jsonl": MOST_WHOLE,
     "gate.json": MOST_WHOLE,
     "selftest.json": MOST_WHOLE,
-    "sustained.json": MOST_WHOLE,
 }
 WRITTEN = ("iterations.jsonl", "summary.json", "report.html")
 APPENDED = ("samples.jsonl", "iterations.jsonl", "details.jsonl", "blocks.jsonl", "looks.jsonl")

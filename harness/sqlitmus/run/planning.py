@@ -11,7 +11,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, compared
 from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts
 from sqlitmus.machine import affinity
-from sqlitmus.run import programs, remembered
+from sqlitmus.run import programs
 from sqlitmus.run.answers import Answers, oracle_answer
 from sqlitmus.run.context import Context
 from sqlitmus.run.extent import budget_s
@@ -19,6 +19,7 @@ from sqlitmus.run.freeze import among, freeze
 from sqlitmus.run.latest import point_latest
 from sqlitmus.run.options import Options
 from sqlitmus.run.preparation import Unanswered
+from sqlitmus.run.selftest import keep
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import verify_cells
 from sqlitmus.vocabulary import paths
@@ -95,9 +96,8 @@ def prepare(
         machine.facts(paths.toolchain()),
         answers.records.values(),
     )
-    for name in remembered.FILES:
-        with suppress(OSError):  # none yet
-            directory.write(name, remembered.file(name).read_text(encoding="utf-8"))
+    with suppress(OSError):  # none yet
+        directory.write(keep.FILE, keep.record_file().read_text(encoding="utf-8"))
     programs.remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)

@@ -2,7 +2,7 @@
 
 `$SQLITMUS_ROOT` names another folder than the clone with `scenarios/`, `fixtures/` and `runners/`:
 a catalogue of one's own, whose runs go to its `results/`. What it lacks is the clone's: a folder of
-fixtures or runners, and the files of profiles, modes, suites, presets, settings and rates.
+fixtures or runners, and the files of profiles, modes, suites, presets and settings.
 """
 
 import json

@@ -17,7 +17,6 @@ from sqlitmus.render.document.weighed import about, many, sentences, text
 from sqlitmus.results.ranking import Change, Contrast
 from sqlitmus.results.recommendation import Again
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
-from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import Choice, Weighed, Weighing
 from sqlitmus.stats.distributions import normal
 from sqlitmus.stats.estimate import Array
@@ -64,7 +63,6 @@ class Run:
     canary: float | None = None
     ids: Sequence[str] = IDS
     units: dict[str, int] = field(default_factory=dict[str, int])
-    rates: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
     def names(self) -> list[str]:
@@ -100,7 +98,6 @@ class Run:
             *(runners, self.cases(times, pairs)),
             [self.units.get(name, 1) for name in self.ids[: len(times)]],
             *(pairs, ok, times, question, twin),
-            sustaining=sustained(self.rates) if self.rates else None,
         )
         assert said
         assert parts
@@ -127,23 +124,6 @@ class Run:
                 zip(self.groups, comparisons(pairs), strict=True)
             )
         ]  # fmt: skip
-
-
-def sustained(rates: dict[str, float]) -> Sustaining:
-    cpu = Interval(7.9, 7.5, 8.2)
-    return Sustaining(
-        10e6,
-        0.95,
-        1.1,
-        [
-            Sustained(
-                *(name, "ok", "", Interval(rate, 0.95 * rate, 1.05 * rate), "", cpu, 10, 0, 60, 0),
-                late_ns=1e3,
-            )
-            for name, rate in rates.items()
-        ],
-        "2026-11-23T10:00:00Z",
-    )
 
 
 def middle(times: Array) -> Interval | None:
@@ -474,20 +454,3 @@ def test_sessions_are_combined_and_few_of_them_tell_little() -> None:
     levels[:, 1] /= 1.5
     said, _ = Run(levels, blocks=126, sessions=9).decided()
     assert said.choices[0].ranking.front == ["r1"]
-
-
-def test_a_rate_that_is_not_sustained_rules_a_runner_out() -> None:
-    levels = equal(3) * np.array([0.5, 1.0, 2.0])
-    asked = preset(least_rate=20_000.0)
-    said, _ = Run(levels, 12, rates={"r0": 12_000.0, "r1": 50_000.0}).decided(asked)
-    first = said.choices[0]
-    assert first.ranking.front == ["r1"]
-    assert [(out.runner, out.why) for out in first.ranking.excluded] == [("r0", "rate")]
-    assert first.unrated == ["r2"]
-    lines = " ".join(sentences(first, said))
-    assert "r0 is left out: it sustains 12.0\u202fk/s, and has to sustain 20.0\u202fk/s." in lines
-    assert "was not checked for r2; ./just sustain measures it." in lines
-    assert lines.endswith(
-        "Sustained with a p99 within 10.0\u202fms, 95 % of it reads (./just sustain, 2026-11-23): "
-        "r1 50\u202fk/s [48, 53], 7.90\u202fs of CPU a million."
-    )

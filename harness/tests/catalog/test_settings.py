@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, fixture, ladder
+from sqlitmus.catalog import definitions, fixture
 from sqlitmus.catalog.cases import cases_of
 from sqlitmus.catalog.settings import FILE, NONE, Settings, only, read
 from sqlitmus.catalog.trials import AXIS, SUITE, Trying, trying
@@ -59,7 +59,6 @@ def test_a_mistake_in_the_file_names_file_and_place(tmp_path: Path) -> None:
 
 def test_a_catalogue_without_the_file_has_the_clones(tmp_path: Path) -> None:
     assert read(tmp_path) == read()
-    assert ladder.read(tmp_path) == ladder.read()
 
 
 def test_a_group_whose_scenario_the_catalogue_lacks_is_refused_with_its_name() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.run import remembered
-from sqlitmus.run.selftest import judge, record
+from sqlitmus.run.selftest import judge, keep, record
 from sqlitmus.run.selftest.keep import Recording
 from sqlitmus.run.selftest.passes import LABELS
 from sqlitmus.stats import relabel
@@ -86,7 +85,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(remembered.file(remembered.SELF_TEST).read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(keep.record_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recordings: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)

@@ -135,7 +135,7 @@ def test_a_p99_at_a_rate_is_told_and_holds_runners_to_a_limit(
     assert done.code == 0, done.err
     done = service.sqlitmus("report", "--format", "json")
     (said,) = [s for s in json.loads(done.out)["headline"] if s["kind"] == "recommendation"]
-    assert said["front"] == front
+    assert said["ranking"]["front"] == front
     (latency,) = said["latencies"]
     assert (latency["case"], latency["rate"], latency["queries"]) == ("at-400", 400, 4)
     assert latency["p99"]["a"]["value"] > 0
@@ -256,4 +256,4 @@ def test_a_report_in_json_has_the_recommendation(service: Clone) -> None:
     done = service.sqlitmus("report", "--format", "json")
     (said,) = [s for s in json.loads(done.out)["headline"] if s["kind"] == "recommendation"]
     assert said["shares"] == {"one": 0.75, "add": 0.25}
-    assert said["front"] == ["a"]
+    assert said["ranking"]["front"] == ["a"]

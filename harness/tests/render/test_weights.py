@@ -70,7 +70,6 @@ CASES = [
     (Run(levels(3, 6), 9), "few blocks"),
     (Run(levels(3, 7), 12, sqlite={"r1": "3.35.5"}), "an old engine"),
     (of_variants(), "a variant"),
-    (Run(levels(3, 8), 12, rates={"r0": 9e4, "r1": 5e4}), "rates that are sustained"),
 ]
 
 

@@ -16,7 +16,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import limits
-from sqlitmus.run import context, remembered, sets, turning
+from sqlitmus.run import context, sets, turning
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.run.progress import Progress
@@ -330,7 +330,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk, scheme: Scheme, at: int) -> None:
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         recorded(desk, scheme=scheme)
     assert len(desk.instant.measured) == at  # the process under way was the last
-    assert not remembered.file(remembered.SELF_TEST).exists()
+    assert not keep.record_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -501,7 +501,7 @@ def test_the_result_is_kept_with_its_recordings(desk: Desk, tmp_path: Path) -> N
     recordings = recorded(desk)
     result = judge.judge(recordings, "a", "many")
     file = keep.save(result, recordings, tmp_path / "recordings")
-    assert json.loads(remembered.file(remembered.SELF_TEST).read_text("utf-8")) == result
+    assert json.loads(keep.record_file().read_text("utf-8")) == result
     everything = json.loads(file.read_text("utf-8"))
     assert everything.pop("recorded") == {
         name: {"equal_ns": one.equal, "slower_ns": one.slower, "seconds": one.seconds}

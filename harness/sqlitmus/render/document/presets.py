@@ -10,7 +10,6 @@ from sqlitmus.render.document.ranking import ratio
 from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row, Table
 from sqlitmus.render.document.weighed import decision, plural, whole
 from sqlitmus.results.ranking import Cost
-from sqlitmus.results.sustained import Sustained
 from sqlitmus.results.weighed import Choice, Weighed
 
 CALLS = (
@@ -29,7 +28,6 @@ def section(weighed: Weighed | None) -> list[Section]:
     names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs))
     rows = [Row(Head(name), [_spent(choice, name) for choice in ranked], key=name)
             for name in names]  # fmt: skip
-    rates = {s.runner: s for s in (weighed.sustaining.runners if weighed.sustaining else ())}
     costs = Table(
         "costs",
         RUNNER,
@@ -38,7 +36,6 @@ def section(weighed: Weighed | None) -> list[Section]:
             Column("cpu", "CPU time"),
             Column("memory", "peak memory"),
             Column("start", "start to first answer"),
-            *([Column("rate", "sustains, a second")] if rates else []),
         ],
         [
             Row(
@@ -48,7 +45,6 @@ def section(weighed: Weighed | None) -> list[Section]:
                     Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
                     Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
                     Cell("\u2013" if each.start is None else fmt.duration(each.start)),
-                    *([_rate(rates.get(each.runner))] if rates else []),
                 ],
                 key=each.runner,
             )
@@ -67,13 +63,6 @@ def _part(of: Cost, case: str) -> Cell:
         return cells.NONE
     share = of.parts[case]
     return Cell(fmt.duration(of.time.value * share), note=f"{whole(share)} %")
-
-
-def _rate(of: Sustained | None) -> Cell:
-    if of is None or of.rate is None:
-        return cells.NONE
-    text, bounds = fmt.rate(of.rate)
-    return Cell(" ".join(filter(None, [of.bound, text])), bounds)
 
 
 def _lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:

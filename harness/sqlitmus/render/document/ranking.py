@@ -138,11 +138,6 @@ def left_out(excluded: Excluded, what: str = "") -> str:
             f"{runner}, for it was still warming up: its second half took {less:.1f} % less time "
             "than its first."
         )
-    if excluded.why == "rate" and excluded.value is not None and excluded.most is not None:
-        rate, least = (
-            fmt.rate(Interval(v, None, None))[0] for v in (excluded.value, excluded.most)
-        )
-        return f"{runner}: it sustains {rate}, and has to sustain {least}."
     return f"{runner}: its {LIMITS[excluded.why]}{what} is {_amount(excluded)}."
 
 

@@ -10,7 +10,6 @@ from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import ranking as ranks
 from sqlitmus.render.document.ranking import Amounts, ratio
 from sqlitmus.results.ranking import Change, Excluded
-from sqlitmus.results.sustained import Sustained, Sustaining
 from sqlitmus.results.weighed import CatchUp, Choice, OldEngine, Weighed
 from sqlitmus.vocabulary.nouns import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -30,18 +29,11 @@ def sentences(choice: Choice, weighed: Weighed) -> list[str]:
     names, order = weighed.names, choice.ranking
     lines = [*_decision(choice, names), *_spent(choice, names)]
     lines += [_left_out(excluded, names) for excluded in order.excluded]
-    if choice.unrated:
-        lines.append(
-            f"The rate that has to be sustained was not checked for {listed(choice.unrated)}; "
-            "./just sustain measures it."
-        )
     if order.open:
         lines.append(ranks.settled_by(order.open, weighed.again))
     if order.contrasts or len(order.front) > 1:
         lines += would(order.changes, order.front, names)
     lines += map(catches_up, choice.catching)
-    if weighed.sustaining:
-        lines += sustained(weighed.sustaining, order.front)
     shown = {*order.front, *(each.runner for each in order.contrasts)}
     return lines + [aged(engine) for engine in weighed.old if engine.runner in shown]
 
@@ -148,37 +140,6 @@ def aged(engine: OldEngine) -> str:
         f"{engine.runner} has SQLite {engine.version}, years older than {engine.newest}: what it "
         "takes is its engine's time, too."
     )
-
-
-def sustained(sustaining: Sustaining, names: Sequence[str]) -> Iterator[str]:
-    """What those of `names` sustain of whom it is known, and what that costs."""
-    of = {each.runner: each for each in sustaining.runners}
-    amounts = [amount for name in names if name in of and (amount := _amount(of[name]))]
-    if amounts:
-        yield f"{_asked(sustaining)} {'; '.join(amounts)}."
-
-
-def _asked(sustaining: Sustaining) -> str:
-    return (
-        f"Sustained with a p99 within {fmt.duration(sustaining.limit_ns)}, "
-        f"{100 * sustaining.reads:g} % of it reads (./just sustain, {sustaining.created[:10]}):"
-    )
-
-
-def _amount(of: Sustained) -> str:
-    if not of.rate:
-        return ""
-    text, bounds = fmt.rate(of.rate)
-    rate = " ".join(filter(None, [of.runner, of.bound, text, bounds]))
-    return f"{rate}, {fmt.duration(of.cpu_s.value * 1e9)} of CPU a million" if of.cpu_s else rate
-
-
-def sustained_parts(sustaining: Sustaining | None) -> tuple[str, dict[str, str]]:
-    """The same in parts, by runner, for the page's script."""
-    if sustaining is None:
-        return "", {}
-    parts = {each.runner: amount for each in sustaining.runners if (amount := _amount(each))}
-    return _asked(sustaining), parts
 
 
 def whole(share: float) -> int:

@@ -80,7 +80,6 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
             for c in weighing.catching
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
-        "sustained": words.sustained_parts(weighed.sustaining),
         "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
     }  # fmt: skip
 

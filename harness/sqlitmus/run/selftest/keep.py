@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.run import remembered
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.terms import Scheme
+
+FILE = "selftest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +21,14 @@ class Recording:
     seconds: list[float]
 
 
+def record_file() -> Path:
+    """The file of this machine's last result, of which each new run keeps a copy."""
+    return paths.cache("memory") / FILE
+
+
 def save(result: dict[str, Any], recordings: dict[Scheme, Recording], folder: Path) -> Path:
     """Save the result for later reports, and the recordings for inspection."""
-    remembered.file(remembered.SELF_TEST).write_bytes(
-        json.dumps(result, indent=1, ensure_ascii=False).encode()
-    )
+    record_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     recorded = {

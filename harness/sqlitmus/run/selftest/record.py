@@ -7,7 +7,8 @@ from itertools import count
 
 from sqlitmus.catalog.cases import make_case, parse_case
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.run.context import Context, alone
+from sqlitmus.machine import lock
+from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress, clock
 from sqlitmus.run.selftest.keep import Recording
 from sqlitmus.run.selftest.passes import INTERRUPTED, Pass, Work, play, prepare
@@ -44,7 +45,16 @@ def record(
     if case.metric == "cold":
         raise UsageError(f"{case_id} is a cold case; the self-test needs a steady one")
     cells = {case.id: [runner]}
-    with alone("selftest", catalog, tools, progress, cells, wait=wait) as context:
+    with (
+        lock.hold("selftest", wait=wait, say=progress.insist) as handle,
+        opened(
+            *(catalog, tools, progress, cells),
+            size="m",
+            timeout_s=60.0,
+            fresh=False,
+            held=(handle,),
+        ) as context,
+    ):
         answers = verify_cells(context, [case], cells)
         schemes: list[Scheme] = [scheme] if scheme else ["process", "relay"]
         prepared = [prepare(context, case, runner, mode, name, answers) for name in schemes]
