@@ -187,6 +187,16 @@ def test_each_line_holds_one_sentence(name: str) -> None:
     assert not crowded, "write one sentence per line, each of at most 250 characters"
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_numbered_lists_count_from_one(name: str) -> None:
+    """A number that slipped into the line before is missing in its list."""
+    last = 0
+    for number, line in prose(document(name)):
+        if item := re.match(r"(\d+)\. ", line):
+            assert int(item[1]) in (1, last + 1), f"{name}:{number}"
+            last = int(item[1])
+
+
 def sentences(line: str) -> int:
     """How many sentences a line seems to hold: ends followed by a capital letter or by code."""
     plain = re.sub(r"^\s*\d+\. ", "", line)
