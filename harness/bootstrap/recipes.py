@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# a comment line, then the header: a name, parameters, a colon
-_RECIPE = re.compile(r"^# (.*)\n([a-z][\w-]*)((?: \S+)*):(?!=)", re.MULTILINE)
+# a comment line, the header (a name, parameters, a colon), and what it starts with its arguments
+_RECIPE = re.compile(
+    r"^# (.*)\n([a-z][\w-]*)((?: \S+)*):(?!=)(?:\n +@python -m sqlitmus (.*) \"\$@\")?",
+    re.MULTILINE,
+)
 HELP = frozenset({"-h", "--help"})
 # arguments of a recipe that only print: nothing is compiled for them
 LOOKS = HELP | {"--list"}
@@ -17,19 +20,23 @@ _PASSED_ON = "*ARGS"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe of the Justfile: its parameters as written, and the comment above it."""
+    """A recipe of the Justfile: its parameters as written, and the comment above it.
+
+    `starts` is the command of sqlitmus, with options of its own, to which it hands its arguments.
+    """
 
     name: str
     parameters: str
     comment: str
+    starts: str = ""
 
 
 def read(justfile: Path) -> dict[str, Recipe]:
     """The public recipes by name, in the file's order."""
     text = justfile.read_text("utf-8")
     return {
-        name: Recipe(name, parameters.strip(), comment)
-        for comment, name, parameters in _RECIPE.findall(text)
+        name: Recipe(name, parameters.strip(), comment, starts)
+        for comment, name, parameters, starts in _RECIPE.findall(text)
     }
 
 
@@ -47,10 +54,15 @@ def answer(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:
         return _listing(recipes)
     name, arguments = split(argv)
     recipe = recipes.get(name)
-    if recipe is None or recipe.parameters == _PASSED_ON or not HELP.intersection(arguments):
+    if recipe is None or not HELP.intersection(arguments):
         return None
     words = [name, *map(_usage, recipe.parameters.split())]
-    return f"usage: ./just {' '.join(words)}\n\n{recipe.comment}\n"
+    text = f"usage: ./just {' '.join(words)}\n\n{recipe.comment}\n"
+    if recipe.starts not in ("", name):
+        command = recipe.starts.split()[0]
+        more = f"`./just {recipe.starts}`; `./just {command} --help` explains its other options"
+        return f"{text}\nIt is {more}.\n"
+    return None if recipe.parameters == _PASSED_ON else text
 
 
 def unknown(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:

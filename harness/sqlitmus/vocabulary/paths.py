@@ -33,6 +33,8 @@ FIXTURES = inherited("fixtures")
 RUNNERS = CLONE / "runners"
 OWN_RUNNERS = ROOT / "runners"
 RESULTS = ROOT / "results"
+NOT_YET = "not set up yet; run ./just "
+"""What set-up says of a tool that it was not asked for, before the recipe that asks for it."""
 
 
 def toolchain() -> Path:

@@ -8,6 +8,7 @@ from bootstrap.main import needs
 from bootstrap.paths import entry
 from bootstrap.step import look
 from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS, VARIANTS
+from sqlitmus.vocabulary.paths import NOT_YET
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench
@@ -81,6 +82,6 @@ def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
     states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS[0])}
     told = {name: entry(states, name, "any")["missing"] for name in states}
     assert told == {
-        "rust": "not set up yet; run ./just setup",
-        "rust-threadsafe2": "not set up yet; run ./just setup-claims",
+        "rust": f"{NOT_YET}setup",
+        "rust-threadsafe2": f"{NOT_YET}setup-claims",
     }
