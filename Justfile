@@ -32,7 +32,7 @@ verify *ARGS:
 bench-quick *ARGS:
     @python -m sqlitmus run --suite quick "$@"
 
-# Measure: the full suite on every runner here
+# Measure: the full suite on every runner here; --time-budget says for how long
 bench-all *ARGS:
     @python -m sqlitmus run --suite full "$@"
 

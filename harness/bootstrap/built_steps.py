@@ -110,11 +110,8 @@ def install_rust(
     environ: Mapping[str, str] | None = None,
 ) -> str:
     """Compile the runner of build `name` into `folder`; the binary's path in it."""
-    own = {
-        "CARGO_TARGET_DIR": str(cargo_target(context, name)),
-        "SQLITMUS_VARIANT": name.removeprefix("rust"),
-    }
-    environ = {**context.environ, **own, **(environ or {})}
+    target = str(cargo_target(context, name))
+    environ = {**context.environ, "CARGO_TARGET_DIR": target, **(environ or {})}
     # install, not build: it also puts the hand-written comparison beside the runner
     crate, log = context.clone / "runners" / "rust", context.logs / f"{name}.log"
     return install_crate(crate, folder, commands, log, "sqlitmus-rust", environ, options)

@@ -4,11 +4,11 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bootstrap.context import WINDOWS
 from bootstrap.guarded import marked
 
 TAIL_LINES = 15
@@ -70,7 +70,7 @@ class Commands:
 
 def _end_tree(pid: int) -> None:
     """End a process with all that it started."""
-    if WINDOWS:
+    if sys.platform == "win32":
         words = ["taskkill", "/F", "/T", "/PID", str(pid)]
         subprocess.run(words, capture_output=True, check=False)
         return

@@ -69,6 +69,7 @@ def make_context(clone: Path) -> Context:
 
 def platform_facts() -> dict[str, str]:
     """What a ready-made binary depends on; the `platform` module would be slow to import."""
-    if WINDOWS:  # the interpreter's own: a variable would change below an emulated program
+    if sys.platform == "win32":
+        # the interpreter's own: a variable would change below an emulated program
         return {"platform": sys.platform, "machine": sysconfig.get_platform()}
     return {"platform": sys.platform, "machine": os.uname().machine}

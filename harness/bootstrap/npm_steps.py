@@ -27,7 +27,13 @@ INSTALL = ("--ignore-scripts", "--no-audit", "--no-fund", "--engine-strict=false
 
 
 def _step(
-    name: str, title: str, source: str, wanted: Mapping[str, str], *, tools: tuple[str, ...] = ()
+    name: str,
+    title: str,
+    source: str,
+    wanted: Mapping[str, str],
+    *,
+    tools: tuple[str, ...] = (),
+    recipe: str = "setup",
 ) -> Step:
     def blocker(context: Context) -> str | None:
         return None if context.find("npm") else context.hint("npm")
@@ -53,7 +59,7 @@ def _step(
                 entries[tool] = _entry(folder, found[0])
         return entries
 
-    return Step(name, title, blocker, facts, make, tools=tools)
+    return Step(name, title, blocker, facts, make, tools=tools, recipe=recipe)
 
 
 def _entry(folder: Path, file: Path) -> Entry:
@@ -69,4 +75,11 @@ NPM = _step(
     RUNTIMES,
     tools=tuple(RUNTIMES),
 )
-NPM_DEV = _step("npm-dev", "installing pyright, biome and axe", "tools", TOOLS, tools=("axe",))
+NPM_DEV = _step(
+    "npm-dev",
+    "installing pyright, biome and axe",
+    "tools",
+    TOOLS,
+    tools=("axe",),
+    recipe="test",
+)

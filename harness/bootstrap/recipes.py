@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# a comment line, perhaps a group, then the header: a name, parameters, a colon
+# a comment line, perhaps a group, the header (a name, parameters, a colon), and what it starts with
+# its arguments
 _RECIPE = re.compile(
-    r'^# (.*)\n(?:\[group\("(.*)"\)\]\n)?([a-z][\w-]*)((?: \S+)*):(?!=)', re.MULTILINE
+    r'^# (.*)\n(?:\[group\("(.*)"\)\]\n)?([a-z][\w-]*)((?: \S+)*):(?!=)'
+    r'(?:\n +@python -m sqlitmus (.*) "\$@")?',
+    re.MULTILINE,
 )
 HELP = frozenset({"-h", "--help"})
 # arguments of a recipe that only print: nothing is compiled for them
@@ -19,20 +22,24 @@ _PASSED_ON = "*ARGS"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe of the Justfile: its parameters as written, the comment above it, its group."""
+    """A recipe of the Justfile: its parameters as written, the comment above it, its group.
+
+    `starts` is the command of sqlitmus, with options of its own, to which it hands its arguments.
+    """
 
     name: str
     parameters: str
     comment: str
     group: str
+    starts: str
 
 
 def read(justfile: Path) -> dict[str, Recipe]:
     """The public recipes by name, in the file's order."""
     text = justfile.read_text("utf-8")
     return {
-        name: Recipe(name, parameters.strip(), comment, group)
-        for comment, group, name, parameters in _RECIPE.findall(text)
+        name: Recipe(name, parameters.strip(), comment, group, starts)
+        for comment, group, name, parameters, starts in _RECIPE.findall(text)
     }
 
 
@@ -50,10 +57,15 @@ def answer(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:
         return _listing(recipes)
     name, arguments = split(argv)
     recipe = recipes.get(name)
-    if recipe is None or recipe.parameters == _PASSED_ON or not HELP.intersection(arguments):
+    if recipe is None or not HELP.intersection(arguments):
         return None
     words = [name, *map(_usage, recipe.parameters.split())]
-    return f"usage: ./just {' '.join(words)}\n\n{recipe.comment}\n"
+    text = f"usage: ./just {' '.join(words)}\n\n{recipe.comment}\n"
+    if recipe.starts not in ("", name):
+        command = recipe.starts.split()[0]
+        more = f"`./just {recipe.starts}`; `./just {command} --help` explains its other options"
+        return f"{text}\nIt is {more}.\n"
+    return None if recipe.parameters == _PASSED_ON else text
 
 
 def unknown(argv: Sequence[str], recipes: Mapping[str, Recipe]) -> str | None:

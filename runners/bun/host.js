@@ -5,5 +5,6 @@ export const host = {
   system,
   runtime: { name: "Bun", version: Bun.version },
   runners: { "bun-sqlite": "bun", "better-sqlite3": "bun-better-sqlite3" },
+  heap: [],
   startKnown: true,
 };

@@ -3,8 +3,9 @@
 /**
  * @param {object} identity
  * @param {import("./drivers/driver.js").Driver} driver
+ * @param {string[]} heap what the runtime tells of its heap
  */
-export function describe(identity, driver) {
+export function describe(identity, driver, heap) {
   const db = driver.open({ path: ":memory:", mode: "readwrite", uri: {}, flags: [] }, []);
   const [[version, source_id]] = driver.rows(db, "SELECT sqlite_version(), sqlite_source_id()");
   const compile_options = driver.rows(db, "PRAGMA compile_options").map(([option]) => option);
@@ -17,7 +18,7 @@ export function describe(identity, driver) {
     contract: 2,
     identity,
     sqlite: { version, source_id, compile_options, threadsafe: setting("THREADSAFE") },
-    features: driver.features,
+    features: { ...driver.features, digest_figures: heap },
     limits: limits(compile_options),
   };
 }

@@ -18,6 +18,7 @@ export const OPTIONS = Object.fromEntries(
  * @property {{name: string, version: string}} runtime
  * @property {import("./system.js").System} system
  * @property {Record<string, string>} runners the runner's name by driver
+ * @property {string[]} heap what the runtime tells of its heap, see `heap.js`
  * @property {boolean} startKnown whether `performance.timeOrigin` is the start of the process
  *
  * @param {Host} host
@@ -44,7 +45,8 @@ export async function main(host, { driver: name, variant, ...options }, words) {
 const COMMANDS = {
   async describe(host, name) {
     const { describe } = await import("./describe.js");
-    console.log(JSON.stringify(describe(identity(host, name), await DRIVERS[name].load())));
+    const driver = await DRIVERS[name].load();
+    console.log(JSON.stringify(describe(identity(host, name), driver, host.heap)));
     return 0;
   },
   job: (host, name, path) => withJob(host, path, (job) => write(host, name, job)),

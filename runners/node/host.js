@@ -5,5 +5,6 @@ export const host = {
   system,
   runtime: { name: "Node", version: process.versions.node },
   runners: { "node-sqlite": "node", "better-sqlite3": "node-better-sqlite3" },
+  heap: ["allocated_bytes", "collections"],
   startKnown: true,
 };

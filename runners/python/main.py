@@ -56,6 +56,8 @@ def describe() -> dict[str, Any]:
             "transactions": ["none", "deferred", "immediate", "read"],
             "engine": [],
             "flags": [],
+            "lacks": ["prepare", "open", "open-file", "per_operation"],
+            "figures": ["collections"],
         },
     }
 

@@ -11,9 +11,6 @@ fn main() {
         let variable = name.to_uppercase().replace('-', "_");
         println!("cargo:rustc-env={variable}_VERSION={version}");
     }
-    // Another build of SQLite is another runner: set-up gives it a name.
-    println!("cargo:rerun-if-env-changed=SQLITMUS_VARIANT");
-    println!("cargo:rustc-env=VARIANT={}", env::var("SQLITMUS_VARIANT").unwrap_or_default());
     println!("cargo:rustc-env=RUSTC_VERSION={}", compiler());
     println!("cargo:rustc-env=OPTIMISATION={}", variable("OPT_LEVEL"));
     println!("cargo:rustc-env=BUILD_PROFILE={}", variable("PROFILE"));

@@ -101,7 +101,8 @@ class RunnerSpec(Model):
 
     `steady_environment` is added only to steady-state measurements, because it would change the
     start; `engine` holds options of SQLite itself, as the contract's `connection.engine`. Without
-    `nul_in_text`, texts end at their first U+0000.
+    `nul_in_text`, texts end at their first U+0000. `slow_vectors` are left to the runner's own
+    tests: the first word of their names, and why.
     """
 
     name: str
@@ -117,6 +118,7 @@ class RunnerSpec(Model):
     engine: EngineOptions = {}
     warmup_ms: int = 0
     nul_in_text: bool = True
+    slow_vectors: dict[str, str] = {}
     without: str = ""
     role: Role = "runner"
 

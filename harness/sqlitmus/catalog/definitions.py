@@ -26,15 +26,19 @@ class Catalog(Model):
 
 @cache
 def load() -> Catalog:
-    """The clone's catalogue; raises UsageError that names file and place."""
-    return read(paths.SCENARIOS, paths.FIXTURES, paths.RUNNERS)
+    """The catalogue of the clone, or one's own; raises UsageError that names file and place."""
+    return read(paths.SCENARIOS, paths.FIXTURES, paths.OWN_RUNNERS, paths.RUNNERS)
 
 
 _NO_SCENARIOS = {f"{name}.toml" for name in ("profiles", "suites", "modes", "presets", "settings")}
 
 
-def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
-    """Read the three folders; raises UsageError that names file and place."""
+def read(scenarios: Path, fixtures: Path, runners: Path, inherited: Path | None = None) -> Catalog:
+    """Read the three folders; raises UsageError that names file and place.
+
+    Runners are added to those of the folder `inherited`, and stand in place of one of their name;
+    with an oracle among them they stand alone.
+    """
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
         if file.name not in _NO_SCENARIOS:
@@ -46,14 +50,9 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
     modes = tomlfile.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
     suites = _suites(scenarios / "suites.toml", by_name)
     sets = {file.stem: _fixture(file) for file in sorted(fixtures.glob("*.toml"))}
-    starters: dict[str, RunnerSpec] = {}
-    folders: dict[str, Path] = {}
-    for file in sorted(runners.glob("*/runner.toml")):
-        for runner in tomlfile.whole(Runners, file).runner:
-            if runner.name in starters:
-                raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
-            starters[runner.name] = runner
-            folders[runner.name] = file.parent
+    starters = _runners(runners)
+    if inherited and all(spec.role != "oracle" for spec, _ in starters.values()):
+        starters = _runners(inherited) | starters
     _cross_check(by_name, profiles, suites, modes, sets, scenarios)
     catalog = Catalog(
         scenarios=by_name,
@@ -61,12 +60,23 @@ def read(scenarios: Path, fixtures: Path, runners: Path) -> Catalog:
         suites=suites,
         modes=modes,
         fixtures=sets,
-        runners=starters,
-        folders=folders,
+        runners={name: spec for name, (spec, _) in starters.items()},
+        folders={name: folder for name, (_, folder) in starters.items()},
     )
     if (calls := scenarios / "presets.toml").exists():
         presets.read(calls, catalog)
     return catalog
+
+
+def _runners(root: Path) -> dict[str, tuple[RunnerSpec, Path]]:
+    """The runners in the folders of `root` by name, each with its folder."""
+    runners: dict[str, tuple[RunnerSpec, Path]] = {}
+    for file in sorted(root.glob("*/runner.toml")):
+        for runner in tomlfile.whole(Runners, file).runner:
+            if runner.name in runners:
+                raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
+            runners[runner.name] = runner, file.parent
+    return runners
 
 
 def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:

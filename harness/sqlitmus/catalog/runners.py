@@ -68,18 +68,18 @@ def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Ins
             raise
 
 
-def environment(spec: RunnerSpec, tools: paths.Tools) -> dict[str, str]:
+def environment(spec: RunnerSpec, tools: paths.Tools, root: Path = paths.RUNNERS) -> dict[str, str]:
     """The environment of a runner's process: settings of the user's shell are left out."""
     keep = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "DOTNET_ROOT", "USERPROFILE")
     scrubbed = {name: os.environ[name] for name in keep if name in os.environ}
-    values = expand(list(spec.environment.values()), tools)
+    values = expand(list(spec.environment.values()), tools, root)
     return {**scrubbed, "LANG": "C.UTF-8", **dict(zip(spec.environment, values, strict=True))}
 
 
-def expand(arguments: list[str], tools: paths.Tools) -> list[str]:
-    """Fill `{tool}`, `{tool_dir}`, `{tool_url}` and `{runners}` into words of a command or of an
-    environment."""
-    names = {"runners": str(paths.RUNNERS)}
+def expand(arguments: list[str], tools: paths.Tools, root: Path = paths.RUNNERS) -> list[str]:
+    """Fill `{tool}`, `{tool_dir}`, `{tool_url}` and `{runners}`, which is `root`, into words of a
+    command or of an environment."""
+    names = {"runners": str(root)}
     for tool, path in tools.paths.items():
         names |= {tool: path, f"{tool}_dir": str(Path(path).parent)}
         names[f"{tool}_url"] = Path(path).absolute().as_uri()
@@ -101,8 +101,8 @@ def _install(spec: RunnerSpec, folder: Path, tools: paths.Tools) -> Installed:
             "for a tool that set-up does not know yet"
         )
         return Installed(spec, [], {}, tools.missing.get(absent, unknown), None, "")
-    env = environment(spec, tools)
-    command = expand(spec.command, tools)
+    env = environment(spec, tools, folder.parent)
+    command = expand(spec.command, tools, folder.parent)
     folders = [folder / source for source in spec.sources]
     chosen = {name: env[name] for name in spec.environment}
     fingerprint = _fingerprint(spec, command, chosen, folders)

@@ -29,7 +29,9 @@ def doctor(
 
     checks = machine.checks()
     loaded = definitions.load()
-    present = runners.discover(loaded, list(loaded.runners), paths.tools())
+    everyone = runners.discover(loaded, list(loaded.runners), paths.tools())
+    # only claims about builds need variants, and set them up
+    present = [r for r in everyone if r.description or r.spec.role != "variant"]
     if json_:
         listed = [{"name": r.spec.name, "missing": r.missing} for r in present]
         tell(json.dumps({"checks": [asdict(c) for c in checks], "runners": listed}, indent=1))
@@ -38,6 +40,8 @@ def doctor(
             advice = f" — {check.advice}" if check.advice else ""
             tell(f"{check.state:8} {check.name:12} {check.finding}{advice}")
         for runner in present:
+            if runner.missing == paths.NOT_YET + "setup":
+                continue  # a line for all of them stands above
             described = runner.description
             text = (
                 f"missing: {runner.missing}"

@@ -42,9 +42,12 @@ def list_(
 
 
 def show(rows: Rows, *, as_json: bool) -> None:
-    """Print rows, at least one, as a table or as JSON."""
+    """Print rows as a table, or that there are none; or as JSON."""
     if as_json:
         tell(json_text(json.dumps(rows, indent=1, ensure_ascii=False)))
+        return
+    if not rows:
+        tell("there are none")
         return
     from rich import box
     from rich.console import Console

@@ -3,7 +3,6 @@
 They carry no labels: they can show that a block was disturbed, but not which runner suffered.
 """
 
-import os
 import time
 from pathlib import Path
 
@@ -79,7 +78,7 @@ def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
     return Conditions(
         monotonic_ns=time.monotonic_ns(),
         probe_ns=probe_ns,
-        load_average=system.safely(lambda: os.getloadavg()[0]),
+        load_average=system.load_average(),
         cpu_pressure_us=kernel.pressure_us(root, "cpu"),
         io_pressure_us=kernel.pressure_us(root, "io"),
         memory_pressure_us=kernel.pressure_us(root, "memory"),

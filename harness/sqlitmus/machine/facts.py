@@ -100,7 +100,7 @@ def network(folder: Path) -> str | None:
 
 def load() -> str:
     """The load average of the last minute."""
-    now = system.safely(lambda: os.getloadavg()[0])
+    now = system.load_average()
     return UNKNOWN if now is None else f"{now:.2f}"
 
 

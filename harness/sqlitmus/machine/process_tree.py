@@ -29,9 +29,10 @@ def ended(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
         from multiprocessing.connection import wait
 
         end = time.monotonic() + timeout_s
+        handle: int = vars(process)["_handle"]  # which types do not know
         while True:
             with suppress(InterruptedError):  # Ctrl-C, whose handler has run
-                return bool(wait([process._handle], end - time.monotonic()))  # noqa: SLF001
+                return bool(wait([handle], end - time.monotonic()))
     if sys.platform == "darwin":
         exit_ = (select.KQ_FILTER_PROC, select.KQ_EV_ADD | select.KQ_EV_ONESHOT)
         event = select.kevent(process.pid, *exit_, select.KQ_NOTE_EXIT)
@@ -50,7 +51,7 @@ def ended(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """End `process` and all that it started; does nothing when none of it lives."""
-    if hasattr(os, "killpg"):
+    if sys.platform != "win32":
         _signal(process.pid, signal.SIGTERM)
         ended(process, KILL_GRACE_S)
         # The group outlives its leader when a runner ignores SIGTERM.
@@ -168,5 +169,6 @@ def variable(pid: int, name: str) -> str | None:
 
 
 def _signal(leader: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
+    if sys.platform != "win32":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, number)

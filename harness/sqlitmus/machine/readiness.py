@@ -24,8 +24,7 @@ def checks(root: Path = system.ROOT) -> list[Check]:
     folder.mkdir(parents=True, exist_ok=True)
     activity = watch(WINDOW_S, root)
     return [
-        tools(),
-        hyperfine(),
+        *set_up(),
         other_run(),
         disturbance.load(activity),
         disturbance.steal(activity, root),
@@ -43,15 +42,25 @@ def checks(root: Path = system.ROOT) -> list[Check]:
     ]
 
 
+def set_up() -> list[Check]:
+    """The tools; before set-up that it was not done, and what it will not find."""
+    hints, provided = paths.tools().missing, tools()
+    if paths.NOT_YET + "setup" not in hints.values():
+        return [provided, hyperfine()]
+    undone = Check("set-up", "failure", "not done yet", "run ./just setup")
+    return [undone, provided] if provided.state != "ok" else [undone]
+
+
 def tools() -> Check:
-    """The tools that set-up could not provide."""
+    """The tools that set-up could not provide; those of other recipes are theirs to set up."""
     provided = paths.tools()
-    if provided.missing:
+    missing = {n: hint for n, hint in provided.missing.items() if paths.NOT_YET not in hint}
+    if missing:
         names: dict[str, list[str]] = {}
-        for name, hint in provided.missing.items():
+        for name, hint in missing.items():
             names.setdefault(hint, []).append(name)
         hints = "; ".join(f"{', '.join(tools)}: {hint}" for hint, tools in names.items())
-        return Check("tools", "warning", f"missing {', '.join(provided.missing)}", hints)
+        return Check("tools", "warning", f"missing {', '.join(missing)}", hints)
     return Check("tools", "ok", f"{len(provided.paths)} present")
 
 

@@ -5,7 +5,9 @@ ways on systems that it supports in part.
 """
 
 import fnmatch
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,13 @@ def safely(read: Callable[[], T]) -> T | None:
             return read()
     except Exception:  # noqa: BLE001 — psutil parses files of the kernel without promising errors
         return None
+
+
+def load_average() -> float | None:
+    """The load average of the last minute; None where the system has none."""
+    if sys.platform == "win32":
+        return None
+    return safely(lambda: os.getloadavg()[0])
 
 
 def text(root: Path, name: str) -> str:

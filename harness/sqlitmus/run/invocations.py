@@ -161,7 +161,9 @@ class Invocations:
     ) -> Attempt:
         """Judge what was begun; `left` are the names of what it left running."""
         ready, log = begun.ready, begun.log
-        judged = self.judging.of(begun.case, begun.runner, ready, invocation, answer, told(left))
+        judged = self.judging.of(
+            begun.case, begun.runner, ready, invocation, answer, told(left), log
+        )
         if judged.outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)
             return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)

@@ -1,6 +1,7 @@
 """Judges an invocation: its answer, whose it is, its figures, what it left behind and wrote."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
@@ -15,11 +16,13 @@ from sqlitmus.run.finished import Invocation
 from sqlitmus.run.fixtures import Fixtures
 from sqlitmus.run.judge import Mode, OracleAnswer
 from sqlitmus.run.preparation import PreparedJob, cell
+from sqlitmus.run.processes import parts
 from sqlitmus.run.proof import Held
 from sqlitmus.vocabulary.contract.result import Result
 from sqlitmus.vocabulary.plain import shortened
 from sqlitmus.vocabulary.terms import Outcome
 
+CANNOT_READ = 2  # the contract's exit code of a job that a runner cannot read
 LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
 
 
@@ -49,10 +52,16 @@ class Judging:
         invocation: Invocation,
         answer: OracleAnswer | None,
         left: str,
+        log: Path,
     ) -> Judgement:
-        """The judgement of `invocation`; `left` says what it left running, "" for nothing."""
+        """The judgement of `invocation`, whose messages are in `log`; `left` says what it left
+        running, "" for nothing."""
         result = invocation.result
-        if result is None:
+        if result is None and not left and _not_read(ready, invocation):
+            # the first line, since hyperfine adds some of its own
+            message = next(iter(parts.text(log).strip().splitlines()), "no message")
+            judgement = Judgement("unsupported", f"it cannot read the job: {message}")
+        elif result is None:
             judgement = Judgement("failed", _broken(ready, invocation, left))
         else:
             judgement = Judgement(*judge.judge(result, answer, ready.required))
@@ -100,6 +109,13 @@ class Judging:
         short = judge.is_short(result, ready.required)
         outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
         return Judgement(outcome, reason, held)
+
+
+def _not_read(ready: PreparedJob, invocation: Invocation) -> bool:
+    """Whether a runner that is verified said that it cannot read the job."""
+    code = invocation.timing and invocation.timing.exit_code
+    verified = ready.required.mode == "verify" and ready.file.exists()
+    return code == CANNOT_READ and verified and not ready.output.exists()
 
 
 def _broken(ready: PreparedJob, invocation: Invocation, left: str) -> str:

@@ -14,8 +14,7 @@ from sqlitmus.vocabulary.contract.job import Job
 
 def folders() -> list[Path]:
     """The vectors of the catalogue, those of the clone if it has none."""
-    clone = Path(__file__).parents[3] / "runners"
-    for runners in (paths.RUNNERS, clone):
+    for runners in (paths.OWN_RUNNERS, paths.RUNNERS):
         if vectors := sorted((runners / "contract" / "vectors").glob("*/job.json")):
             return [job.parent for job in vectors]
     return []

@@ -2,7 +2,8 @@
 
 `$SQLITMUS_ROOT` names another folder than the clone with `scenarios/`, `fixtures/` and `runners/`:
 a catalogue of one's own, whose runs go to its `results/`. What it lacks is the clone's: a folder of
-fixtures or runners, and the files of profiles, modes, suites, presets and settings.
+scenarios or fixtures, and the files of profiles, modes, suites, presets and settings. Its runners
+are added to the clone's.
 """
 
 import json
@@ -27,10 +28,13 @@ def or_clones(file: Path) -> Path:
     return file if file.exists() else CLONE / "scenarios" / file.name
 
 
-SCENARIOS = ROOT / "scenarios"
+SCENARIOS = inherited("scenarios")
 FIXTURES = inherited("fixtures")
-RUNNERS = inherited("runners")
+RUNNERS = CLONE / "runners"
+OWN_RUNNERS = ROOT / "runners"
 RESULTS = ROOT / "results"
+NOT_YET = "not set up yet; run ./just "
+"""What set-up says of a tool that it was not asked for, before the recipe that asks for it."""
 
 
 def toolchain() -> Path:

@@ -132,7 +132,7 @@ def test_the_file_of_checks_covers_every_kind_and_language() -> None:
     names = {kind: {one.name for one in load() if one.kind == kind} for kind in KINDS}
     assert {"ruff", "pyright", "biome", "rustfmt", "clippy", "dotnet-format"} <= names["lint"]
     assert {"actionlint", "zizmor", "workflow-schema", "dependabot-schema"} <= names["lint"]
-    assert names["test"] == {"pytest", "rust", "dotnet", "node", "bun", "deno"}
+    assert {"pytest", "rust", "dotnet", "node", "bun", "deno"} <= names["test"]
     assert {"ruff-format", "biome", "rustfmt", "dotnet-format"} <= names["format"]
 
 

@@ -20,6 +20,14 @@ ROOT = Path(__file__).parents[3]
 DECLARED = recipes.read(ROOT / "Justfile")
 
 
+BENCH_ALL = """usage: ./just bench-all [ARGS]...
+
+Measure: the full suite on every runner here; --time-budget says for how long
+
+It is `./just run --suite full`; `./just run --help` explains its other options.
+"""
+
+
 @pytest.fixture
 def just() -> str:
     """The real just that set-up installed."""
@@ -55,9 +63,10 @@ def test_the_recipes_are_listed_without_a_toolchain(tmp_path: Path, words: list[
         (["version", "--help"], "usage: ./just version\n\nThe version of sqlitmus\n"),
         (["lint", "ruff", "-h"], "usage: ./just lint [NAMES]...\n"),
         (["check-report", "-h"], "usage: ./just check-report FILE [OPTIONS]...\n"),
+        (["bench-all", "-r", "bun", "--help"], BENCH_ALL),
     ],
 )
-def test_a_recipe_whose_program_has_no_help_is_explained_without_a_toolchain(
+def test_a_recipe_whose_program_has_no_help_of_it_is_explained_without_a_toolchain(
     tmp_path: Path, words: list[str], usage: str
 ) -> None:
     toolchain = tmp_path / "toolchain"

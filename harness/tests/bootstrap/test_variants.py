@@ -8,6 +8,7 @@ from bootstrap.main import needs
 from bootstrap.paths import entry
 from bootstrap.step import look
 from bootstrap.variant_steps import RUST_SYSTEM, RUST_VARIANTS, VARIANTS
+from sqlitmus.vocabulary.paths import NOT_YET
 
 if TYPE_CHECKING:
     from tests.bootstrap.conftest import Bench
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 CARGO = """
 while [ "$1" != --root ]; do shift; done
 mkdir -p "$2/bin"
-echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}$SQLITMUS_VARIANT; $3" > "$2/bin/sqlitmus-rust"
+echo "$LIBSQLITE3_FLAGS; ${CARGO_TARGET_DIR##*/}; $3" > "$2/bin/sqlitmus-rust"
 """
 ALL = {*VARIANTS, "rust-system", "better-sqlite3"}
 
@@ -56,8 +57,7 @@ def test_each_build_has_its_flags_and_its_work_folder(bench: "Bench") -> None:
     states = bench.ensure(*RUST_VARIANTS)
     built = {name: state.path(name) for name, state in states.items()}
     assert {name: path and path.read_text("utf-8") for name, path in built.items()} == {
-        name: f"{flags}; cargo-{name}{name.removeprefix('rust')}; \n"
-        for name, flags in VARIANTS.items()
+        name: f"{flags}; cargo-{name}; \n" for name, flags in VARIANTS.items()
     }
     plain = bench.ensure(RUST)["rust"].path("rust")
     assert plain
@@ -73,7 +73,7 @@ def test_the_systems_sqlite_is_missing_until_pkg_config_finds_it(bench: "Bench")
     state = bench.ensure(RUST_SYSTEM)["rust-system"]
     path = state.path("rust-system")
     assert path
-    assert path.read_text("utf-8") == "; cargo-rust-system-system; --no-default-features\n"
+    assert path.read_text("utf-8") == "; cargo-rust-system; --no-default-features\n"
     assert entry({"rust-system": state}, "rust-system", "rust-system")["version"] == "3.40.1"
 
 
@@ -82,6 +82,6 @@ def test_what_is_not_made_yet_names_the_recipe(bench: "Bench") -> None:
     states = {step.name: look(step, bench.context) for step in (RUST, RUST_VARIANTS[0])}
     told = {name: entry(states, name, "any")["missing"] for name in states}
     assert told == {
-        "rust": "not set up yet; run ./just setup",
-        "rust-threadsafe2": "not set up yet; run ./just setup-claims",
+        "rust": f"{NOT_YET}setup",
+        "rust-threadsafe2": f"{NOT_YET}setup-claims",
     }

@@ -135,8 +135,10 @@ def test_filter_terms_of_one_text_must_all_match_and_texts_are_alternatives() ->
 
 
 def test_filter_keys() -> None:
-    assert all_runners(cells("runtime:.NET")) == {"dotnet"}
-    assert all_runners(cells("runtime:bun")) == {"bun", "bun-better-sqlite3"}
+    for runtime in (".NET", "Bun"):
+        kind = ("runner", runtime)
+        named = {n for n, spec in KNOWN.runners.items() if (spec.role, spec.runtime) == kind}
+        assert all_runners(cells(f"runtime:{runtime.lower()}")) == named
     assert set(cells("group:start-up")) == {"startup-noop", "startup-first-row"}
     assert set(cells("workers:2")) == {"parallel-get-pk@workers=2,transaction=read"}
     assert set(cells("profile:shipped")) == {"get-pk@profile=shipped"}

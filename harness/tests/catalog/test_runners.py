@@ -229,6 +229,20 @@ def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (seen["LANG"], seen["HOME"]) == ("C.UTF-8", str(tmp_path))
 
 
+def test_a_runner_of_ones_own_replaces_one_of_its_name_and_starts_from_its_folder(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine").mkdir()
+    own = {"name": "node", "title": "", "runtime": "", "driver": "", "tool": "python"}
+    lines = [f'{key} = "{value}"' for key, value in own.items()]
+    text = "\n".join(["[[runner]]", *lines, 'command = ["{runners}/mine/start"]'])
+    (tmp_path / "mine/runner.toml").write_text(text, "utf-8")
+    known = definitions.read(paths.SCENARIOS, paths.FIXTURES, tmp_path, paths.RUNNERS)
+    assert known.runners.keys() == definitions.load().runners.keys()
+    (found,) = runners.discover(known, ["node"], TOOLS)
+    assert found.command == [f"{tmp_path}/mine/start"]
+
+
 def test_commands_are_filled_in() -> None:
     given = ["{python}", "{python_dir}/x", "{runners}/y", "--a"]
     folder = str(Path(sys.executable).parent)

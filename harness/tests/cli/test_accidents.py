@@ -83,7 +83,7 @@ def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
     """The clone for calls within this process."""
     for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS", "SQLITMUS_LOCK"):
         monkeypatch.setenv(name, clone.environment()[name])
-    monkeypatch.setattr(paths, "RUNNERS", clone.root / "runners")
+    monkeypatch.setattr(paths, "OWN_RUNNERS", clone.root / "runners")
     monkeypatch.setattr(paths, "RESULTS", clone.root / "results")
     return clone
 

@@ -21,14 +21,23 @@ from tests.fakes.clone import Clone, Done
 from tests.machine.linux import BUSY, LAPTOP, QUIET, build
 
 FINE = SimpleNamespace(
-    spec=SimpleNamespace(name="fine"),
+    spec=SimpleNamespace(name="fine", role="runner"),
     missing=None,
     description=SimpleNamespace(
         identity=SimpleNamespace(driver=SimpleNamespace(name="node:sqlite", version="26.1")),
         sqlite=SimpleNamespace(version="3.54.1"),
     ),
 )
-ABSENT = SimpleNamespace(spec=SimpleNamespace(name="absent"), missing="no cargo", description=None)
+
+
+def absent(missing: str, role: str = "runner") -> SimpleNamespace:
+    """A runner that is missing for that reason."""
+    return SimpleNamespace(
+        spec=SimpleNamespace(name="absent", role=role), missing=missing, description=None
+    )
+
+
+ABSENT = absent("no cargo")
 OTHER = lock.Holder(pid=7, started=0.0, label="night", command="sqlitmus run")
 
 
@@ -44,6 +53,7 @@ def doctor(
         going_on: activity.Activity,
         there: list[Any],
         holder: lock.Holder | None = None,
+        missing: dict[str, str] | None = None,
     ) -> Done:
         root = build(tmp_path / "root", files)
         patches: list[tuple[Any, str, Any]] = [
@@ -54,7 +64,7 @@ def doctor(
             (settings, "clock_grain_ns", lambda: 30),
             (lock, "holder", lambda: holder),
             (paths, "toolchain", lambda: tmp_path),
-            (paths, "tools", lambda: paths.Tools({"python": "/python"}, {})),
+            (paths, "tools", lambda: paths.Tools({"python": "/python"}, missing or {})),
             (psutil, "virtual_memory", lambda: SimpleNamespace(available=7 * 2**30)),
             (psutil, "swap_memory", lambda: SimpleNamespace(used=2**29)),
             (psutil, "disk_usage", lambda _: SimpleNamespace(free=2**36)),
@@ -162,6 +172,20 @@ def test_strict_wants_every_runner_and_no_warning(doctor: Call) -> None:
     assert doctor("--strict", **given, going_on=busy).code == 3
     assert doctor(**given, going_on=busy).code == 0
     assert doctor("--strict", files={}, going_on=QUIET, there=[FINE, ABSENT]).code == 3
+
+
+def test_before_set_up_there_is_one_line_about_it(doctor: Call) -> None:
+    """And none about builds that only claims need."""
+    later = absent("not set up yet; run ./just setup")
+    build = absent("not set up yet; run ./just setup-claims", "variant")
+    hints = {"rust": later.missing, "hyperfine": later.missing, "rust-system": build.missing}
+    done = doctor(files={}, going_on=QUIET, there=[FINE, later, build], missing=hints)
+    told = [line for line in done.out.splitlines() if not line.startswith("ok ")]
+    assert told == ["failure  set-up       not done yet — run ./just setup"]
+    assert done.code == 3
+    hints["dotnet"] = "no SDK"
+    done = doctor(files={}, going_on=QUIET, there=[FINE, later, build], missing=hints)
+    assert "warning  tools        missing dotnet — dotnet: no SDK\n" in done.out
 
 
 def test_doctor_lists_checks_and_runners_and_judges(clone: Clone) -> None:

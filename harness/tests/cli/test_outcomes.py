@@ -100,6 +100,15 @@ def test_honest_runners_verify_and_a_missing_one_is_told(clone: Clone) -> None:
     """)
 
 
+def test_a_job_that_a_runner_cannot_read_is_unsupported(clone: Clone) -> None:
+    clone.runner("old", "unread")
+    clone.runner("new")
+    done = clone.sqlitmus("verify", "--size", "s")
+    reason = 'it cannot read the job: job: unknown operation "get"'
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"unsupported  get/old: {reason}\nok           get/new\n"
+
+
 def test_a_run_that_measured_nothing_is_no_success(clone: Clone) -> None:
     clone.runner("b", "unsupported")
     done = clone.sqlitmus("run", "--size", "s", "--blocks", "2")

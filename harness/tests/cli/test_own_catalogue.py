@@ -1,5 +1,7 @@
 """A catalogue of one's own: what it lacks is the clone's."""
 
+import shutil
+
 import pytest
 
 from tests.fakes.clone import Clone
@@ -49,6 +51,27 @@ def test_modes_profiles_and_suites_are_inherited(bare: Clone) -> None:
 def test_an_inherited_suite_has_the_scenarios_that_are_there(bare: Clone) -> None:
     done = bare.sqlitmus("verify", "--suite", "smoke", "--size", "s")
     assert done.out.splitlines() == ["ok           mine/a", "ok           mine/python"]
+
+
+def test_its_runners_are_added_to_the_clones(bare: Clone) -> None:
+    (bare.root / "runners/python/runner.toml").unlink()
+    done = bare.sqlitmus("verify", *ONE, "-r", "a", "-r", "python", "-r", "node")
+    assert done.out.splitlines() == ["ok           mine/python", "ok           mine/a"]
+    assert done.err.startswith("node: missing: ")
+
+
+def test_runners_alone_answer_the_clones_scenarios(bare: Clone) -> None:
+    for name in ("scenarios", "fixtures", "runners/python"):
+        shutil.rmtree(bare.root / name)
+    done = bare.sqlitmus("list")
+    assert (done.code, done.err) == (0, "")
+    assert "get-pk" in done.out
+
+
+def test_a_list_of_nothing_says_so(bare: Clone) -> None:
+    (bare.root / "scenarios/mine.toml").unlink()
+    done = bare.sqlitmus("list")
+    assert (done.code, done.out, done.err) == (0, "there are none\n", "")
 
 
 PRESET = '[mine]\ntitle = "mine"\nsummary = "all of it"\ncalls = { %s = 10 }\n'

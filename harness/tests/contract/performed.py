@@ -13,8 +13,6 @@ from sqlitmus.vocabulary.contract.job import Job
 from tests.contract.started import CONTRACT, Json, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
-# A vector that a driver would spend half a minute on: there its runner's own tests do it.
-SLOW = {("dotnet", "busy"): "Microsoft.Data.Sqlite waits 30 s for each lock"}
 # Builds that differ from another runner in compile options only do this part of the vectors.
 TWINS = [name for name, spec in definitions.load().runners.items() if spec.role == "variant"]
 ONE_IN = 10
@@ -56,9 +54,14 @@ def vectors_of(name: str) -> list[str]:
     return [v for v in VECTORS if name not in TWINS or chosen_for_twins(v)]
 
 
+def slow(name: str, vector: str) -> str | None:
+    """Why this runner's own tests do a vector instead; None where it is done here."""
+    return definitions.load().runners[name].slow_vectors.get(vector.partition("-")[0])
+
+
 def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
     """Have a runner perform its vectors below `folder`."""
-    names = [v for v in vectors_of(name) if (name, v.partition("-")[0]) not in SLOW]
+    names = [vector for vector in vectors_of(name) if not slow(name, vector)]
     jobs = {vector: written(vector, folder) for vector in names}
     together = {vector for vector, job in jobs.items() if not needs_own_process(job)}
     done = start(name, "--jobs", str(folder / "jobs"), timeout=TIMEOUT_S)

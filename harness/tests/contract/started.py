@@ -56,6 +56,11 @@ def start(name: str, *arguments: str, timeout: int = 60) -> subprocess.Completed
     )
 
 
+def lacking(features: Json, words: set[str]) -> list[str]:
+    """What of a question in these words of the contract a runner says that it lacks."""
+    return [lack for lack in features.get("lacks", []) if {*lack.split()} <= words]
+
+
 @cache
 def description(name: str) -> Json:
     """What a runner says of itself."""

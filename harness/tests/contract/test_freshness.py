@@ -8,10 +8,8 @@ from sqlitmus.run import freshness
 from sqlitmus.run.freshness import Manner
 from sqlitmus.run.prober import Prober
 from tests.contract.performed import TWINS
-from tests.contract.started import RUNNERS, command, description, of_runners
+from tests.contract.started import RUNNERS, command, description, lacking, of_runners
 
-# What a driver lacks only in combination, which `features` cannot say.
-LACKING = {"bun": ("iterate", "array")}
 NEEDS_NO_CACHE = ("open",)
 
 
@@ -28,7 +26,7 @@ def test_each_answer_is_the_databases(name: str, tmp_path: Path) -> None:
         for operation in features["operations"]
         if operation in ("get", "all", "iterate", "open")
         if not (operation in NEEDS_NO_CACHE and statement == "cached")
-        if (operation, shape) != LACKING.get(name)
+        if not lacking(features, {operation, shape})
     ]
     runner = Installed(spec, line, environment, None, None, "")
     prober = Prober(tmp_path)

@@ -295,6 +295,12 @@ def unsupported(job: Any) -> int:
     return 0
 
 
+def unread(_job: object) -> int:
+    """Know less of the contract than the job asks for."""
+    print('job: unknown operation "get"', file=sys.stderr)
+    return 2
+
+
 def failed(job: Any) -> int:
     """Report a failure as the contract wants it."""
     head = {"contract": 2, "cell": job.cell, "identity": oracle.IDENTITY}
@@ -409,6 +415,7 @@ REFUSALS = {
     "silent": silent,
     "stderr-only": stderr_only,
     "unsupported": unsupported,
+    "unread": unread,
     "failed": failed,
     "unsupported-when-measured": unsupported_when_measured,
     "traps": traps,

@@ -232,7 +232,6 @@ class Desk:
         instant = Instant()
         root = clone.root
         read = definitions.read
-        monkeypatch.setattr(paths, "RUNNERS", root / "runners")
         monkeypatch.setattr(paths, "RESULTS", root / "results")
 
         def executor(_path: str, _scratch: Path) -> Instant:

@@ -1,5 +1,6 @@
 """Conditions at the ends of a block, and rates between them."""
 
+import os
 from pathlib import Path
 
 import psutil
@@ -13,7 +14,7 @@ from tests.machine.linux import LAPTOP, build
 
 
 def test_one_look_at_a_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conditions.os, "getloadavg", lambda: (1.5, 0.0, 0.0))
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.5, 0.0, 0.0))
     battery = Plugged(power_plugged=False)
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery, raising=False)
     now = conditions.read(31_000_000, build(tmp_path, LAPTOP))
@@ -56,7 +57,7 @@ def test_batteries(
 
 
 def test_a_system_that_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(conditions.os, "getloadavg", raising=False)
+    monkeypatch.delattr(os, "getloadavg", raising=False)
     monkeypatch.delattr(psutil, "sensors_battery", raising=False)
     now = conditions.read(root=tmp_path)
     assert set(now.model_dump(exclude_none=True)) == {"monotonic_ns"}

@@ -54,7 +54,7 @@ def test_a_process_is_killed_with_what_it_started(family: Any) -> None:
 def test_without_process_groups_children_are_looked_up(
     family: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(os, "killpg", raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
     process, child = family
     process_tree.kill(process)
     process.wait()
@@ -97,8 +97,9 @@ def test_its_end_is_waited_for_without_looking_again_and_again(
 class Fake:
     """A process of another system, as far as waiting for it needs."""
 
-    pid = 4711
-    _handle = 42
+    def __init__(self) -> None:
+        self.pid = 4711
+        self._handle = 42
 
 
 def waits(monkeypatch: pytest.MonkeyPatch, answers: list[Any]) -> list[Any]:

@@ -242,6 +242,7 @@ def test_a_quiet_virtual_machine_is_told(tmp_path: Path) -> None:
 def test_all_checks_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "WINDOW_S", 0.0)
     monkeypatch.setattr(paths, "toolchain", lambda: tmp_path / "new")
+    monkeypatch.setattr(paths, "tools", lambda: paths.Tools({}, {}))
     found = readiness.checks()
     assert len({check.name for check in found}) == len(found) == 16
     for check in found:

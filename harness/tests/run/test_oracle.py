@@ -26,7 +26,7 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(paths.RUNNERS / "python", folder / "python", ignore=ignore)
     for name in VECTORS:
         shutil.copytree(CONTRACT / name, folder / "contract" / "vectors" / name)
-    monkeypatch.setattr(paths, "RUNNERS", folder)
+    monkeypatch.setattr(paths, "OWN_RUNNERS", folder)
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path / "toolchain"))
     return folder
 

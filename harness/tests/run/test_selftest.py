@@ -342,7 +342,7 @@ def test_real_processes_are_recorded_in_both_schemes(
     clone.write("scenarios/many.toml", MANY)
     for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS", "SQLITMUS_LOCK"):
         monkeypatch.setenv(name, clone.environment()[name])
-    monkeypatch.setattr(paths, "RUNNERS", clone.root / "runners")
+    monkeypatch.setattr(paths, "OWN_RUNNERS", clone.root / "runners")
     monkeypatch.setattr(record, "BLOCKS", 1)
     folders = (clone.root / name for name in ("scenarios", "fixtures", "runners"))
     both = record.record(

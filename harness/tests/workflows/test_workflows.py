@@ -97,12 +97,12 @@ def test_each_job_ends_in_time_on_a_machine_that_there_is(job: Raw) -> None:
         assert job["runs-on"] in LABELS
 
 
-def test_the_six_machines_are_measured_and_those_of_tests_are_some_of_them() -> None:
+def test_the_six_machines_are_measured_and_tested() -> None:
     assert BENCH["jobs"]["bench"]["runs-on"] == "${{ matrix.machine.runner }}"
     assert {machine["runner"] for machine in MACHINES} == LABELS
     assert len({machine["id"] for machine in MACHINES}) == len(MACHINES) == 6
     tested = WORKFLOWS["test"]["jobs"]["test"]["strategy"]["matrix"]["include"]
-    assert [machine for machine in tested if machine not in MACHINES] == []
+    assert tested == MACHINES
     compared = WORKFLOWS["compare"]["on"]["workflow_call"]["inputs"]["machine"]["default"]
     assert compared in LABELS
 
@@ -134,10 +134,28 @@ def test_each_command_is_a_recipe_with_options_that_exist(step: Raw) -> None:
     assert given <= options().get(command[1], given)
 
 
+CACHED = "harness/bootstrap/bootstrap.toml", "runners/rust/Cargo.lock"
+
+
+@each("job", with_step("actions/setup-dotnet"))
+def test_of_what_is_compiled_only_that_of_the_same_locks_and_machine_is_kept(job: Raw) -> None:
+    (cache,) = [step["with"] for step in job["steps"] if "cache" in title(step)]
+    assert cache["path"].split() == [".toolchain/hyperfine", ".toolchain/work/cargo"]
+    assert re.findall(r"'([^']+)'", cache["key"]) == [*CACHED]
+    assert all((ROOT / name).is_file() for name in CACHED)
+    assert "machine" in cache["key"] or "matrix" in cache["key"]
+    assert "restore-keys" not in cache
+
+
+def test_an_artifact_of_one_file_is_called_as_the_file() -> None:
+    """upload-artifact takes no other name for it (upload-artifact#785)."""
+    (single,) = [s["with"] for s in STEPS.values() if s.get("with", {}).get("archive") is False]
+    assert "name" not in single
+
+
 @each("job", with_step("Measure"))
-def test_a_measuring_job_has_no_cache_and_keeps_what_it_measured(job: Raw) -> None:
+def test_a_measuring_job_keeps_what_it_measured(job: Raw) -> None:
     names = [title(step) for step in job["steps"]]
-    assert not [name for name in names if "cache" in name]
     for step in job["steps"]:
         assert not step.get("with", {}).get("cache")
         if title(step) == "actions/setup-node":

@@ -34,6 +34,8 @@ internal static class Facts
                 ("transactions", ["none", "deferred", "immediate", "read"]),
                 ("engine", []),
                 ("flags", ["private-cache", "shared-cache"]),
+                ("lacks", ["in-transaction", "unread"]),
+                ("figures", ["allocated_bytes", "collections"]),
             ]);
     }
 

@@ -11,7 +11,10 @@ const FLAGS = {
   "shared-cache": constants.SQLITE_OPEN_SHAREDCACHE,
 };
 
-export const features = common(["prepared", "cached", "adhoc"], { flags: Object.keys(FLAGS) });
+export const features = common(["prepared", "cached", "adhoc"], {
+  flags: Object.keys(FLAGS),
+  lacks: ["iterate array"],
+});
 export const uri = true;
 export const blob = (bytes) => bytes;
 export const code = (error) => error.errno ?? null;

@@ -22,7 +22,7 @@
  *
  * @typedef {object} Driver
  * @property {{operations: string[], shapes: string[], integers: string[], statements: string[],
- *   transactions: string[], engine: string[], flags: string[]}} features
+ *   transactions: string[], engine: string[], flags: string[], lacks: string[]}} features
  * @property {boolean} uri whether URI parameters reach SQLite
  * @property {(steps: Step[]) => string | null} refuse why a combination of features cannot be had
  * @property {(database: import("../job.js").Database, steps: Step[]) => any} open
@@ -35,7 +35,7 @@
  * @property {Source} source
  */
 
-export const OPERATIONS = [
+const OPERATIONS = [
   "get",
   "all",
   "iterate",
@@ -52,9 +52,9 @@ const TRANSACTIONS = ["none", "deferred", "immediate", "read"];
 /** The method of a statement that does this operation in every driver here. */
 export const method = ({ operation }) => (operation === "execute" ? "run" : operation);
 
-/** Features that every driver here has, and those in which they differ. */
-export const features = (statements, { operations = OPERATIONS, flags = [] } = {}) => ({
-  operations,
+/** Features that every driver here has, and those in which they differ; `lacks` as in the contract. */
+export const features = (statements, { lacks = [], flags = [] } = {}) => ({
+  operations: OPERATIONS.filter((name) => !lacks.includes(name)),
   shapes: ["object", "array"],
   integers: ["number", "bigint"],
   statements,
@@ -62,6 +62,7 @@ export const features = (statements, { operations = OPERATIONS, flags = [] } = {
   engine: [],
   flags,
   event_loop: true,
+  lacks: ["per_operation", ...lacks],
 });
 
 /**

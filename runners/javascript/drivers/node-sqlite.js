@@ -2,7 +2,7 @@
 
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { splitPlaceholders } from "../placeholders.js";
-import { features as common, method, OPERATIONS } from "./driver.js";
+import { features as common, method } from "./driver.js";
 import { databaseName } from "./uri.js";
 
 const hasCache = typeof DatabaseSync.prototype.createTagStore === "function";
@@ -11,7 +11,7 @@ const canFinalize = typeof StatementSync.prototype.close === "function";
 const tellsTransaction = "isTransaction" in new DatabaseSync(":memory:", { open: false });
 
 export const features = common(hasCache ? ["prepared", "cached", "adhoc"] : ["prepared", "adhoc"], {
-  operations: OPERATIONS.filter((name) => tellsTransaction || name !== "in-transaction"),
+  lacks: tellsTransaction ? [] : ["in-transaction"],
 });
 export const uri = true;
 export const blob = (bytes) => bytes;

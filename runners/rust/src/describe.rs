@@ -29,10 +29,10 @@ struct Sqlite {
 }
 
 /// Describes the runner; needs no connection.
-pub fn describe(driver: DriverName) -> Description {
+pub fn describe(driver: DriverName, variant: Option<&str>) -> Description {
     Description {
         contract: VERSION,
-        identity: Identity::of(driver, &Engine::default(), &[]),
+        identity: Identity::of(driver, variant, &Engine::default(), &[]),
         sqlite: sqlite(),
         features: Features::of(driver),
         limits: BTreeMap::new(),

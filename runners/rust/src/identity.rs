@@ -24,7 +24,7 @@ impl DriverName {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Identity {
-    pub runner: &'static str,
+    pub runner: String,
     pub runtime: Versioned,
     pub driver: Versioned,
     pub architecture: &'static str,
@@ -38,23 +38,19 @@ pub struct Versioned {
 }
 
 impl Identity {
-    /// The identity of a driver whose connections are opened with these engine options and flags.
-    pub fn of(driver: DriverName, engine: &Engine, flags: &[Flag]) -> Self {
+    /// The identity of a driver whose connections are opened with these engine options and flags;
+    /// another build of it is a variant, and another runner.
+    pub fn of(driver: DriverName, variant: Option<&str>, engine: &Engine, flags: &[Flag]) -> Self {
         let build = [
             concat!("profile=", env!("BUILD_PROFILE")),
             concat!("opt-level=", env!("OPTIMISATION")),
         ];
         let (runner, name, version) = match driver {
-            DriverName::Rusqlite => {
-                (concat!("rust", env!("VARIANT")), "rusqlite", env!("RUSQLITE_VERSION"))
-            }
-            DriverName::Ffi => {
-                let runner = concat!("rust-ffi", env!("VARIANT"));
-                (runner, "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION"))
-            }
+            DriverName::Rusqlite => ("rust", "rusqlite", env!("RUSQLITE_VERSION")),
+            DriverName::Ffi => ("rust-ffi", "libsqlite3-sys", env!("LIBSQLITE3_SYS_VERSION")),
         };
         Identity {
-            runner,
+            runner: [Some(runner), variant].into_iter().flatten().collect::<Vec<_>>().join("-"),
             runtime: Versioned { name: "Rust", version: env!("RUSTC_VERSION") },
             driver: Versioned { name, version },
             architecture: std::env::consts::ARCH,

@@ -10,9 +10,9 @@ use crate::support;
 use crate::{verify, workers};
 
 /// Performs a job; whatever happens is in the report.
-pub fn perform(job: &Job, driver: DriverName) -> Report {
+pub fn perform(job: &Job, driver: DriverName, variant: Option<&str>) -> Report {
     let flags = job.database.as_ref().map_or(&[][..], |database| &database.flags);
-    let identity = Identity::of(driver, &job.connection.engine, flags);
+    let identity = Identity::of(driver, variant, &job.connection.engine, flags);
     if let Some(reason) = support::unsupported(job, driver) {
         return Report::unsupported(&job.cell, identity, reason);
     }

@@ -1,4 +1,4 @@
-//! `sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE | --jobs FOLDER)`
+//! `sqlitmus-rust --driver=rusqlite|ffi [--variant=NAME] (describe | --job FILE | --jobs FOLDER)`
 
 use std::env;
 use std::fs;
@@ -10,24 +10,28 @@ use sqlitmus_rust::identity::DriverName;
 use sqlitmus_rust::result::Status;
 use sqlitmus_rust::{invocation, job};
 
-const USAGE: &str =
-    "usage: sqlitmus-rust --driver=rusqlite|ffi (describe | --job FILE | --jobs FOLDER)";
+const USAGE: &str = "usage: sqlitmus-rust --driver=rusqlite|ffi [--variant=NAME] \
+                     (describe | --job FILE | --jobs FOLDER)";
 const DONE: u8 = 0;
 const FAILED: u8 = 1;
 const UNREADABLE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let driver = words.first().and_then(|word| word.strip_prefix("--driver="));
-    match (driver.and_then(DriverName::parse), words.get(1..)) {
-        (Some(driver), Some(["describe"])) => {
-            let description = describe(driver);
+    let mut words = arguments.iter().map(String::as_str).peekable();
+    let driver = words.next().and_then(|word| word.strip_prefix("--driver="));
+    let variant = words.next_if(|word| word.starts_with("--variant="));
+    let variant = variant.and_then(|word| word.strip_prefix("--variant="));
+    match (driver.and_then(DriverName::parse), words.collect::<Vec<_>>().as_slice()) {
+        (Some(driver), ["describe"]) => {
+            let description = describe(driver, variant);
             println!("{}", serde_json::to_string(&description).expect("plain data serialises"));
             ExitCode::SUCCESS
         }
-        (Some(driver), Some(["--job", file])) => perform(driver, Path::new(file), true).into(),
-        (Some(driver), Some(["--jobs", folder])) => perform_all(driver, Path::new(folder)).into(),
+        (Some(driver), ["--job", file]) => perform(driver, variant, Path::new(file), true).into(),
+        (Some(driver), ["--jobs", folder]) => {
+            perform_all(driver, variant, Path::new(folder)).into()
+        }
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(UNREADABLE)
@@ -36,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 /// The jobs of a folder in the order of their names; the worst of their exit codes.
-fn perform_all(driver: DriverName, folder: &Path) -> u8 {
+fn perform_all(driver: DriverName, variant: Option<&str>, folder: &Path) -> u8 {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => {
@@ -47,11 +51,11 @@ fn perform_all(driver: DriverName, folder: &Path) -> u8 {
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    files.iter().map(|file| perform(driver, file, false)).max().unwrap_or(DONE)
+    files.iter().map(|file| perform(driver, variant, file, false)).max().unwrap_or(DONE)
 }
 
 /// Performs the job in a file and writes its result; the exit code.
-fn perform(driver: DriverName, file: &Path, alone: bool) -> u8 {
+fn perform(driver: DriverName, variant: Option<&str>, file: &Path, alone: bool) -> u8 {
     let text = fs::read_to_string(file).map_err(|error| error.to_string());
     let job = match text.and_then(|text| job::read(&text)) {
         Ok(job) if alone || !job.needs_own_process() => job,
@@ -64,7 +68,7 @@ fn perform(driver: DriverName, file: &Path, alone: bool) -> u8 {
             return UNREADABLE;
         }
     };
-    let report = invocation::perform(&job, driver);
+    let report = invocation::perform(&job, driver, variant);
     if let Err(error) = report.write(&job.output) {
         eprintln!("cannot write the result to {}: {error}", job.output.display());
         return FAILED;

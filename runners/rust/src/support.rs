@@ -15,6 +15,8 @@ pub struct Features {
     pub transactions: &'static [&'static str],
     pub engine: &'static [&'static str],
     pub flags: &'static [&'static str],
+    pub lacks: &'static [&'static str],
+    pub figures: &'static [&'static str],
 }
 
 impl Features {
@@ -41,6 +43,11 @@ impl Features {
             transactions: &["none", "deferred", "immediate", "read"],
             engine: engine::OPTIONS,
             flags: &["no-mutex", "full-mutex", "private-cache", "shared-cache"],
+            lacks: match driver {
+                DriverName::Rusqlite => &["per_operation", "unread", "single-thread"],
+                DriverName::Ffi => &["per_operation", "unread"],
+            },
+            figures: &["allocated_bytes", "collections", "page_cache"],
         }
     }
 }

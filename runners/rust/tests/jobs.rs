@@ -1,7 +1,8 @@
 //! Jobs as the harness writes them, and what is said of those that cannot be read.
 
 use serde_json::{Value, json};
-use sqlitmus_rust::identity::DriverName;
+use sqlitmus_rust::engine::Engine;
+use sqlitmus_rust::identity::{DriverName, Identity};
 use sqlitmus_rust::job::{self, Operation, Shape, StatementKind, Transaction};
 use sqlitmus_rust::parameters::Parameter;
 use sqlitmus_rust::support;
@@ -242,6 +243,13 @@ fn workers_are_unsupported_where_no_mutex_guards_the_library() {
         let expected = workers == 2 || writer;
         assert_eq!(reason.is_some_and(|said| said.contains("2 threads")), expected, "{mode}");
     }
+}
+
+#[test]
+fn another_build_of_a_driver_is_another_runner() {
+    let name = |driver, variant| Identity::of(driver, variant, &Engine::default(), &[]).runner;
+    assert_eq!(name(DriverName::Rusqlite, None), "rust");
+    assert_eq!(name(DriverName::Ffi, Some("threadsafe2")), "rust-ffi-threadsafe2");
 }
 
 #[test]

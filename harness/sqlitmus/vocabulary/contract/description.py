@@ -32,7 +32,11 @@ class Sqlite(Model):
 
 
 class Features(Model):
-    """What the runner can be asked for; anything else is answered `unsupported`."""
+    """What the runner can be asked for; anything else is answered `unsupported`.
+
+    `lacks` has what the other lists do not tell, in words of the contract; those of one entry are
+    lacking together. `figures` of a result are told always, `digest_figures` beside a digest.
+    """
 
     operations: list[str]
     shapes: list[str]
@@ -42,6 +46,9 @@ class Features(Model):
     engine: list[str] = []
     flags: list[str] = []
     event_loop: bool = False
+    lacks: list[str] = []
+    figures: list[str] = []
+    digest_figures: list[str] = []
 
 
 class Description(Model):

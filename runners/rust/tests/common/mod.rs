@@ -48,7 +48,7 @@ impl Fixture {
 
     pub fn perform(&self, driver: DriverName, members: Value) -> Value {
         let job = job::read(&self.job(members).to_string()).unwrap();
-        serde_json::to_value(invocation::perform(&job, driver)).unwrap()
+        serde_json::to_value(invocation::perform(&job, driver, None)).unwrap()
     }
 }
 

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         eprintln!("job {file}: {}", job.err().unwrap_or("unknown driver".into()));
         return ExitCode::from(2);
     };
-    let identity = Identity::of(driver, &Engine::default(), &[]);
+    let identity = Identity::of(driver, None, &Engine::default(), &[]);
     let report = match perform(job, driver) {
         Ok(work) => Report::ok(&job.cell, identity, work),
         Err(failure) => Report::failed(&job.cell, identity, failure),
