@@ -12,8 +12,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from sqlitmus.stats.distributions import binomial_tail, student_p
-from sqlitmus.stats.estimate import freedom_of, kept, student_t_of
+from sqlitmus.stats.estimate import binomial_tail, freedom_of, kept, student_p, student_t_of
 
 LIMIT, LIMIT_BELOW_1_US = 0.03, 0.05
 LEVEL = 0.95

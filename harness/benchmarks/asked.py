@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from sqlitmus.catalog import databasefiles, fixture, jobs
+from sqlitmus.catalog import fixture, jobs
+from sqlitmus.catalog import fixture as databasefiles
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run.relay.seat import Entry
-from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.relay import Entry
+from sqlitmus.run.turns import Turns
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract import Job
 
 
 def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Path) -> Job:

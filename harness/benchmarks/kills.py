@@ -25,7 +25,7 @@ import typer
 
 from benchmarks.setups import SetUps
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.terms import Scheme
+from sqlitmus.vocabulary.verdicts import Scheme
 from tests.fakes import clone as clones
 from tests.fakes.clone import Clone, measured_order, planned_order, until
 from tests.faults.stage import Stage

@@ -27,10 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import sentences, whole_runs
 from benchmarks.experiments import Noise, Shape, replayed
-from sqlitmus.stats.distributions import student_t
-from sqlitmus.stats.estimate import Array, freedom_of, kept, medians, trimmed_means
-from sqlitmus.stats.modes import far
-from sqlitmus.stats.probe import disturbed
+from sqlitmus.stats.estimate import Array, freedom_of, kept, medians, student_t, trimmed_means
+from sqlitmus.stats.noise import disturbed, far
 from sqlitmus.stats.relabel import rate, selftest
 from sqlitmus.stats.verdict import decide
 from sqlitmus.stats.warmup import classify

@@ -25,19 +25,17 @@ import typer
 
 from benchmarks.asked import entry_of
 from sqlitmus.catalog import cases, definitions, runners
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine import affinity
-from sqlitmus.run.finished import Invocation
-from sqlitmus.run.hyperfine import Hyperfine, invoke
-from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.relay.relay import Relay
-from sqlitmus.run.relay.seat import Entry
-from sqlitmus.run.relay.turns import Array, Turns
+from sqlitmus.machine import system
+from sqlitmus.run.launch import unsupported
+from sqlitmus.run.process import Hyperfine, Invocation, invoke
+from sqlitmus.run.relay import Entry, Relay
+from sqlitmus.run.turns import Array, Turns
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.vocabulary.contract import Result
 
 CASES = {
     "get-pk@transaction=read": ("get-pk in a read transaction", 400),
@@ -123,7 +121,7 @@ class Pair:
         """The level of each seat in one set, in ns; `seed` decides who starts and goes when."""
         starts = random.Random(seed).sample(SEATS, len(SEATS))
         entries = [self._entry(seat, turns) for seat in starts]
-        played = Relay(self.hyperfine, TIMEOUT_S, affinity.fastest()).play(entries, seed)
+        played = Relay(self.hyperfine, TIMEOUT_S, system.fastest()).play(entries, seed)
         seats = [played[starts.index(seat)] for seat in SEATS]
         self._results([seat.invocation for seat in seats])
         return [seat.steady_ns or math.nan for seat in seats]

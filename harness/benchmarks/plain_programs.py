@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.asked import job_of
-from sqlitmus.catalog import cases, databasefiles, runners
+from sqlitmus.catalog import cases, runners
+from sqlitmus.catalog import fixture as databasefiles
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.step import Value
+from sqlitmus.vocabulary.contract import Value
 from sqlitmus.vocabulary.errors import NotFit
 
 JS = "{runners}/plain/plain.js"

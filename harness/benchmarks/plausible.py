@@ -2,7 +2,7 @@
 
 `./just bench-plausible [--suite NAME] [-r RUNNER]…` measures each cell of the suite once, in one
 process, as planned, as in a pilot and, if it never waits, as in turns, and prints for each bound of
-`run/plausible.py` the cells that come nearest, as a share of the bound: 1 is the bound itself. Load
+`run/bounds.py` the cells that come nearest, as a share of the bound: 1 is the bound itself. Load
 the machine meanwhile to see what load does to them; `--repeat` measures each so often.
 """
 
@@ -13,14 +13,14 @@ from typing import Annotated
 import typer
 
 from sqlitmus.catalog import definitions
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.choose import choose
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.machine.limits import limits
-from sqlitmus.run import plausible, sets
-from sqlitmus.run.attempt import Attempt
+from sqlitmus.machine.system import limits
+from sqlitmus.run import blocks, bounds
 from sqlitmus.run.context import Context, opened
+from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.turns import Turns
 from sqlitmus.vocabulary import paths
 
 SHOWN = 3
@@ -51,7 +51,7 @@ def main(
                         continue
                     count += 1
                     how = context.invocations.judging.how(case)
-                    for bound in plausible.held(timing, result, how, ours):
+                    for bound in bounds.held(timing, result, how, ours):
                         share = (
                             bound.value / bound.most if bound.most > 0 else float(bound.value > 0)
                         )
@@ -80,8 +80,10 @@ def _looks(
         ways.append((look, partial(context.invocations.attempt, trial, runner, "measure", None)))
     if steady and context.relay and context.invocations.judging.how(case).never_waits:
         counts = {"warmup_ms": 0, "warmup_iterations": TURNS.warmup, "iterations": TURNS.iterations}
-        seating = sets.Seating(case.model_copy(update=counts), runner, name, TURNS, None)
-        play = partial(sets.play, context.invocations, context.relay, [seating], "", lambda: False)
+        seating = blocks.Seating(case.model_copy(update=counts), runner, name, TURNS, None)
+        play = partial(
+            blocks.play, context.invocations, context.relay, [seating], "", lambda: False
+        )
         ways.append(("as in turns", lambda: play()[0].attempt))
     return ways
 

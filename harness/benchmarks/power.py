@@ -17,8 +17,7 @@ import numpy as np
 import typer
 
 from sqlitmus.stats.estimate import Array, trimmed_means
-from sqlitmus.stats.multiplicity import p_values
-from sqlitmus.stats.verdict import ALPHA
+from sqlitmus.stats.verdict import ALPHA, p_values
 from sqlitmus.vocabulary import paths
 
 BLOCKS = (20, 30, 60)

@@ -20,18 +20,18 @@ import psutil
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import cases, definitions, fixture
+from sqlitmus.render import markdown
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
-from sqlitmus.render.markdown import page as markdown
 from sqlitmus.results.report import Report
+from sqlitmus.run.agenda import Slot
+from sqlitmus.run.blocks import to_sample
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.proof import Files, Held
-from sqlitmus.run.sampling import to_sample
-from sqlitmus.run.schedule import Slot
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Readback
+from sqlitmus.vocabulary.contract import Readback
 from tests.render import synthetic
 
 KEPT = Path(__file__).parents[2] / "reports" / "example" / "runs" / "claims"

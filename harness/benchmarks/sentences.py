@@ -10,22 +10,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.experiments import Shape, replayed, runs
-from sqlitmus.analysis.headline import canary_summary, group_order
-from sqlitmus.analysis.noise import group_guards, noise
-from sqlitmus.analysis.pairs import CANARY, TWIN, compare_all, compare_canary, comparisons
-from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.standings import standings
-from sqlitmus.analysis.weighing import decide as by_calls
-from sqlitmus.analysis.weighing import operations
+from sqlitmus.analysis.choices import decide as by_calls
+from sqlitmus.analysis.choices import operations
+from sqlitmus.analysis.pairs import (
+    CANARY,
+    TWIN,
+    Question,
+    compare_all,
+    compare_canary,
+    comparisons,
+    group_guards,
+    noise,
+)
+from sqlitmus.analysis.ranking import canary_summary, group_order, standings
 from sqlitmus.render.document.ranking import say
 from sqlitmus.results.ranking import Ranking
 from sqlitmus.results.report import Case, Runner
 from sqlitmus.stats.claim import Published, Rule, decide
 from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.groups import group_means
-from sqlitmus.vocabulary.claimwords import ClaimWord
-from sqlitmus.vocabulary.terms import Correction
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.stats.verdict import group_means
+from sqlitmus.vocabulary.verdicts import ClaimWord, Correction, Verdict
 
 MARGIN = 0.02
 GROUPS = (2, 2, 1, 1, 2, 2)  # cases of each group, as in the suite `quick`

@@ -49,10 +49,10 @@ from benchmarks.agreement import (
 from benchmarks.plain_programs import CASES, COMMANDS, Played, Programs, Task
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import lock
-from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.launch import unsupported
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
-from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.vocabulary.text import unknown
 
 SCHEMES = {"lone": "process", "turns": "relay"}
 RESTARTING_ROWS = 250

@@ -12,15 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.experiments import Noise, Shape, runs
-from sqlitmus.analysis.noise import guard_of, noise, typical_errors
-from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary
-from sqlitmus.analysis.question import Question
-from sqlitmus.catalog.planned import Counts
-from sqlitmus.run.forecast import Forecast, forecast
-from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.spread import deviation
-from sqlitmus.vocabulary.terms import Correction
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.analysis.pairs import (
+    Pairs,
+    Question,
+    compare_all,
+    compare_canary,
+    guard_of,
+    noise,
+    typical_errors,
+)
+from sqlitmus.catalog.cases import Counts
+from sqlitmus.run.budget import Forecast, forecast
+from sqlitmus.stats.estimate import Array, deviation
+from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
 MARGIN = 0.02
 APART = 0.35

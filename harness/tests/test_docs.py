@@ -13,7 +13,8 @@ import typer.main
 
 from bootstrap import recipes
 from sqlitmus import cli
-from sqlitmus.catalog import claimfiles, definitions
+from sqlitmus.catalog import claims as claimfiles
+from sqlitmus.catalog import definitions
 from sqlitmus.vocabulary import paths
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries

@@ -17,12 +17,12 @@ from sqlitmus.cli.export import text_of
 from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
 from sqlitmus.render.html import page as html
-from sqlitmus.results import summary
-from sqlitmus.run.processes import combine
+from sqlitmus.results import machines
+from sqlitmus.run import launch
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract.job import Measure as Asked
-from sqlitmus.vocabulary.contract.result import Result
-from sqlitmus.vocabulary.figure import Figure
+from sqlitmus.vocabulary.contract import Measure as Asked
+from sqlitmus.vocabulary.contract import Result
+from sqlitmus.vocabulary.figures import Figure
 from tests.export.reading import read
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
@@ -86,7 +86,7 @@ def test_it_is_in_samples_and_in_the_report_as_data(run: Path) -> None:
     assert header["columns"][-3:] == ["load_ns", "closing", "untold"]
     assert {row[-1] for row in rows} == {None}
     report = analyse(load(run))
-    a, b = json.loads(summary.render(report))["cases"][0]["cells"]
+    a, b = json.loads(machines.render(report))["cases"][0]["cells"]
     assert a["figures"]["load"]["value"] == pytest.approx(LOADED, rel=1e-3)
     assert a["figures"]["load"]["verdict"] is None
     assert b["figures"]["load"]["ratio"]["value"] == pytest.approx(2, rel=1e-3)
@@ -95,7 +95,7 @@ def test_it_is_in_samples_and_in_the_report_as_data(run: Path) -> None:
     assert "untold" not in a["figures"]
     assert b["figures"]["closing"]["value"] == pytest.approx(a["figures"]["closing"]["value"] / 3)
     assert (b["figures"]["closing"]["ratio"], b["figures"]["closing"]["verdict"]) == (None, None)
-    assert summary.load(summary.render(report)) == report
+    assert machines.load(machines.render(report)) == report
 
 
 def test_it_is_in_every_export_and_comes_back(run: Path) -> None:
@@ -166,8 +166,8 @@ def test_processes_that_share_a_job_give_its_sum() -> None:
         )
 
     asked = Asked(operations_per_iteration=1)
-    assert combine.merge([of(3), of(4)], asked).phases_ns.load == 7
-    assert combine.merge([of(3), of(None)], asked).phases_ns.load is None
+    assert launch.merge([of(3), of(4)], asked).phases_ns.load == 7
+    assert launch.merge([of(3), of(None)], asked).phases_ns.load is None
 
 
 def test_a_run_from_before_the_figure_is_read_without_it(

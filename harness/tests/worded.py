@@ -1,6 +1,7 @@
 """What a report says first, in words."""
 
-from sqlitmus.render.document import noticewords, sentences
+from sqlitmus.render.document import sentences
+from sqlitmus.render.document import sentences as noticewords
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 

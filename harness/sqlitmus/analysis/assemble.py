@@ -1,46 +1,82 @@
-"""A run → the report model. Pure: no clock, no files, no randomness."""
+"""A run becomes the report model: read, judged, compared, ranked. Pure but for `load`."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.advice import advise
-from sqlitmus.analysis.canary import canary_of
-from sqlitmus.analysis.cases import case_of
-from sqlitmus.analysis.cells import build_cells
+from sqlitmus.analysis.cases import case_of, measures
+from sqlitmus.analysis.cells import alike, answered, build_cells, disagree, proven, sentences
 from sqlitmus.analysis.choices import choices
-from sqlitmus.analysis.claims.assemble import claimed, claims_headline
-from sqlitmus.analysis.conditions import block_seconds, passed, taken
-from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.headline import canary_summary, headline
-from sqlitmus.analysis.method import method
-from sqlitmus.analysis.noise import findable, summarised
+from sqlitmus.analysis.claims import claimed, claims_headline
+from sqlitmus.analysis.data import RunData, from_records
 from sqlitmus.analysis.notices import cores, notices
-from sqlitmus.analysis.outcomes import complete_blocks, judge, usable
-from sqlitmus.analysis.pairs import compare_all, comparisons
-from sqlitmus.analysis.proofs import answered, disagree, proven
-from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.outcomes import complete_blocks, judge, refusals, usable, warming
+from sqlitmus.analysis.pairs import (
+    Question,
+    canary_of,
+    compare_all,
+    comparisons,
+    findable,
+    summarised,
+)
+from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
+from sqlitmus.analysis.ranking import canary_summary, headline, standings
 from sqlitmus.analysis.recommendation import recommended
-from sqlitmus.analysis.refusals import refusals
-from sqlitmus.analysis.scaling import scaling
-from sqlitmus.analysis.secondary import measures
-from sqlitmus.analysis.standings import standings
-from sqlitmus.analysis.tails import late, tails
-from sqlitmus.analysis.untold import masked, untold
-from sqlitmus.analysis.warming import warming
-from sqlitmus.analysis.work import alike, sentences
+from sqlitmus.analysis.tails import late, masked, scaling, tails, untold
+from sqlitmus.catalog import presets
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
-from sqlitmus.results.headline import Recorded
+from sqlitmus.machine import plainfiles
 from sqlitmus.results.recommendation import Again, Recommendation
-from sqlitmus.results.report import VERSION, Measure, Report
+from sqlitmus.results.report import VERSION, Case, Measure, Recorded, Report
+from sqlitmus.run import store
+from sqlitmus.run.store import RunDataError, cut_off, document, lines, optional
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.figure import Alike
-from sqlitmus.vocabulary.nouns import listed
-from sqlitmus.vocabulary.terms import RunKind
+from sqlitmus.vocabulary.figures import Alike
+from sqlitmus.vocabulary.text import listed
+from sqlitmus.vocabulary.verdicts import RunKind, Verdict
+
+
+def load(directory: Path) -> RunData:
+    """The run in `directory`, finished or not.
+
+    A last line without a line end was cut off by a kill: it is left out and noted. Any other line
+    that is not JSON raises RunDataError, as does a missing plan; UsageError is raised for what is
+    no regular file, or too large, and for faults in the presets of the catalogue.
+    """
+    store.check(directory)
+    samples, details = directory / "samples.jsonl", directory / "details.jsonl"
+    try:
+        plan = document(directory / "plan.json")
+    except FileNotFoundError as error:
+        raise RunDataError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    run = from_records(
+        plan,
+        _records(directory / "verify.jsonl"),
+        _records(samples, numbers=False),
+        optional(directory / "machine.json") or {},
+        blocks=_records(directory / "blocks.jsonl"),
+        selftest=optional(directory / "selftest.json") or None,
+        truncated=cut_off(samples),
+        details=_records(details) if plainfiles.size(details) is not None else None,
+        gate=optional(directory / "gate.json") or None,
+        looks=_records(directory / "looks.jsonl"),
+    )
+    return replace(run, presets=presets.load())
+
+
+def _records(file: Path, *, numbers: bool = True) -> Iterator[object]:
+    return chain.from_iterable(chunk for _, chunk in lines(file, numbers=numbers))
+
+
+# A run → the report model. Pure: no clock, no files, no randomness.
 
 
 def analyse(run: RunData, reference: str | None = None, weights: str | None = None) -> Report:
@@ -196,3 +232,26 @@ def _reference(plan: Plan, wanted: str | None) -> str:
             f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
     return present[0] if present else name
+
+
+# Which cases of a run need no further block, at a planned look.
+
+
+OPEN = (None, Verdict.NOT_RESOLVED, Verdict.NOT_TESTABLE)
+
+
+def settled(directory: Path) -> list[str]:
+    """The cases in which every comparison has an answer at an earlier look's share of the error."""
+    run = load(directory)
+    plan = run.plan
+    early = plan.ended | {case.id: plan.blocks for case in plan.cases if case.id not in plan.ended}
+    report = analyse(replace(run, plan=plan.model_copy(update={"ended": early})))
+    return [case.id for case in report.cases if case.id not in plan.ended and _settled(case)]
+
+
+def _settled(case: Case) -> bool:
+    """Whether each pair of runners that are ok has an answer; a runner alone never has one."""
+    names = [cell.runner for cell in case.cells if cell.outcome == "ok"]
+    pairs = [(name, other) for place, name in enumerate(names) for other in names[:place]]
+    compared = [case.comparisons.of(*pair) for pair in pairs]
+    return bool(compared) and all(c and c.verdict not in OPEN for c in compared)

@@ -1,4 +1,4 @@
-"""Figures of each cell."""
+"""Figures of each cell, and the work that was proven equal."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -6,13 +6,105 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.data import NONE, RunData, Samples
 from sqlitmus.analysis.outcomes import Outcomes
-from sqlitmus.analysis.samples import NONE, Samples
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.results.comparisons import Comparisons
+from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure
+from sqlitmus.run.judge import Verified
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
+from sqlitmus.vocabulary.figures import Alike
+from sqlitmus.vocabulary.text import counted, listed
+
+
+def answered(run: RunData, case: PlannedCase) -> dict[str, Verified]:
+    """Per runner the check of its cell, of those that passed."""
+    found = ((runner.name, run.checks.get((case.id, runner.name))) for runner in run.plan.runners)
+    return {name: check for name, check in found if check is not None and check.outcome == "ok"}
+
+
+def disagree(checks: dict[str, Verified]) -> bool:
+    """Whether passed checks recorded different answers, which only a changed file can hold."""
+    answers = {(c.rows, c.affected, c.checksum, c.readback, c.digest) for c in checks.values()}
+    return len(answers) > 1
+
+
+def proven(checks: dict[str, Verified]) -> str:
+    """Which runners gave equal answers, and what was equal about them."""
+    if not checks:
+        return "No runner passed verification."
+    if disagree(checks):
+        return "The recorded answers disagree; see the notices."
+    check = next(iter(checks.values()))
+    parts: list[str] = []
+    if check.rows:
+        parts.append(counted(check.rows, "row"))
+    if check.affected:
+        parts.append(counted(check.affected, "affected row"))
+    parts.append(f"checksum {check.checksum:08x}")
+    if check.digest:
+        parts.append(f"SHA-256 of all rows {check.digest[:16]}…")
+    if check.readback is not None:
+        parts.append(f"{counted(check.readback.rows, 'row')} read back afterwards")
+    return f"Equal in {listed(list(checks))}: {', '.join(parts)}."
+
+
+# How far the runners of a case did the same work, by the counts of the plan. Pure.
+
+
+def alike(plan: Plan, case: PlannedCase) -> Alike:
+    """How far all processes of `case` do the same.
+
+    Runners without counts in the plan have those of the case.
+    """
+    planned = plan.counts.get(case.id, {}).values()
+    if len({(of.operations, of.iterations, of.lead_in) for of in planned}) > 1:
+        return "neither"
+    warmups = {(of.warmup_iterations, of.warmup_ms) for of in planned}
+    if any(of.rounds for of in planned) or len(warmups) > 1:
+        return "iterations"
+    by_time = any(of.warmup_ms for of in planned) if planned else case.warmup_ms
+    return "iterations" if by_time else "processes"
+
+
+def sentences(plan: Plan, case: PlannedCase) -> str:
+    """What a process of `case` does: the operations that it times and those before them, and how
+    many of its parameters it binds; the least of all runners where they differ."""
+    planned = list(plan.counts.get(case.id, {}).values())
+    if not planned or not case.operations or any(counts.warmup_ms for counts in planned):
+        return ""
+    timed = min(c.operations * (c.iterations - c.rounds * c.lead_in) for c in planned)
+    warmups = [c.operations * c.warmup_iterations for c in planned]
+    bound = min(c.operations * (c.warmup_iterations + c.iterations) for c in planned)
+    warmup = " to ".join(dict.fromkeys(f"{many:,}" for many in (min(warmups), max(warmups))))
+    sentence = f"A process times {_counted(timed)} after a warm-up of {warmup}."
+    if case.walk == 1:
+        return sentence
+    walk = _counted(case.walk)
+    if bound >= case.walk:
+        return f"{sentence} It binds all parameters, which begin again after {walk}."
+    return f"{sentence} It binds {bound / case.walk:.0%} of the parameters, which are for {walk}."
+
+
+def _counted(operations: int) -> str:
+    return f"{operations:,} operation{'' if operations == 1 else 's'}"
+
+
+def whole(case: PlannedCase, counts: Counts | None) -> int | None:
+    """Operations of a whole process, warm-up included; None where it warms up by time.
+
+    Without counts they are those of one iteration.
+    """
+    if counts is None:
+        return None if case.warmup_ms else case.operations
+    if counts.warmup_ms or counts.rounds:
+        return None
+    return counts.operations * (counts.warmup_iterations + counts.iterations)
+
+
+# Figures of each cell.
+
 
 T = TypeVar("T", bound=np.generic)
 

@@ -1,27 +1,383 @@
-"""The decision by each preset: who keeps to its limits, who is ahead, and what would change it."""
+"""The decision by calls: what each spends, who is ahead by each preset, and what would change
+it.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.crossings import changes_in, telling
-from sqlitmus.analysis.engines import old_engines
-from sqlitmus.analysis.pairs import Pairs
-from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.ranking import START, Table, exceeded, rank, still_open
-from sqlitmus.analysis.reweighing import packed, parts_of
-from sqlitmus.analysis.variants import caught_up, rows
-from sqlitmus.analysis.weighing import Operations, decide, operations
-from sqlitmus.catalog.presets import OWN, Preset
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.ranking import Cost, Excluded, Ranking
+from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question, log_times, over_sessions
+from sqlitmus.analysis.ranking import START, Table, contrasts, crossing, exceeded, rank, still_open
+from sqlitmus.catalog.presets import MOST, OWN, Preset
+from sqlitmus.results.ranking import Change, Cost, Excluded, Interval, Ranking
+from sqlitmus.results.recommendation import (
+    CatchUp,
+    Choice,
+    OldEngine,
+    OperationParts,
+    PairParts,
+    Weighed,
+    Weighing,
+)
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.results.weighed import CatchUp, Choice, OperationParts, Weighed, Weighing
-from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.stats.estimate import Array, TrimmedMeans, normal, trimmed_means
+from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, at_level, capped
+from sqlitmus.stats.weights import Parts, parts, shares, summed, summed_guard
+from sqlitmus.vocabulary.verdicts import Verdict
+
+# Minor versions of SQLite; some three come out in a year.
+_YEARS_OLDER = 9
+
+
+def old_engines(runners: Sequence[Runner]) -> Iterator[OldEngine]:
+    """Whose SQLite is years older than the newest among `runners`."""
+    versions = {
+        runner.name: (_minor(runner.sqlite_version), runner.sqlite_version)
+        for runner in runners
+        if runner.sqlite_version
+    }
+    if not versions:
+        return
+    newest, text = max(versions.values())
+    for name, (minor, version) in versions.items():
+        if newest - minor >= _YEARS_OLDER:
+            yield OldEngine(name, version, text)
+
+
+def _minor(version: str) -> int:
+    """3.35.5 as 35; every SQLite of the last twenty years is a 3."""
+    parts = version.split(".")
+    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else 0
+
+
+# What sums of calls × time are made of, for the presets and for any calls.
+
+
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operations:
+    """The cases that may be called, over all pairs of the runners to choose from.
+
+    `places` are those of `order` among all cases. `names` are these runners and `pairs` are
+    (runner, reference), with their places among `names` in `ends`. `levels` is operations x
+    runners, the ln ns of a call, NaN for who did not complete the case. `of` has a row per pair and
+    session; `single` is pairs x operations, the code of the verdict on the case; the rows of
+    `canary` are operations. `spent` is the share of the error which may be spent.
+    """
+
+    order: list[str]
+    places: list[int]
+    names: list[str]
+    pairs: list[tuple[str, str]]
+    ends: tuple[list[int], list[int]]
+    levels: Array
+    of: Parts
+    single: Codes
+    canary: TrimmedMeans | None
+    spent: float
+    question: Question
+
+    def calls(self, calls: Mapping[str, float]) -> Array:
+        """The calls of each case in `order`."""
+        return np.array([calls.get(case, 0.0) for case in self.order])
+
+    def guard(self, calls: Array) -> Array:
+        """How far the log ratio of each pair must lie from 0 by what the canary shows."""
+        if self.canary is None:
+            return np.zeros(len(self.pairs))
+        used = calls > 0
+        mine = np.zeros(self.levels.shape)
+        mine[used] = shares(self.levels[used].T, calls[used]).T
+        first, second = (mine[:, list(ends)].T for ends in self.ends)
+        return summed_guard(self.canary, (first + second) / 2)
+
+
+def operations(
+    order: Sequence[tuple[str, int]],
+    pairs: Pairs,
+    ok: NDArray[np.bool_],
+    names: Sequence[str],
+    times: Array,
+    units: Sequence[int],
+    question: Question,
+    canary: Pairs | None,
+) -> Operations:
+    """The cases `order`, each with its place, for the runners `names`.
+
+    `times` is cases x runners x blocks in ns of a unit, of which a call of each case has as many as
+    `units` say; `ok` is cases x runners.
+    """
+    places = [place for _, place in order]
+    columns = [pairs.names.index(name) for name in names]
+    chosen = [
+        (k, columns.index(i), columns.index(j))
+        for k, (i, j) in enumerate(pairs.indices)
+        if i in columns and j in columns
+    ]
+    logs = log_times(times[places][:, columns])
+    logs += np.log([units[place] for place in places])[:, None, None]
+    logs[~ok[places][:, columns]] = np.nan
+    levels = trimmed_means(logs.reshape(-1, logs.shape[2])).mean.reshape(logs.shape[:2])
+    first, second = [i for _, i, _ in chosen], [j for _, _, j in chosen]
+    by_session = (len(places), len(chosen) * question.sessions, -1)
+    codes = pairs.verdicts.code.reshape(pairs.cases, -1)
+    early = question.shares
+    return Operations(
+        [case for case, _ in order],
+        places,
+        list(names),
+        [(names[i], names[j]) for i, j in zip(first, second, strict=True)],
+        (first, second),
+        levels,
+        parts(
+            logs[:, first].reshape(by_session), logs[:, second].reshape(by_session),
+            resolution=RESOLUTION,
+        ),
+        codes[places][:, [k for k, _, _ in chosen]].T,
+        None if canary is None else TrimmedMeans(
+            *(getattr(canary.logs, column)[places]
+              for column in ("mean", "error", "freedom", "count"))
+        ),
+        1.0 if early is None else float(early[places].min()),
+        question,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """All comparisons by several sets of calls, whose intervals hold together with one further
+    set's each at the coverage `level`: a table for each, whether the canary widens any of it, and
+    the most blocks of a pair."""
+
+    tables: list[Table]
+    guarded: list[bool]
+    level: float
+    blocks: int
+
+
+def decide(
+    of: Operations, sets: Sequence[Array], level: float | None = None, besides: int = 0
+) -> Decided:
+    """What all pairs are to each other by each of `sets`, calls of the operations.
+
+    One family, in which a place for every pair is kept for calls of the reader's own: those are
+    asked at the `level` of the family. It has room for so many comparisons `besides`.
+    """
+    width, question = len(of.pairs), of.question
+    means = [over_sessions(summed(of.of, calls), question.sessions)[0] for calls in sets]
+    guards = [of.guard(calls) for calls in sets]
+    if level is None:
+        testable = sum(
+            int(((logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)).sum()) for logs in means
+        )
+        level = 1 - question.alpha * of.spent / (testable + width + besides)
+    tables: list[Table] = []
+    for calls, logs, guard in zip(sets, means, guards, strict=True):
+        family = at_level(logs, question.margin, guard, level)
+        (used,) = np.nonzero(calls > 0)
+        verdicts = family.verdicts
+        if len(used) == 1:
+            verdicts = capped(verdicts, Verdicts(of.single[:, used[0]]))
+        tables.append(
+            contrasts(of.pairs, logs.mean, family.low, family.high, verdicts.names().tolist())
+        )
+    blocks = max(int(logs.count.max(initial=0)) for logs in means)
+    return Decided(tables, [bool((guard > 0).any()) for guard in guards], level, blocks)
+
+
+# Who catches up with whom in a variant of a case: what changes a decision besides the calls.
+
+
+def siblings(cases: Sequence[Case], called: Collection[str]) -> list[tuple[int, int]]:
+    """Places of (case, variant) of cases that may be `called`: the variant has one more value that
+    is not an axis's default."""
+    options = [(case.scenario, frozenset(filter(None, _options(case)))) for case in cases]
+    places = {each: place for place, each in enumerate(options)}
+    return [
+        (places[scenario, less], place)
+        for place, (scenario, values) in enumerate(options)
+        for less in (values - {value} for value in values)
+        if (scenario, less) in places and cases[places[scenario, less]].id in called
+    ]
+
+
+def _options(case: Case) -> list[str]:
+    return case.id.partition("@")[2].split(",")
+
+
+def rows(cases: Sequence[Case], called: Collection[str], width: int) -> int:
+    """How many comparisons `caught_up` looks at, of `width` pairs each."""
+    return len({place for pair in siblings(cases, called) for place in pair}) * width
+
+
+def caught_up(
+    pairs: Pairs,
+    cases: Sequence[Case],
+    called: Collection[str],
+    names: Sequence[str],
+    question: Question,
+    guard: Array | None,
+    level: float,
+) -> list[CatchUp]:
+    """Each of `names` that is slower than another one in a case that may be `called` and not in a
+    variant of it, where it is equivalent or faster; those that were furthest behind first.
+
+    Intervals have the coverage `level`, which is that of a family with these comparisons.
+    """
+    tables = {
+        place: _table(pairs, place, names, question, guard, level)
+        for pair in siblings(cases, called)
+        for place in pair
+    }
+    made = [
+        each
+        for base, variant in siblings(cases, called)
+        for each in _between(cases, tables, base, variant)
+    ]
+    return sorted(made, key=lambda each: -each.before.ratio.value)
+
+
+def _between(
+    cases: Sequence[Case], tables: dict[int, Table], base: int, variant: int
+) -> Iterator[CatchUp]:
+    for (runner, reference), now in tables[variant].items():
+        before = tables[base].get((runner, reference))
+        level_or_ahead = now.verdict is Verdict.EQUIVALENT or now.verdict.side == "faster"
+        if before and before.verdict.side == "slower" and level_or_ahead:
+            yield CatchUp(cases[base].id, cases[variant].id, before, now)
+
+
+def _table(
+    pairs: Pairs,
+    place: int,
+    names: Sequence[str],
+    question: Question,
+    guard: Array | None,
+    level: float,
+) -> Table:
+    width = len(pairs.indices)
+    chosen = [
+        (k, (pairs.names[i], pairs.names[j]))
+        for k, (i, j) in enumerate(pairs.indices)
+        if pairs.names[i] in names and pairs.names[j] in names
+    ]
+    at = np.array([place * width + k for k, _ in chosen], dtype=np.int64)
+    logs = TrimmedMeans(
+        *(getattr(pairs.logs, name)[at] for name in ("mean", "error", "freedom", "count"))
+    )
+    limit = 0.0 if guard is None else float(guard[place])
+    told_apart = at_level(logs, question.margin, limit, level)
+    return contrasts(
+        *([pair for _, pair in chosen], logs.mean, told_apart.low, told_apart.high),
+        told_apart.verdicts.names().tolist(),
+    )
+
+
+# What the figures by a reader's own calls are made of, as data.
+
+
+def packed(
+    of: Operations,
+    decided: Decided,
+    parts: Sequence[OperationParts],
+    start: list[float | None],
+    catching: list[CatchUp],
+) -> Weighing:
+    """All that other calls' figures are made of, as data."""
+    sessions = of.question.sessions
+    lower = np.tril_indices(2 * len(of.order))
+    pairs: list[PairParts] = []
+    for k, (runner, reference) in enumerate(of.pairs):
+        rows = slice(k * sessions, (k + 1) * sessions)
+        pairs.append(
+            PairParts(
+                runner,
+                reference,
+                [_known(row) for row in of.of.difference[rows]],
+                [_known(row) for row in of.of.middle[rows]],
+                [_known(row[lower]) for row in of.of.square[rows]],
+                of.of.left[rows].tolist(),
+                of.of.count[rows].tolist(),
+                [list(Verdict)[code] for code in of.single[k].tolist()],
+            )
+        )
+    return Weighing(
+        decided.level,
+        normal(decided.level),
+        MIN_BLOCKS,
+        of.names,
+        list(parts),
+        pairs,
+        start,
+        catching,
+    )
+
+
+def parts_of(of: Operations, place: int, name: str, case: Case, units: int) -> OperationParts:
+    """What sums take from the operation in `place`, which is `case`; a call is so many `units`."""
+    canary = of.canary
+    row = None
+    if canary is not None and not np.isnan(canary.error[place]):
+        row = (float(canary.mean[place]), float(canary.error[place]),
+               float(canary.freedom[place]), int(canary.count[place]))  # fmt: skip
+    cells = {cell.runner: cell for cell in case.cells}
+    levels = _known(of.levels[place])
+    cpu, memory = (
+        [
+            None if level is None or figure not in cells[runner].figures
+            else cells[runner].figures[figure].value * times
+            for runner, level in zip(of.names, levels, strict=True)
+        ]
+        for figure, times in (("cpu", units), ("peak_rss", 1))
+    )  # fmt: skip
+    return OperationParts(case.id, name, case.metric == "cold", row, levels, cpu, memory)
+
+
+def _known(row: Array) -> list[float | None]:
+    return [None if isnan(value) else value for value in row.tolist()]
+
+
+# What would change a decision by calls: how many of an operation make others come out equal.
+
+
+def changes_in(
+    of: Operations, calls: Array, alone: Sequence[Table], lead: str, fit: Sequence[str]
+) -> Iterator[Change]:
+    """For each operation that others are shown to be faster in: who needs the fewest calls of it to
+    come out equal with `lead`, where a service may make as many."""
+    times = np.exp(of.levels)
+    first = times[:, of.names.index(lead)]
+    for place, (case, table) in enumerate(zip(of.order, alone, strict=True)):
+        ahead = [
+            (at, name, table[name, lead].ratio)
+            for name in fit
+            if (name, lead) in table
+            and table[name, lead].verdict.side == "faster"
+            and (at := crossing(first, times[:, of.names.index(name)], calls, place))
+            and at <= MOST
+        ]
+        if ahead:
+            at, name, ratio = min(ahead, key=lambda one: one[0])
+            yield Change(case, name, ratio, calls=at)
+
+
+def telling(of: Operations, alone: Sequence[Table], front: Sequence[str]) -> Iterator[Change]:
+    """Each operation by which one of `front` is shown to be ahead of all others in front."""
+    for case, table in zip(of.order, alone, strict=True):
+        for name in front:
+            over = [table.get((name, other)) for other in front if other != name]
+            if all(each and each.verdict.side == "faster" for each in over):
+                nearest = max((each.ratio for each in over if each), key=lambda ratio: ratio.value)
+                yield Change(case, name, nearest)
+
+
+# The decision by each preset: who keeps to its limits, who is ahead, and what would change it.
+
 
 CATCHING = 2  # sentences on variants
 

@@ -2,23 +2,41 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlitmus.analysis import durability
+from sqlitmus.analysis import provenance
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.emulation import emulated, foreign
+from sqlitmus.analysis.outcomes import Refusals, Warming, warmth
 from sqlitmus.analysis.provenance import SHIPPED
-from sqlitmus.analysis.refusals import Refusals
-from sqlitmus.analysis.warming import Warming
-from sqlitmus.analysis.warmth import warmth
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.machine.architecture import named
-from sqlitmus.machine.facts import UNKNOWN
-from sqlitmus.results.conditions import Fact
-from sqlitmus.results.notices import Notice, NoticeKind
+from sqlitmus.machine.host import UNKNOWN, named
+from sqlitmus.results.notices import Fact, Notice, NoticeKind
 from sqlitmus.results.report import Case
-from sqlitmus.run.rest import restless
-from sqlitmus.stats.multiplicity import pocock
-from sqlitmus.stats.verdict import MIN_BLOCKS
-from sqlitmus.vocabulary.nouns import some
+from sqlitmus.run.blocks import restless
+from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
+from sqlitmus.vocabulary.text import some
+
+
+def emulated(run: RunData) -> dict[str, str]:
+    """The runners whose process is of another architecture, and of which."""
+    runners = ((runner.name, runner.description) for runner in run.plan.runners)
+    return foreign(run, {name: told.identity.architecture for name, told in runners if told})
+
+
+def foreign(run: RunData, programs: Mapping[str, str]) -> dict[str, str]:
+    """Of programs and what they are built for, those of another architecture than the machine's.
+
+    None is foreign where it, or the machine, does not tell.
+    """
+    machine = named(run.machine.get("architecture", UNKNOWN))
+    known = {name: named(built) for name, built in programs.items()}
+    return {
+        name: built
+        for name, built in known.items()
+        if UNKNOWN not in (machine, built) and built != machine
+    }
+
+
+# What a reader should know before believing a number.
+
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
@@ -48,7 +66,7 @@ def notices(
         *([Notice("few blocks", complete, MIN_BLOCKS)] if complete < MIN_BLOCKS else []),
         *([Notice("flat", flat)] if flat else []),
         *_unequal(facts),
-        *durability.notices(cases, run.plan.floor),
+        *provenance.notices(cases, run.plan.floor),
         *([Notice("plans", names=plans)] if plans else []),
         *([Notice("answers", names=list(disagreeing))] if disagreeing else []),
         *_against_oracle(run),

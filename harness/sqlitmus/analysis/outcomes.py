@@ -1,18 +1,22 @@
-"""What became of each cell, and why."""
+"""What became of each cell, why, and which times are compared with nothing."""
 
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.samples import FAILED, NONE, OK, WRONG, Samples
-from sqlitmus.catalog.planned import PlannedRunner
+from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
+from sqlitmus.catalog.cases import Counts, PlannedRunner
+from sqlitmus.results.notices import Notice, NoticeKind
 from sqlitmus.run.judge import Verified
-from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.estimate import Array, trimmed_means
+from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import CellOutcome
+from sqlitmus.vocabulary.text import counted, some
+from sqlitmus.vocabulary.verdicts import CellOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,3 +163,79 @@ def _show(value: float) -> str:
     if np.isnan(value):
         return "none"
     return f"{value:g}" if np.isfinite(value) else "not a usable number"
+
+
+# Cells whose work SQLite refused in part, with SQLITE_BUSY: they did less than was asked.
+
+
+REFUSED = 0.01
+"""The share of operations beyond which a time is that of other work: fewer would not show in it."""
+
+Refusals = Mapping[tuple[int, int], float]
+
+
+def refusals(run: RunData) -> Refusals:
+    """By case and series, the share of operations that ended with SQLITE_BUSY, the mean over the
+    blocks, where it is above `REFUSED` and the case is compared by its time."""
+    shares: Array = run.samples.figures["busy"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of cells that count none
+        mean: Array = np.nanmean(shares, axis=2)
+    timed = np.array([case.metric == "steady" for case in run.plan.cases], dtype=np.bool_)
+    refused = (mean > REFUSED) & timed[:, None]
+    return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
+
+
+# Cells whose processes still became faster while they were timed: their level is of no use.
+
+
+Warming = Mapping[tuple[int, int], float]
+
+
+def warming(run: RunData) -> Warming:
+    """By case and series, the time of the second half of the timed work over that of the first,
+    where it is surely below 1 and by more than the plan's margin.
+
+    Over the blocks it is the trimmed mean of its logarithm with Yuen's interval, at 95 %. A process
+    that grows slower does not warm up: a table that it fills grows with it.
+    Fewer blocks than a verdict needs say nothing of it.
+    """
+    drift: Array = run.samples.figures["drift"]
+    shape = drift.shape[:2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = trimmed_means(np.log(drift).reshape(-1, drift.shape[2]))
+    _, high = logs.interval()
+    found = (logs.count >= MIN_BLOCKS) & (high < 0) & (logs.mean < np.log1p(-run.plan.margin))
+    steady = np.array([case.metric == "steady" for case in run.plan.cases], dtype=np.bool_)
+    found = found.reshape(shape) & steady[:, None]
+    means = np.exp(logs.mean).reshape(shape)
+    return {(case, series): float(means[case, series]) for case, series in np.argwhere(found)}
+
+
+# Cells that the warm-up left unready, by what the pilot saw of them.
+
+
+def warmth(run: RunData) -> Iterable[Notice]:
+    """Cells that the pilot saw change for longer than the mode let the plan warm them up, and those
+    that were as fast as they become but never steady."""
+    cells: dict[NoticeKind, dict[str, list[str]]] = {"not warm": {}, "not steady": {}}
+    for case, of_runners in run.plan.counts.items():
+        for runner, counts in of_runners.items():
+            if (kind := _kind(counts)) is not None:
+                cells[kind].setdefault(runner, []).append(case)
+    for kind, cases_of in cells.items():
+        if cases_of:
+            named = {runner: some(cases) for runner, cases in cases_of.items()}
+            yield Notice(kind, sum(map(len, cases_of.values())), values=named)
+
+
+def _kind(counts: Counts) -> NoticeKind | None:
+    never = counts.steadiness == "no steady state"
+    reached = counts.fastest_from_ms if never else counts.steady_from_ms or 0.0
+    if reached is None:  # an older plan, which let it warm up for as long as its mode could
+        return "not warm"
+    # older plans do not tell how long processes that take turns warm up
+    unknown = inf if counts.rounds else counts.warmup_ms
+    if reached > (unknown if counts.warmed_ms is None else counts.warmed_ms):
+        return "not warm"
+    return "not steady" if never else None

@@ -1,27 +1,123 @@
-"""Every runner against every other in every case."""
+"""Every runner against every other in every case, and against itself: the canary and its noise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import optional
-from sqlitmus.analysis.logratios import estimates, indices_of, log_ratios, log_times
-from sqlitmus.analysis.question import Question
-from sqlitmus.results.comparisons import Comparisons
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.results.notices import Noise
+from sqlitmus.results.ranking import Comparison, Comparisons
 from sqlitmus.stats.estimate import (
+    LEVEL,
     Array,
     Medians,
     TrimmedMeans,
+    combine,
     medians,
+    student_t_of,
+    trimmed_means,
 )
-from sqlitmus.stats.modes import far
-from sqlitmus.stats.multiplicity import adjust, divisor, p_values
-from sqlitmus.stats.power import blocks_to_resolve
-from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, confirmed, decide, disagree
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.stats.noise import Grades, far, grade
+from sqlitmus.stats.power import blocks_to_resolve, shift
+from sqlitmus.stats.verdict import (
+    ALPHA,
+    MIN_BLOCKS,
+    Verdicts,
+    adjust,
+    confirmed,
+    decide,
+    disagree,
+    divisor,
+    p_values,
+    pocock,
+    share,
+)
+from sqlitmus.vocabulary.verdicts import Correction, Grade, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What verdicts are given by: the margin, the correction of all pairs together, how many
+    sessions the blocks are divided into, and the level, lower where a gate has several looks.
+
+    `shares` are per case those of the error that its look may spend, None for all of it. With
+    `small_is_nothing` what is shown to be within the margin is equivalent, even if it differs.
+    """
+
+    margin: float
+    correction: Correction
+    sessions: int = 1
+    alpha: float = ALPHA
+    shares: Array | None = None
+    small_is_nothing: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Question":
+        """What the plan asks."""
+        asked = (plan.margin, plan.correction, plan.sessions)
+        if plan.gate is not None or plan.looks == 1:
+            return cls(*asked, pocock(plan.looks))
+        early = [case.id in plan.ended for case in plan.cases]
+        return cls(*asked, shares=np.array([share(plan.looks, early=e) for e in early]))
+
+    def share(self, each: int) -> Array | float:
+        """That of each row, where every case has `each`."""
+        return 1.0 if self.shares is None else np.repeat(self.shares, each)
+
+
+# Log ratios of times, and their means over the blocks and sessions of a run.
+
+
+# Log ratios closer than this differ by rounding only, not by time.
+RESOLUTION = 1e-12
+
+
+def log_times(times: Array) -> Array:
+    """Their logarithms; NaN for 0, as of CPU time on a coarse clock, which has no ratio."""
+    return np.log(np.where(times > 0, times, np.nan))
+
+
+def log_ratios(times: Array, names: list[str]) -> Array:
+    """Per case and pair its log ratio in each block."""
+    indices, logs = indices_of(names), log_times(times)
+    differences = logs[:, [i for i, _ in indices]] - logs[:, [j for _, j in indices]]
+    return differences.reshape(-1, times.shape[2])
+
+
+def indices_of(names: list[str]) -> list[tuple[int, int]]:
+    """Pairs (runner, reference) in the order of `Comparisons`."""
+    return [(j, i) for j in range(len(names)) for i in range(j)]
+
+
+def estimates(rows: Array, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    """Trimmed means of `rows`, and where one more session would lie; see `over_sessions`."""
+    parts = rows.reshape(len(rows) * sessions, rows.shape[1] // sessions)
+    return over_sessions(trimmed_means(parts, resolution=RESOLUTION), sessions)
+
+
+def over_sessions(each: TrimmedMeans, sessions: int) -> tuple[TrimmedMeans, tuple[Array, Array]]:
+    """One row from the `sessions` rows of each; of several their random-effects combination."""
+    if sessions == 1:
+        value = np.where(each.count > 1, each.mean, np.nan)
+        none = np.full(len(value), np.nan)
+        return TrimmedMeans(value, each.error, each.freedom, each.count), (none, none)
+    shape = (len(each.mean) // sessions, sessions)
+    freedom, count = each.freedom.reshape(shape), each.count.reshape(shape)
+    together = combine(each.mean.reshape(shape), each.error.reshape(shape), freedom)
+    degrees = np.maximum(together.count - 1, 0)
+    half = (together.high - together.low) / 2
+    means = TrimmedMeans(
+        together.mean, half / student_t_of(degrees, LEVEL), degrees, count.sum(axis=1)
+    )
+    return means, (together.next_low, together.next_high)
+
+
+# Every runner against every other in every case.
+
 
 CANARY, TWIN = "canary", "itself"
 
@@ -197,3 +293,128 @@ def comparisons(pairs: Pairs) -> list[Comparisons]:
         Comparisons(pairs.names, *(column[c * width : (c + 1) * width] for column in columns))
         for c in range(pairs.cases)
     ]
+
+
+# How noisy the run was, from its canary.
+
+
+def noise(canary: Pairs, typical: Array | None = None) -> Grades:
+    """The grade of each case: its letter from the `typical` error of its comparisons, its guard
+    from the canary's comparison with the runner it repeats."""
+    return grade(canary.logs, typical)
+
+
+def typical_errors(times: Array, names: list[str], question: Question) -> Array:
+    """Per case the median standard error of all its comparisons, the canary's among them.
+
+    `times` is cases x series x blocks, the canary the last series; NaN where no pair has an error.
+    """
+    rows = log_ratios(times, [*names, CANARY])
+    errors = estimates(rows, question.sessions)[0].error
+    return _middle(errors.reshape(len(times), len(rows) // max(len(times), 1)))
+
+
+def findable(pairs: Pairs, question: Question) -> Array:
+    """Per case the log ratio that half of its comparisons find with 80 % power, by the correction
+    at work; NaN where none has an error."""
+    different, _ = divisors(pairs.verdicts, question)
+    needed = shift(pairs.logs.freedom.astype(np.float64), different) * pairs.logs.error
+    return _middle(needed.reshape(pairs.cases, len(pairs.indices)))
+
+
+def guard_of(values: Array, twins: Sequence[int] | None, question: Question) -> Array | None:
+    """How far from 0 a log ratio of each case must lie where the canary shows that intervals are
+    too narrow, else 0; None without a canary.
+
+    `values` is cases x series x blocks, the canary the last series; `twins` are whom it repeats.
+    """
+    return None if twins is None else noise(compare_canary(values, twins, question)).guard
+
+
+def group_guards(canary: Pairs, groups: Sequence[str]) -> dict[str, float]:
+    """Per group how far from 0 a mean log ratio over its cases must lie; `groups` is one per case.
+
+    The rule of a single case, asked of the mean over the group's cases.
+    """
+    names, tested = np.array(groups), ~np.isnan(canary.logs.error)
+    return {
+        group: float(grade(independent(canary, (names == group) & tested)).guard[0])
+        for group in dict.fromkeys(groups)
+    }
+
+
+def summarised(grades: Grades | None, least: Array) -> Noise:
+    """The grades of a run's cases and what follows from them; `grade` None without a canary.
+
+    `least` is per case the log ratio that a typical comparison finds with 80 % power.
+    """
+    if grades is None:
+        return Noise(None)
+    names = [letter(name) for name in grades.names()]
+    why = grades.reasons()
+    wide = np.array([name == "C" for name in names], dtype=np.bool_) & np.isfinite(least)
+    return Noise(
+        letter(grades.run),
+        {grade: names.count(grade) for grade in get_args(Grade) if grade in names},
+        grades.missed if "run differs" in why else 0,
+        grades.tested,
+        _span(least[wide]),
+        _span(grades.guard[grades.guard > 0]),
+        int(np.count_nonzero(grades.guard)),
+        why.count("untested"),
+    )
+
+
+def _middle(rows: Array) -> Array:
+    """The median of each row without its NaN; NaN for a row of those only."""
+    finite = ~np.isnan(rows).all(axis=1)
+    middle = np.full(len(rows), np.nan)
+    middle[finite] = np.nanmedian(rows[finite], axis=1)
+    return middle
+
+
+def _span(logs: Array) -> tuple[float, float] | None:
+    """The least and the greatest of log ratios as shares; None without any."""
+    return (float(np.expm1(logs.min())), float(np.expm1(logs.max()))) if len(logs) else None
+
+
+def letter(name: str) -> Grade:
+    """The grade of that name."""
+    return "A" if name == "A" else "B" if name == "B" else "C"
+
+
+# The canary of a run: whom it repeats, and what that shows.
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """What the canary showed: per case its comparison with whom it repeats, the grade's letter and
+    the guard; of the cases that it repeats all comparisons and the grades; the guards of groups."""
+
+    comparisons: list[Comparison | None]
+    letters: list[Grade | None]
+    guard: Array | None = None
+    twice: Pairs | None = None
+    grades: Grades | None = None
+    groups: dict[str, float] = field(default_factory=dict[str, float])
+
+
+def canary_of(plan: Plan, times: Array, names: list[str], question: Question) -> Canary:
+    """What the canary of `times` (cases x runners and canary x blocks) showed; nothing where the
+    plan has none."""
+    twins, repeated = plan.twins(), plan.repeated()
+    compared: list[Comparison | None] = [None] * len(plan.cases)
+    letters: list[Grade | None] = [None] * len(plan.cases)
+    if twins is None:
+        return Canary(compared, letters)
+    whom = [twins[case] for case in repeated]
+    twin = compare_canary(times[repeated], whom, question)
+    grades = noise(twin, typical_errors(times[repeated], names, question))
+    guard = np.zeros(len(plan.cases))
+    guard[repeated] = grades.guard
+    twice = (columns.of(CANARY, TWIN) for columns in comparisons(twin))
+    for case, place, name, pair in zip(repeated, whom, grades.names(), twice, strict=True):
+        compared[case] = pair and replace(pair, reference=names[place])
+        letters[case] = letter(name)
+    groups = group_guards(twin, [plan.cases[case].group for case in repeated])
+    return Canary(compared, letters, guard, twin, grades, groups)

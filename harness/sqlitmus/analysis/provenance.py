@@ -1,13 +1,321 @@
-"""What each runner is made of and how its connections were set, as read back from it."""
+"""How the numbers came about: what each runner is made of, what its writes make durable, the
+machine, the method in words.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 
-from sqlitmus.analysis import durability
-from sqlitmus.analysis.data import RunData
+import numpy as np
+
+from sqlitmus.analysis.data import RunData, Samples
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.results.conditions import Fact
-from sqlitmus.results.report import Runner
-from sqlitmus.vocabulary.contract.description import Description
+from sqlitmus.machine.conditions import difference
+from sqlitmus.results.advice import Promise
+from sqlitmus.results.notices import Block, Fact, Notice, NoticeKind, Taken
+from sqlitmus.results.report import Case, Runner
+from sqlitmus.run.judge import normal
+from sqlitmus.run.store import Block as Recorded
+from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
+from sqlitmus.vocabulary.contract import Description
+from sqlitmus.vocabulary.detail import Syncs
+from sqlitmus.vocabulary.text import listed
+from sqlitmus.vocabulary.verdicts import Level
+
+
+def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
+    """How long a block of all cases took that was not disturbed, the median; None where nobody
+    looked. Blocks after the first case has ended have fewer."""
+    whole = min(plan.ended.values(), default=plan.blocks)
+    lasted = [
+        (block.after.monotonic_ns - block.before.monotonic_ns) / 1e9
+        for block in blocks
+        if not block.disturbed and block.block < whole
+    ]
+    return median(lasted) if lasted else None
+
+
+def passed(block: Recorded) -> Block:
+    """One pass over all cells."""
+    rates = difference(block.before, block.after)
+    probes = [look.probe_ns for look in (block.before, block.after) if look.probe_ns is not None]
+    return Block(
+        number=block.block,
+        repeated=block.repeated,
+        probe_ns=max(probes, default=None),
+        steal=rates.steal,
+        cpu_pressure=rates.cpu_pressure,
+        io_pressure=rates.io_pressure,
+        load=rates.load_average,
+        throttled=rates.throttled,
+    )
+
+
+def taken(samples: Samples) -> Taken | None:
+    """What others took from all processes of which that is known."""
+    lost, left_out = samples.figures["lost"], samples.figures["left_out"]
+    shares, looked = lost[np.isfinite(lost)], np.isfinite(left_out)
+    if not shares.size:
+        return None
+    # all processes of a set have the same
+    rounds = np.where(looked, left_out, 0).max(axis=1)[looked.any(axis=1)]
+    return Taken(float(np.median(shares)), float(shares.max()), float(rounds.mean()))
+
+
+# What pragmas, as they were read back, make of a commit and of the page cache. Pure.
+
+
+Pragmas = Mapping[str, str | int | None]
+
+_LOST = {"off", "memory"}  # journals that a crash of the process takes with it
+_KIBI = 1024
+
+
+def promise(pragmas: Pragmas) -> Promise | None:
+    """What a commit survives, by journal_mode and synchronous as they were read back.
+
+    After https://sqlite.org/pragma.html#pragma_synchronous: in WAL mode NORMAL gives up durability
+    only, with a rollback journal it may, rarely, cost the file.
+    """
+    if not {"journal_mode", "synchronous"} <= pragmas.keys():
+        return None
+    journal, level = (normal(name, pragmas[name]) for name in ("journal_mode", "synchronous"))
+    if journal in _LOST or level == "0":
+        return Promise.NONE
+    if level == "1":
+        return Promise.LATE if journal == "wal" else Promise.RISKY
+    return Promise.DURABLE
+
+
+def cache_bytes(pragmas: Pragmas) -> int | None:
+    """The page cache of a connection; a negative cache_size is in KiB, a positive one in pages."""
+    try:
+        size, page = int(pragmas["cache_size"] or 0), int(pragmas["page_size"] or 0)
+    except (KeyError, ValueError):
+        return None
+    return -size * _KIBI if size < 0 else size * page
+
+
+# What write cells were counted to make durable: per profile, and where it is not what a reader
+# expects.
+
+
+FACT = "syncs per transaction"
+_AT_EACH_COMMIT = {"2", "3"}  # synchronous FULL and EXTRA
+Counted = dict[str, Syncs]
+
+
+def by_profile(run: RunData) -> dict[str | None, dict[str, str]]:
+    """Profile → runner → its syncs per transaction over the cases, several joined by ` / `."""
+    counted: dict[str | None, dict[str, dict[str, None]]] = {}
+    for case in run.plan.cases:
+        profile = case.axes.get("profile")
+        for runner in run.plan.runners:
+            check = run.checks.get((case.id, runner.name))
+            if check is None or not (check.syncs or check.uncounted):
+                continue
+            words = check.syncs.calls() if check.syncs else "not counted"
+            of_profile = counted.setdefault(None if profile is None else str(profile), {})
+            of_profile.setdefault(runner.name, {})[words] = None
+    return {
+        profile: {runner: " / ".join(words) for runner, words in of_profile.items()}
+        for profile, of_profile in counted.items()
+    }
+
+
+def notices(cases: Sequence[Case], floor: str | None) -> Iterable[Notice]:
+    """Cells that sync less often than their profile promises or the floor does with it, and cases
+    as shipped in which not all sync equally often."""
+    yield from _gathered("fewer syncs", cases, lambda case, counted: _fewer(case, counted, floor))
+    yield from _gathered("other syncs", cases, _other)
+
+
+def _gathered(
+    kind: NoticeKind, cases: Sequence[Case], told: Callable[[Case, Counted], Counted]
+) -> Iterable[Notice]:
+    """One notice for all cases of which `told` gives the same."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for case in cases:
+        counted = {cell.runner: cell.syncs for cell in case.cells if cell.syncs}
+        values = tuple((name, syncs.calls()) for name, syncs in told(case, counted).items())
+        if values:
+            alike.setdefault(values, []).append(case.id)
+    for values, names in alike.items():
+        yield Notice(kind, names=names, values=dict(values))
+
+
+def _fewer(case: Case, counted: Counted, floor: str | None) -> Counted:
+    """Runners that sync too seldom, then the floor if it does not.
+
+    Whole syncs are compared: what is beyond comes from checkpoints, which are no part of a commit.
+    """
+    pragmas = {name: normal(name, value) for name, value in case.pragmas}
+    if pragmas.get("synchronous") not in _AT_EACH_COMMIT:
+        return {}
+    against = counted.get(floor or "")
+    least = max(1, int(against.per_transaction) if against else 1)
+    fewer = {name: s for name, s in counted.items() if int(s.per_transaction) < least}
+    if fewer and against and floor not in fewer:
+        fewer[f"{floor} (the floor)"] = against
+    return fewer
+
+
+def _other(case: Case, counted: Counted) -> Counted:
+    if case.axes.get("profile") != "shipped":
+        return {}
+    return counted if len({s.per_transaction for s in counted.values()}) > 1 else {}
+
+
+# How the numbers came about, in the report's words; docs/method.md has formulas and reasons.
+
+
+_TEXT = """
+Every answer was checked against the oracle before anything was timed. A runner that answers
+differently has no time.
+
+{blocks} blocks were planned. In each block every runner does every case once, in a fresh process;
+the runners of a case go one right after the other, in random order and in the next block in the
+mirrored order (seed {seed}).
+
+A process counts as one sample: {steady} per unit of work (steady), or its whole wall time (cold).
+The two are never mixed. {planned} {turns}
+
+A cell's time is the median over blocks with the sign test's 95 % interval.
+
+CPU time is compared only where all runners of a case did the same iterations after the same
+warm-up; memory and the time of the whole process only where no process warmed up by time.
+
+A ratio is the 20 % trimmed mean of the per-block log ratios with Yuen's 95 % interval.
+
+Verdicts: faster or slower if that interval excludes 1, materially if all of it is more than
+{margin:g} % away, equivalent if the 90 % interval lies within {margin:g} %, otherwise not resolved.
+Fewer than {least} blocks give no verdict. {correction} {looks}
+
+{canary} runs twice in each block, the second time as a canary. Cases whose canary is wide or
+differs from itself are graded C: there a verdict needs the whole interval beyond what the canary
+did to itself. {sessions}
+
+A group's ratio is the geometric mean over the cases that all runners compared in that group
+completed; its error is that of the blocks' means over these cases. The intervals of all groups
+and pairs are widened (Bonferroni) until all of them are right in {all:g} % of runs; the sentences
+at the top of a report are read off these.
+
+Binding overhead is the trimmed mean of the per-block difference to the floor, which calls SQLite's
+C API directly.
+"""
+
+
+_CANARY = ("The reference", "Of each case the runner that its published figures are about")
+_CORRECTIONS = {
+    "none": (
+        "Verdicts are not corrected for the number of comparisons: of 20 comparisons between equal "
+        "things expect one false difference."
+    ),
+    "holm": (
+        "Verdicts are corrected for the number of comparisons by Holm's procedure: the chance of "
+        "any false difference among all of them is at most 5 %."
+    ),
+    "bh": (
+        "Verdicts are exploratory and corrected by Benjamini and Hochberg's procedure: of the "
+        "differences that are claimed at most 5 % are expected to be false."
+    ),
+}
+_LOOKS = (
+    "The run could end at any of {looks} planned looks, so each verdict is given at Pocock's "
+    "level, {level:.2g} % in place of 5 %: all looks together then err in 5 %. Intervals remain "
+    "those of 95 %."
+)
+_SHARES = (
+    "A case could end at {early}, once all of its comparisons had an answer there. Earlier looks "
+    "spend {spent:.2g} % of the error and the last one the rest: p-values are divided by their "
+    "look's share before they are corrected. Intervals remain those of 95 %."
+)
+_PLANNED = (
+    "In cases under load at a planned rate it is the latency that 99 % of the process's operations "
+    "have at most, from their planned start (p99); cells whose operations the machine itself "
+    "started more than 0.5 ms late are compared with nothing."
+)
+_TURNS = (
+    "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
+    "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. "
+    "{level}{lead_in}"
+)
+_STEADY: dict[tuple[Level, bool], str] = {  # of a process, which may take turns
+    ("total", False): "all time of its timed iterations",
+    ("total", True): "all time of its laps that count",
+    ("median", False): "its median iteration",
+    ("median", True): "its level over its laps",
+}
+_LEVELS: dict[Level, str] = {
+    "total": (
+        "What other programs took from a single thread is taken off, and a round in which they "
+        "took more than a fifth of anybody's lap counts for nobody."
+    ),
+    "median": (
+        "A level is the 25 % trimmed mean of the laps relative to the median of their round."
+    ),
+}
+_SESSIONS = (
+    "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
+    "what holds for sessions like these, not for one of them."
+)
+
+
+def _lead_ins(plan: Plan) -> str:
+    """How long lead-ins last, as the pilot found operations to take."""
+    lengths = [
+        counts.lead_in * case.operations * counts.operation_ns / 1e6
+        for case in plan.cases
+        for counts in plan.counts.get(case.id, {}).values()
+        if counts.rounds and counts.operation_ns
+    ]
+    if not lengths:
+        return ""
+    least, most = (
+        f"{length:.0f}" if length >= 10 else f"{length:.2g}"
+        for length in (min(lengths), max(lengths))
+    )
+    return (
+        f" Lead-ins last {least} ms." if least == most else f" Lead-ins last {least} to {most} ms."
+    )
+
+
+def _looks(plan: Plan) -> str:
+    if plan.looks == 1:
+        return ""
+    if plan.gate is not None:
+        return _LOOKS.format(looks=plan.looks, level=100 * pocock(plan.looks))
+    early = "an earlier look" if plan.looks == 2 else f"{plan.looks - 1} earlier looks"
+    return _SHARES.format(early=early, spent=100 * EARLY)
+
+
+def method(plan: Plan) -> list[str]:
+    """One paragraph per statistic, with the plan's own figures."""
+    turns = sorted({c.rounds for of in plan.counts.values() for c in of.values() if c.rounds})
+    text = _TEXT.format(
+        blocks=plan.blocks,
+        steady=_STEADY[plan.level, bool(turns)],
+        turns=_TURNS.format(
+            rounds=listed(list(map(str, turns))),
+            level=_LEVELS[plan.level],
+            lead_in=_lead_ins(plan),
+        )
+        if turns
+        else "",
+        planned=_PLANNED if any(case.metric == "p99" for case in plan.cases) else "",
+        seed=plan.seed,
+        margin=100 * plan.margin,
+        least=MIN_BLOCKS,
+        all=100 * (1 - ALPHA),
+        correction=_CORRECTIONS[plan.correction],
+        looks=_looks(plan),
+        canary=_CANARY[bool(plan.claims)],
+        sessions="" if plan.sessions == 1 else _SESSIONS.format(sessions=plan.sessions),
+    )
+    return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
+
+
+# What each runner is made of and how its connections were set, as read back from it.
+
 
 NOT_SET = "not set"
 SHIPPED = "Pragmas, profile shipped"
@@ -78,7 +386,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _pragmas(run: RunData) -> Iterable[Fact]:
-    counted = durability.by_profile(run)
+    counted = by_profile(run)
     for profile, by_runner in _read_back(run).items():
         group = f"Pragmas, profile {profile}" if profile else "Pragmas"
         names = dict.fromkeys(name for values in by_runner.values() for name in values)
@@ -86,7 +394,7 @@ def _pragmas(run: RunData) -> Iterable[Fact]:
             values = {runner: of[name] for runner, of in by_runner.items() if name in of}
             yield _fact(group, name, values)
         if profile in counted:
-            yield _fact(group, durability.FACT, counted[profile])
+            yield _fact(group, FACT, counted[profile])
 
 
 def _engine(run: RunData) -> Iterable[Fact]:

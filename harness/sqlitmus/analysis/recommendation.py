@@ -1,26 +1,187 @@
 """The decision on a workload: who keeps to its limits, who is ahead, and what would change it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from itertools import count
 from types import MappingProxyType
 
 import numpy as np
 
-from sqlitmus.analysis import limits
-from sqlitmus.analysis.changes import Family, changes_of
+from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.logratios import RESOLUTION
-from sqlitmus.analysis.pairs import Pairs
-from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.ranking import START, exceeded, rank, ratio, still_open
-from sqlitmus.analysis.warming import Warming
+from sqlitmus.analysis.outcomes import Warming
+from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
+from sqlitmus.analysis.ranking import (
+    START,
+    Table,
+    contrasts,
+    crossing,
+    exceeded,
+    rank,
+    ratio,
+    still_open,
+)
+from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import PlannedWorkload
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.ranking import Change, Cost, Excluded, Limit
+from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit
 from sqlitmus.results.recommendation import Composed, Database, Latency, Recommendation
 from sqlitmus.results.report import Case
-from sqlitmus.stats.estimate import Array, trimmed_means
+from sqlitmus.run.judge import normal
+from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, trimmed_means
+from sqlitmus.stats.verdict import together
+from sqlitmus.vocabulary.verdicts import Verdict
+
+_FASTER = [verdict for verdict in Verdict if verdict.side == "faster"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Comparisons of cases x pairs of runners whose intervals hold all at once."""
+
+    by_case: Mapping[int, Table]
+    blocks: int
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        pairs: Pairs,
+        numbers: Sequence[int],
+        fit: Sequence[str],
+        question: Question,
+        guard: Array | None,
+    ) -> "Family":
+        width = len(pairs.indices)
+        chosen = [
+            k
+            for k, (i, j) in enumerate(pairs.indices)
+            if pairs.names[i] in fit and pairs.names[j] in fit
+        ]
+        rows = np.array([case * width + k for case in numbers for k in chosen], dtype=np.int64)
+        if not len(rows):
+            return cls({}, 0, 1 - question.alpha)
+        logs = TrimmedMeans(
+            *(getattr(pairs.logs, name)[rows] for name in ("mean", "error", "freedom", "count"))
+        )
+        guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(chosen))
+        shares = question.shares
+        share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(chosen))
+        family = together(logs, question.margin, guards, question.alpha, share)
+        named = [(pairs.names[i], pairs.names[j]) for i, j in (pairs.indices[k] for k in chosen)]
+        words = family.verdicts.names().tolist()
+        by_case = {
+            case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
+            for case, at in zip(numbers, _slices(len(chosen)), strict=False)
+        }
+        testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
+        return cls(by_case, int(logs.count.max()), 1 - question.alpha / testable)
+
+    def table(self, case: int) -> Table:
+        """The comparisons of a case by (runner, reference)."""
+        return self.by_case.get(case, {})
+
+
+def _slices(length: int) -> Iterator[slice]:
+    """The rows of one case after another."""
+    return (slice(start, start + length) for start in count(0, length))
+
+
+def changes_of(
+    plan: Plan,
+    family: Family,
+    queries: Mapping[str, int],
+    start: int | None,
+    lead: str,
+    shares: Mapping[str, float],
+    medians: Array,
+) -> Iterator[Change]:
+    """For each query, and for the start, the fastest of those who are shown to be ahead there."""
+    names = plan.names
+    calls = np.array([1000 * share for share in shares.values()])
+    for number, (query, place) in enumerate(queries.items()):
+        ahead = _ahead(family.table(place), lead)
+        if ahead:
+            first, second = (medians[:, names.index(name)] for name in (lead, ahead.runner))
+            yield Change(query, ahead.runner, ahead.ratio, crossing(first, second, calls, number))
+    if start is not None and (ahead := _ahead(family.table(start), lead)):
+        yield Change(START, ahead.runner, ahead.ratio)
+
+
+def _ahead(table: Table, lead: str) -> Contrast | None:
+    faster = [
+        contrast
+        for (_, reference), contrast in table.items()
+        if reference == lead and contrast.verdict in _FASTER
+    ]
+    return min(faster, key=lambda contrast: contrast.ratio.value, default=None)
+
+
+# A workload's limits that its runners are held to beyond memory and start: p99 and durability.
+
+
+_LEVELS = {"0": 0, "1": 1, "2": 2, "3": 2}  # of PRAGMA synchronous: off, normal, full, extra
+_NEEDED = {"normal": 1, "full": 2}
+_WORDS = ("off", "normal")
+
+
+def latencies(run: RunData, cases: Sequence[Case]) -> list[Latency]:
+    """The p99 of each case of a workload whose rounds were timed."""
+    workload, details = run.plan.workload, run.details
+    if workload is None or details is None:
+        return []
+    names = run.plan.names
+    timed: list[Latency] = []
+    for place, case in enumerate(cases):
+        if case.scenario not in workload.paced:
+            continue
+        of_all = intervals(medians(details.figures["p99"][place, : len(names)]))
+        right = {cell.runner for cell in case.cells if cell.outcome == "ok"}
+        p99 = {name: p if name in right else None for name, p in zip(names, of_all, strict=True)}
+        timed.append(Latency(case.id, workload.paced[case.scenario], workload.round, p99))
+    return timed
+
+
+def over_limits(run: RunData, timed: Sequence[Latency]) -> list[Excluded]:
+    """Who exceeds them, or was not measured where one holds."""
+    workload = run.plan.workload
+    if workload is None:
+        return []
+    names = [runner.name for runner in run.plan.runners if runner.role == "runner"]
+    return [over for name in names for over in _of(run, workload, name, timed)]
+
+
+def _of(
+    run: RunData, workload: PlannedWorkload, name: str, timed: Sequence[Latency]
+) -> Iterator[Excluded]:
+    most = workload.p99_ms and workload.p99_ms * 1e6
+    for latency in timed if most else ():
+        p99 = latency.p99.get(name)
+        if p99 is None or (most and p99.value > most):
+            yield Excluded(name, "p99", p99 and p99.value, most, cases=[latency.case])
+    if workload.durability and (weak := _weak(run, name, _NEEDED[workload.durability])):
+        yield Excluded(name, "durability", shown=f"{weak}, the limit {workload.durability}")
+
+
+def _weak(run: RunData, name: str, needed: int) -> str | None:
+    """How a runner's commits are less durable than `needed`, in words; None if they are not.
+
+    What was read back counts, and syncs: where another runner has one a transaction, all need it.
+    """
+    for (case, runner), check in run.checks.items():
+        if runner != name or check.readback is None:
+            continue
+        level = _LEVELS.get(normal("synchronous", check.pragmas.get("synchronous")), 2)
+        if level < needed:
+            return f"synchronous {_WORDS[level]}"
+        if needed == _NEEDED["full"] and check.syncs and check.syncs.per_transaction < 1:
+            others = [c.syncs for (at, _), c in run.checks.items() if at == case and c.syncs]
+            if any(syncs.per_transaction >= 1 for syncs in others):
+                return f"{check.syncs.calls()} a transaction"
+    return None
+
+
+# The decision on a workload: who keeps to its limits, who is ahead, and what would change it.
+
 
 MIX = "mix"
 
@@ -172,10 +333,10 @@ def recommended(
     warm_up: Warming,
 ) -> Recommendation | None:
     """The recommendation of a workload within its limits; None for any other run."""
-    timed = limits.latencies(run, cases)
+    timed = latencies(run, cases)
     return recommend(
         *(run.plan, cases, pairs, times, question, guard),
         timed=timed,
-        further=limits.exceeded(run, timed),
+        further=over_limits(run, timed),
         warm_up=warm_up,
     )

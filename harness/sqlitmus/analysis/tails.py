@@ -1,20 +1,23 @@
-"""Latencies of cases under load, and cells whose planned operations the machine started late."""
+"""Latencies of cases under load, throughput over workers, and cells for which the machine was
+late.
+"""
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals
-from sqlitmus.analysis.claims.details import Sizes
-from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.data import RunData, Sizes
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes, usable
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.tails import Tail, Tails
+from sqlitmus.analysis.outcomes import Outcomes, refusals, usable, warming
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.results.ranking import Interval
+from sqlitmus.results.report import Case
+from sqlitmus.results.tails import Curve, Point, Scaling, Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
-from sqlitmus.vocabulary.histogram import bounds
+from sqlitmus.vocabulary.detail import bounds
 
 LATE_NS = 500_000
 """A pacing error beyond it is no longer small beside the latencies that users see."""
@@ -124,3 +127,91 @@ def _rate(time: Interval) -> Interval:
     """Units of work a second."""
     low, high = (None if end is None else 1e9 / end for end in (time.high, time.low))
     return Interval(1e9 / time.value, low, high)
+
+
+# Throughput over numbers of workers.
+
+
+AXIS = "workers"
+
+
+def scaling(
+    cases: Sequence[Case],
+    workers: Sequence[int],
+    cores: int | None,
+    untold: Collection[tuple[str, str]] = (),
+) -> list[Scaling]:
+    """Curves of each scenario that ran with several numbers of workers, its other axes fixed.
+
+    `workers` has one number per case. A rate is units of work per second, 1e9 / time with the
+    bounds exchanged. Where the number of cores is unknown the largest number of workers stands in,
+    so that nothing is called oversubscribed. Cells that are `untold`, by case id and runner, have
+    no time that stands for their throughput.
+    """
+    families: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[int, Case]]] = {}
+    for case, count in zip(cases, workers, strict=True):
+        if case.metric == "steady" and AXIS in case.axes:
+            others = tuple((name, value) for name, value in case.axes.items() if name != AXIS)
+            families.setdefault((case.scenario, others), []).append((count, case))
+    result: list[Scaling] = []
+    for (scenario, others), members in families.items():
+        members.sort(key=lambda member: member[0])
+        curves = _curves(members, untold)
+        if curves:
+            result.append(
+                Scaling(
+                    scenario=scenario,
+                    title=members[0][1].title,
+                    axes=dict(others),
+                    cores=cores if cores is not None else members[-1][0],
+                    curves=curves,
+                )
+            )
+    return result
+
+
+def _curves(members: list[tuple[int, Case]], untold: Collection[tuple[str, str]]) -> list[Curve]:
+    points: dict[str, list[Point]] = {}
+    for count, case in members:
+        for cell in case.cells:
+            if cell.time is not None and (case.id, cell.runner) not in untold:
+                points.setdefault(cell.runner, []).append(Point(count, rate(cell.time)))
+    order = [cell.runner for cell in members[0][1].cells]
+    return [Curve(runner, points[runner]) for runner in order if len(points.get(runner, [])) > 1]
+
+
+def rate(time: Interval) -> Interval:
+    """Units per second from nanoseconds per unit."""
+    return Interval(
+        1e9 / time.value,
+        None if time.high is None else 1e9 / time.high,
+        None if time.low is None else 1e9 / time.low,
+    )
+
+
+# Cells that were measured, and whose time is compared with nothing.
+
+
+def untold(run: RunData) -> dict[tuple[int, int], str]:
+    """Why, by case and series: the machine started its operations late, it was still warming up, or
+    SQLite refused a part of the work."""
+    places = zip(*np.nonzero(late(run)), strict=True)
+    reasons: dict[tuple[int, int], str] = dict.fromkeys(
+        places, "the machine started its planned operations too late"
+    )
+    for place, ratio in warming(run).items():
+        reasons[place] = (
+            f"still warming up: its second half took {100 * (1 - ratio):.1f} % less time than its "
+            "first"
+        )
+    for place, share in refusals(run).items():
+        reasons[place] = f"did less work: SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"
+    return reasons
+
+
+def masked(values: Array, places: Collection[tuple[int, int]]) -> Array:
+    """`values` (cases x series x blocks), NaN at these places."""
+    hidden = values.copy()
+    for place in places:
+        hidden[place] = np.nan
+    return hidden

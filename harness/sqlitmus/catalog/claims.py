@@ -1,16 +1,21 @@
-"""Published claims as experiments: the frozen models of `scenarios/claims/*.toml`. Pure.
+"""Published claims as experiments: the files `scenarios/claims/*.toml`, read, checked and begun."""
 
-Every ratio is base / new: how many times as fast the new cell is as the base. A difference is
-base - new, in milliseconds: what the new cell saves.
-"""
-
-from collections.abc import Iterator
+import re
+import string
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from sqlitmus.vocabulary.contract.model import Model
-from sqlitmus.vocabulary.terms import ClaimMetric
+from sqlitmus.catalog.cases import case_id, parse_case
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.toml import Lines, Place, place
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.text import unknown
+from sqlitmus.vocabulary.verdicts import ClaimMetric
 
 
 def _finite(value: float) -> float:
@@ -188,3 +193,325 @@ class Claim(Model):
             for case in table.cases:
                 for runner in table.runners:
                     yield case, runner
+
+
+# What a row of a claim says was published, held against the ratio that it gives. Pure.
+
+
+# How far the ratio of two rounded figures may lie from the ratio that a row gives.
+ROUNDING = 0.015
+
+_SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_UNIT = r"[\w ]*/s|TPS|ns|[µμu]s|ms|s|min|h|%|×|x|times|[KMG]?i?B|bytes|cycles"
+_NUMBER = r"(\d[\d,]*(?:\.\d+)?)(?:\s*±\s*[\d.,]+)?"
+_HAS_UNIT = re.compile(rf"\d\s*(?:{_UNIT})(?!\w)")
+_TWO = re.compile(
+    rf"{_NUMBER}\s*(?P<first>{_UNIT})?\s+against\s+{_NUMBER}\s*(?P<second>{_UNIT})(?!\w)"
+)
+_PERCENT = re.compile(r"(?P<sign>[+−-])\s*(\d+(?:\.\d+)?)\s*%")
+_TIMES = re.compile(rf"{_NUMBER}\s*(?:times|×|x)(?!\w)")
+
+
+def figure_problems(published: float, words: str, *, saves: bool = False) -> Iterator[str]:
+    """What is wrong with a published figure and the words that it was taken from: a ratio, base /
+    new, or what the new cell `saves`, base - new in ms."""
+    if not words.strip():
+        yield "a published figure needs `said`: the publication's own figures, with their unit"
+    elif re.search(r"\d", words) and not _HAS_UNIT.search(words):
+        yield f"said = {words!r}: a figure without a unit; add ms, %, times, rows/s …"
+    elif saves:
+        saved = _saved_ms(words)
+        if saved and _apart(published, saved) > ROUNDING:
+            yield f"published = {published:g}, but {words!r} saves {saved:.4g} ms; correct one"
+    else:
+        ratio = _ratio(words)
+        if ratio and min(_apart(published, ratio), _apart(published, 1 / ratio)) > ROUNDING:
+            yield (
+                f"published = {published:g}, but {words!r} gives {ratio:.4g} or {1 / ratio:.4g}; "
+                "correct one of them"
+            )
+
+
+def _ratio(words: str) -> float | None:
+    """The ratio that the words state; None where they do not begin with one, or with two figures
+    of which there is one."""
+    if two := _TWO.match(words):
+        if times := _seconds(two):
+            first, second = times
+        elif two["first"] in (None, two["second"]):
+            first, second = _value(two[1]), _value(two[3])
+        else:
+            return None
+        return first / second if first and second else None
+    if percent := _PERCENT.match(words):
+        return 1 + (1 if percent["sign"] == "+" else -1) * float(percent[2]) / 100
+    times = _TIMES.match(words)
+    return _value(times[1]) if times else None
+
+
+def _saved_ms(words: str) -> float | None:
+    """By how much the two times differ that the words begin with; None where they do not."""
+    two = _TWO.match(words)
+    times = _seconds(two) if two else None
+    return abs(times[0] - times[1]) * 1e3 if times else None
+
+
+def _seconds(two: re.Match[str]) -> tuple[float, float] | None:
+    """Both figures in seconds, if they are times."""
+    units = two["first"] or two["second"], two["second"]
+    if not all(unit in _SECONDS for unit in units):
+        return None
+    return _value(two[1]) * _SECONDS[units[0]], _value(two[3]) * _SECONDS[units[1]]
+
+
+def _value(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def _apart(ratio: float, other: float) -> float:
+    return abs(ratio / other - 1)
+
+
+# The file that a new claim begins with. Pure.
+
+
+TEXT = """\
+# What is empty must be filled; `./just claims --list` names what is still wrong, with its line.
+# docs/claims.md explains each key, and follows one claim from paper to verdict.
+
+# The claim in a sentence that can turn out false.
+title = ""
+# Who published it, where and when.
+source = ""
+# The machine it was published on, or "not stated".
+published_on = ""
+# What should be seen here if it is true, with its figures.
+hypothesis = ""
+# The name of a claim in this folder whose publication says the opposite; it names this one, too.
+# contradicts = ""
+# How this experiment differs from the published one; whoever reads the verdict must know.
+differences = []
+# What of the publication nobody can repeat here, and why.
+untestable = []
+
+# What each outcome means for somebody who writes a service.
+[lessons]
+reproduced = ""
+different = ""
+unresolved = ""
+reversed = ""
+untestable = ""
+
+[[groups]]
+title = "times as fast"
+# steady (time of an operation), wall (of a process), loop, average, p50, p99, p999, max
+metric = "steady"
+# Every ratio is base / new: how many times as fast new is. Cases: ./just list cases
+base = { case = "" }
+new = { case = "" }
+runners = ["node"]
+# If no difference was published: expects = "no effect", with the tolerance that still is none.
+rows = [
+    # published: the ratio. said: the publication's own figures with their unit.
+    # key = true: this row decides the claim's verdict.
+    { name = "", published = 1.2, said = "", key = true },
+]
+"""
+
+
+def file_name(name: str, files: Iterable[str]) -> str:
+    """The name of a new claim's file, which comes after those that are there.
+
+    Raises UsageError for a name that is taken, or that no file should have.
+    """
+    if name == "new" or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise UsageError(
+            f"{name!r} cannot name a claim; expected lower-case words and digits with dashes "
+            "between them, and not new"
+        )
+    prefixes: list[str] = []
+    for file in files:
+        prefix, _, taken = file.removesuffix(".toml").partition("-")
+        if taken == name:
+            raise UsageError(f"{file} is the claim {name} already; choose another name")
+        prefixes.append(prefix)
+    last = max((p for p in prefixes if p in string.ascii_lowercase), default="")
+    following = string.ascii_lowercase.index(last) + 1 if last else 0
+    return f"{string.ascii_lowercase[min(following, 25)]}-{name}.toml"
+
+
+# What is wrong with a claim beyond its shape: blanks, impossible figures, unknown cells.
+
+
+# A factor beyond which "the same size" means nothing.
+WIDEST = 10.0
+_TEXTS = ("title", "source", "published_on", "hypothesis")
+
+
+def problems(claim: Claim, catalog: Catalog) -> Iterator[tuple[Place, str]]:
+    """(place, what is wrong and what to do) of all that keeps `claim` from being measured."""
+    for name in _TEXTS:
+        if not getattr(claim, name).strip():
+            yield (name,), "is empty; say it in a sentence, or nobody can check the claim"
+    for name, lesson in claim.lessons:
+        if name in claim.lessons.model_fields_set and not str(lesson).strip():
+            yield ("lessons", name), "is empty; say what that outcome means for a service"
+    for number, group in enumerate(claim.groups):
+        yield from _group(group, ("groups", number), catalog)
+    for number, table in enumerate(claim.tables):
+        for case in table.cases:
+            for runner in table.runners:
+                for problem in _cell(case, runner, catalog):
+                    yield ("tables", number), problem
+
+
+def contradictions(claims: Mapping[str, Claim]) -> Iterator[tuple[str, str]]:
+    """(claim, problem) of each `contradicts` that the other publication does not return."""
+    for name, claim in claims.items():
+        other = claim.contradicts
+        if other and other not in claims:
+            yield name, unknown("claim", other, claims)
+        elif other and claims[other].contradicts != name:
+            yield name, f'{other} does not name this one; write contradicts = "{name}" there'
+
+
+def _group(group: ClaimGroup, at: Place, catalog: Catalog) -> Iterator[tuple[Place, str]]:
+    if group.tolerance > WIDEST:
+        yield (
+            (*at, "tolerance"),
+            f"{group.tolerance:g} counts almost any size as the same; expected at most {WIDEST:g}",
+        )
+    used = set[str]()
+    blank = False
+    for name, cell in (("base", group.base), ("new", group.new)):
+        used |= _braces(cell.case) | _braces(cell.runner or "")
+        if not cell.case and not all(row.untestable for row in group.rows):
+            blank = True
+            yield (*at, name), "names no case; `./just list cases` shows what there is"
+    for index, row in enumerate(group.rows):
+        here = (*at, "rows", index)
+        if not row.name.strip():
+            yield (*here, "name"), "is empty; say what is compared"
+        for problem in _figure(group, row):
+            yield (*here, "published"), problem
+        for name in sorted(row.values.keys() - used):
+            yield (*here, "values", name), f"no brace of base or new is called {{{name}}}"
+        if missing := sorted(used - row.values.keys()):
+            yield here, f"row {row.name!r} has no value for {', '.join(map(repr, missing))}"
+        elif not row.untestable and not blank:
+            yield from ((here, problem) for problem in _cells(group, row, catalog))
+
+
+def _figure(group: ClaimGroup, row: ClaimRow) -> Iterator[str]:
+    if row.published is None:
+        return
+    saves = group.compare == "difference"
+    yield from figure_problems(row.published, row.said, saves=saves)
+    low, high = 1 / group.tolerance, group.tolerance
+    if group.expects == "no effect" and not low <= row.published <= high:
+        yield (
+            f"{row.published:g} is an effect by this group's own tolerance, which calls "
+            f'{low:.3g} to {high:.3g} none; leave out expects = "no effect"'
+        )
+
+
+def _cells(group: ClaimGroup, row: ClaimRow, catalog: Catalog) -> Iterator[str]:
+    for base, new in group.pairs(row):
+        wrong = [
+            problem for case, runner in (base, new) for problem in _cell(case, runner, catalog)
+        ]
+        yield from wrong
+        if base == new and not wrong:
+            yield f"row {row.name!r} compares {'/'.join(base)} with itself; let base and new differ"
+
+
+def _cell(case: str, runner: str, catalog: Catalog) -> Iterator[str]:
+    """What is wrong with a cell that a claim names."""
+    if runner not in catalog.runners:
+        yield unknown("runner", runner, catalog.runners)
+        return
+    try:
+        scenario, axes = parse_case(case, catalog)
+    except UsageError as error:
+        yield str(error)
+        return
+    canonical = case_id(scenario, axes, catalog.scenarios[scenario])
+    if canonical != case:
+        yield f"the case {case!r} is called {canonical!r}; write that"
+
+
+def _braces(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+# Reads `scenarios/claims/*.toml` as claims that the catalogue can measure.
+
+
+def read(folder: Path, catalog: Catalog, only: Collection[str] = ()) -> dict[str, Claim]:
+    """The claims by name, in the order of their files; faults of others than `only` are passed by.
+
+    A file is named `PREFIX-NAME.toml`; the prefix gives the order. Raises UsageError with file,
+    line and place for all that is wrong, such as a cell that the catalogue lacks.
+    """
+    claims: dict[str, Claim] = {}
+    texts: dict[str, tuple[Path, str]] = {}
+    problems: list[str] = []
+    for file in sorted(folder.glob("*.toml")):
+        name = file.stem.partition("-")[2]
+        if not name or name in texts:
+            taken = f"{texts[name][0].name} has that name, too" if name else "there is none"
+            problems.append(f"{file}: a claim is named by what follows the first dash; {taken}")
+            continue
+        claim, text, wrong = _read(file, name, catalog)
+        texts[name] = file, text
+        if not only or name in only:
+            problems += wrong
+        if claim and not wrong:
+            claims[name] = claim
+    if not problems:
+        for name, problem in contradictions(claims):
+            if not only or name in only:
+                problems += _told(*texts[name], [(("contradicts",), problem)])
+    if problems:
+        raise UsageError("\n".join(dict.fromkeys(problems)))
+    return claims
+
+
+def _read(file: Path, name: str, catalog: Catalog) -> tuple[Claim | None, str, list[str]]:
+    """The claim of a file, its text, and what is wrong with it, a line for each."""
+    text = ""
+    try:
+        text = file.read_text(encoding="utf-8")
+        claim = Claim.model_validate({"name": name, **tomllib.loads(text)})
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return None, text, [f"{file}: cannot be read as a claim: {error}"]
+    except ValidationError as error:
+        wrong = [(e["loc"], _words(e["type"], e["msg"])) for e in error.errors()]
+        return None, text, _told(file, text, wrong)
+    return claim, text, _told(file, text, problems(claim, catalog))
+
+
+def named(claims: dict[str, Claim], names: list[str]) -> list[Claim]:
+    """The claims called `names`, or all if it is empty; raises UsageError with the nearest name."""
+    for name in names:
+        if name not in claims:
+            raise UsageError(unknown("claim", name, claims))
+    return [claim for name, claim in claims.items() if not names or name in names]
+
+
+def _told(file: Path, text: str, wrong: Iterable[tuple[Place, str]]) -> list[str]:
+    """A line `FILE:LINE: PLACE: PROBLEM` for each."""
+    pairs = list(wrong)
+    if not pairs:
+        return []
+    lines = Lines(text)
+    return [f"{file}:{lines.of(at)}: {place('', at)}: {problem}" for at, problem in pairs]
+
+
+def _words(kind: str, message: str) -> str:
+    """pydantic's words, but of what is absent and of what nobody knows."""
+    if kind == "missing":
+        return "is missing; add it"
+    if kind == "extra_forbidden":
+        return "there is no such key; correct its name, or take it out"
+    return message.removeprefix("Value error, ")

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.authorizer import Origin, Refused, compiled, confined, unseen, verb
-from sqlitmus.catalog.cases import as_answered, steps_of
-from sqlitmus.catalog.declared import Fixture
+from sqlitmus.catalog.cases import PlannedCase, as_answered, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.scenario import Fixture
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from sqlitmus.catalog import presets, tomlfile
-from sqlitmus.catalog.declared import Fixture, Mode, Profile, Runners, RunnerSpec, Suite
-from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.catalog import presets, toml
+from sqlitmus.catalog.scenario import Fixture, Mode, Profile, Runners, RunnerSpec, Scenario, Suite
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
 
 
@@ -42,12 +41,12 @@ def read(scenarios: Path, fixtures: Path, runners: Path, inherited: Path | None 
     by_name: dict[str, Scenario] = {}
     for file in sorted(scenarios.glob("*.toml")):
         if file.name not in _NO_SCENARIOS:
-            for name, value in tomlfile.parse(file)[0].items():
+            for name, value in toml.parse(file)[0].items():
                 if name in by_name:
                     raise UsageError(f"{file}: scenario {name} is defined twice; rename one")
-                by_name[name] = tomlfile.model(Scenario, value, file, name)
-    profiles = tomlfile.tables(Profile, paths.or_clones(scenarios / "profiles.toml"))
-    modes = tomlfile.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
+                by_name[name] = toml.model(Scenario, value, file, name)
+    profiles = toml.tables(Profile, paths.or_clones(scenarios / "profiles.toml"))
+    modes = toml.tables(Mode, paths.or_clones(scenarios / "modes.toml"))
     suites = _suites(scenarios / "suites.toml", by_name)
     sets = {file.stem: _fixture(file) for file in sorted(fixtures.glob("*.toml"))}
     starters = _runners(runners)
@@ -72,7 +71,7 @@ def _runners(root: Path) -> dict[str, tuple[RunnerSpec, Path]]:
     """The runners in the folders of `root` by name, each with its folder."""
     runners: dict[str, tuple[RunnerSpec, Path]] = {}
     for file in sorted(root.glob("*/runner.toml")):
-        for runner in tomlfile.whole(Runners, file).runner:
+        for runner in toml.whole(Runners, file).runner:
             if runner.name in runners:
                 raise UsageError(f"{file}: runner {runner.name} is defined twice; rename one")
             runners[runner.name] = runner, file.parent
@@ -81,7 +80,7 @@ def _runners(root: Path) -> dict[str, tuple[RunnerSpec, Path]]:
 
 def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
     """The suites in `file`; inherited ones have the cases whose scenarios are there."""
-    suites = tomlfile.tables(Suite, paths.or_clones(file))
+    suites = toml.tables(Suite, paths.or_clones(file))
     if file.exists():
         return suites
     names = {"*", *scenarios}
@@ -94,7 +93,7 @@ def _suites(file: Path, scenarios: Mapping[str, Scenario]) -> dict[str, Suite]:
 
 
 def _fixture(file: Path) -> Fixture:
-    fixture = tomlfile.whole(Fixture, file)
+    fixture = toml.whole(Fixture, file)
     if fixture.content is not None:
         raise UsageError(
             f"{file}: content: it is of a user's database, and a fixture has tables; for a "

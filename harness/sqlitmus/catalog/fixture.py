@@ -1,23 +1,199 @@
-"""Database files: built once per definition, size and journal mode, then copied or shared."""
+"""Database files: built once per definition, size and journal mode, sealed, then copied or
+shared.
+"""
 
 import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path, PureWindowsPath
+from typing import Literal
 
 import psutil
+from pydantic import ValidationError
 
-from sqlitmus.catalog import beside, generate, seal
+from sqlitmus.catalog import generate
 from sqlitmus.catalog.authorizer import confined
-from sqlitmus.catalog.databasefiles import remove_logs
-from sqlitmus.catalog.declared import Fixture
-from sqlitmus.catalog.scenario import Encoding
-from sqlitmus.catalog.steps import Generator
+from sqlitmus.catalog.scenario import Encoding, Fixture
+from sqlitmus.catalog.scenario import Generator as scenario_Generator
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+Damage = Literal["absent", "unsealed", "changed"]
+# Size, times of change in ns and inode, then the bytes of a log beside the file. Equal states are
+# equal content: what a program writes moves the second time, which no program can put back.
+State = tuple[int, int, int, int, int, int]
+
+LOGS = ("-wal", "-journal")
+BESIDE = (*LOGS, "-shm")
+
+
+class Seal(Model):
+    """The SHA-256 of a file, and the state in which it was last seen to have it."""
+
+    sha256: str
+    state: State
+
+
+def state(file: Path) -> State | None:
+    """The state of `file`, None where there is no such file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    wal, journal = (_size(f"{file}{suffix}") for suffix in LOGS)
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_size, *times, status.st_ino, wal, journal)
+
+
+def put(file: Path, sha256: str | None = None, *, of: Path | None = None) -> None:
+    """Seal `file` as it is, with the content that it or `of` has, or that `sha256` tells.
+
+    Raises OSError.
+    """
+    content = of or file
+    now = state(content)
+    assert now is not None
+    seal = Seal(sha256=sha256 or digest(content), state=now)
+    partial = file.with_suffix(f".seal.{os.getpid()}.part")
+    partial.write_bytes(seal.model_dump_json().encode())
+    partial.replace(beside(file))
+
+
+def seal_damage(file: Path) -> Damage | None:
+    """What became of `file` since it was sealed; None while its content is the same.
+
+    The content is read only if the state is another one, which is then remembered. Bytes in a log
+    count as a change, since whoever opens the file next may find them in it.
+    """
+    now = state(file)
+    if now is None:
+        return "absent"
+    try:
+        seal = Seal.model_validate_json(beside(file).read_bytes())
+    except (OSError, ValidationError):
+        return "unsealed"
+    if now == seal.state:
+        return None
+    try:
+        if any(now[-len(LOGS) :]) or digest(file) != seal.sha256:
+            return "changed"
+        put(file, seal.sha256)
+    except OSError:
+        return "absent"
+    return None
+
+
+def beside(file: Path) -> Path:
+    """Where the seal of `file` is."""
+    return file.with_suffix(".seal")
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _size(name: str) -> int:
+    try:
+        return Path(name).stat().st_size
+    except OSError:
+        return 0
+
+
+# What stands beside a fixture's database: files that hold the same as rows of it, or copies.
+
+
+_BLOCK = 4096
+
+
+def folder_of(database: Path) -> Path:
+    """The folder of what stands beside `database`."""
+    return database.with_suffix(".files")
+
+
+def bytes_of_files(database: Path) -> int:
+    """What the files beside `database` take on a disk that gives out blocks of 4,096 bytes."""
+    return sum(-(-file.stat().st_size // _BLOCK) * _BLOCK for file in folder_of(database).iterdir())
+
+
+def put_files(path: Path, database: Path, query: str) -> None:
+    """Write each blob that `query` finds in `database` to a file of its name, beside `path`."""
+    with (
+        _filled(path) as folder,
+        closing(sqlite3.connect(database)) as connection,
+        confined(connection),
+    ):
+        for name, content in connection.execute(query):
+            named(folder, str(name)).write_bytes(content)
+
+
+def put_databases(path: Path, database: Path, sql: str, count: int) -> None:
+    """Write a copy of `database` for each number from 1 to `count`, in which `sql` is executed with
+    it, beside `path`."""
+    with _filled(path) as folder:
+        for number in range(1, count + 1):
+            copy = folder / str(number)
+            shutil.copyfile(database, copy)
+            with (
+                closing(sqlite3.connect(copy, isolation_level=None)) as connection,
+                confined(connection),
+            ):
+                connection.execute(sql, (number,))
+
+
+def named(folder: Path, name: str) -> Path:
+    """The file of that name in `folder`. Raises UsageError for a name that leads elsewhere."""
+    if name in ("", "..") or "\0" in name or PureWindowsPath(name).name != name:
+        raise UsageError(
+            f"{name!r} is no name of a file beside a database; give it one without / \\ and :"
+        )
+    return folder / name
+
+
+@contextmanager
+def _filled(path: Path) -> Generator[Path]:
+    """A folder to fill, which appears beside `path` as a whole."""
+    folder = folder_of(path)
+    partial = folder.with_suffix(f".{os.getpid()}.part.files")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    try:
+        yield partial
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.replace(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+# Files of a database: copies of it, and logs beside it.
+
+
+def fresh_copy(source: Path, target: Path) -> None:
+    """Copy `source` to `target`, and remove what a former writer left beside it.
+
+    Raises NotFit when the copy cannot be written.
+    """
+    try:
+        remove_logs(target)
+        # Bytes, not a clone, whose pages the first write to each would copy, on the clock.
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise NotFit(f"{target}: a copy of the fixture cannot be made: {error.strerror}") from error
+
+
+def remove_logs(file: Path) -> None:
+    """Remove what a writer left beside `file`. Raises OSError."""
+    for suffix in BESIDE:
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+# Database files: built once per definition, size and journal mode, then copied or shared.
+
 
 LAYOUT = 1  # part of the hash: raise it when `build` itself changes what a file holds
 
@@ -59,9 +235,9 @@ def ensure(
     In the latter case `say` is told.
     """
     path = folder / f"{key(name, fixture, size, journal_mode, encoding, page_size)}.db"
-    damage = seal.damage(path)
+    damage = seal_damage(path)
     has_files = fixture.files or fixture.databases
-    if damage is None and (not has_files or beside.folder_of(path).is_dir()):
+    if damage is None and (not has_files or folder_of(path).is_dir()):
         return path
     damage = damage or "absent"
     if damage != "absent":
@@ -71,15 +247,15 @@ def ensure(
     try:
         build(fixture, size, journal_mode, partial, encoding, page_size)
         if query := fixture.files:
-            beside.put_files(path, partial, query)
+            put_files(path, partial, query)
         if sql := fixture.databases:
-            beside.put_databases(path, partial, sql, rows(fixture, size))
+            put_databases(path, partial, sql, rows(fixture, size))
         remove_logs(path)  # one of the former file would be taken for one of the new
         # Sealed before it has its name, so that no other process finds it without a seal; and
         # again after, because a new name is a new state.
-        seal.put(path, of=partial)
+        put(path, of=partial)
         partial.replace(path)
-        seal.damage(path)
+        seal_damage(path)
     except OSError as error:
         raise NotFit(f"{path}: fixture {name} cannot be built: {error.strerror}") from error
     except sqlite3.Error as error:
@@ -175,7 +351,7 @@ def _fill(
     connection: sqlite3.Connection,
     fixture: Fixture,
     table: str,
-    spec: dict[str, Generator | str],
+    spec: dict[str, scenario_Generator | str],
     size: int,
 ) -> None:
     if "copy" in spec:
@@ -184,15 +360,15 @@ def _fill(
     count = size if spec["rows"] == "size" else int(str(spec["rows"]))
     columns: list[Sequence[generate.Value]] = []
     for name, generator in spec.items():
-        if isinstance(generator, Generator):
+        if isinstance(generator, scenario_Generator):
             seed = f"{fixture.seed}/{table}/{name}"
             columns.append(generate.column(generator, count, size, seed))
     connection.executemany(insertion(table, spec), zip(*columns, strict=True))
 
 
-def insertion(table: str, spec: dict[str, Generator | str]) -> str:
+def insertion(table: str, spec: dict[str, scenario_Generator | str]) -> str:
     """The SQL that fills a table."""
     if "copy" in spec:
         return f"INSERT INTO {table} SELECT * FROM {spec['copy']}"
-    names = [name for name, value in spec.items() if isinstance(value, Generator)]
+    names = [name for name, value in spec.items() if isinstance(value, scenario_Generator)]
     return f"INSERT INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"

@@ -1,11 +1,16 @@
-"""Seeded values for fixtures and parameter pools. Pure: the same seed gives the same values."""
+"""Seeded values for fixtures and for the pools of parameter rows. Pure: the same seed gives the
+same values.
+"""
 
 import random
 import re
 import uuid
 from collections.abc import Sequence
+from functools import lru_cache
 
-from sqlitmus.catalog.steps import Bound, Generator, Parameter
+from sqlitmus.catalog.scenario import Bound, Generator, Parameter, ScenarioStep
+from sqlitmus.vocabulary.contract import Parameters, Step
+from sqlitmus.vocabulary.contract import Value as step_Value
 from sqlitmus.vocabulary.errors import UsageError
 
 Value = int | float | str | bytes | None
@@ -126,3 +131,44 @@ def _texts(alphabet: str, low: int, high: int, count: int, rng: random.Random) -
         ends[2 * i] + source[starts[i] : starts[i] + lengths[i] - 2] + ends[2 * i + 1]
         for i in range(count)
     ]
+
+
+# The pools of parameter rows that a step of a scenario binds.
+
+
+POOLS = 16  # that are kept: all runners of a case ask for the same, one after the other
+
+
+def pool_of(step: ScenarioStep, seed: str, size: int, before: list[Step]) -> Parameters | None:
+    """The rows that `step` binds where the fixture has `size` rows; "same" values are those of the
+    steps `before` it. None for a step without parameters."""
+    if not step.parameters:
+        return step.given
+    parameters = step.parameters * step.tuples
+    generated = tuple(p for p in parameters if p.generator != "same")
+    # Seeded by scenario and step, not by axes: each case of a scenario asks for the same keys.
+    drawn = _drawn(generated, step.pool, size, seed) if generated else None
+    if drawn and len(generated) == len(parameters):
+        return drawn
+    rows: list[list[step_Value]] = []
+    for i in range(len(drawn.rows) if drawn else step.pool):
+        values = iter(drawn.rows[i] if drawn else [])
+        row: list[step_Value] = []
+        for parameter in parameters:
+            if parameter.generator == "same":
+                source = before[parameter.step].parameters
+                assert source is not None
+                row.append(source.rows[i & (len(source.rows) - 1)][parameter.position])
+            else:
+                row.append(next(values))
+        rows.append(row)
+    return Parameters(types=[p.type for p in parameters], rows=rows)
+
+
+@lru_cache(maxsize=POOLS)
+def _drawn(parameters: tuple[Parameter, ...], length: int, size: int, seed: str) -> Parameters:
+    rows = pool(parameters, length, size, seed)
+    return Parameters(
+        types=[p.type for p in parameters],
+        rows=[[encoded(value) for value in row] for row in rows],
+    )

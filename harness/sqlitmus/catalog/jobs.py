@@ -3,23 +3,25 @@
 from pathlib import Path
 from typing import Literal
 
-from sqlitmus.catalog import beside
-from sqlitmus.catalog.cases import applying, override_of, steps_of
+from sqlitmus.catalog import fixture
+from sqlitmus.catalog.cases import PlannedCase, applying, override_of, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.pools import pool_of
-from sqlitmus.catalog.scenario import Scenario, Variant
-from sqlitmus.catalog.steps import ColumnType, ScenarioStep
-from sqlitmus.vocabulary.contract.job import (
+from sqlitmus.catalog.generate import pool_of
+from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep, Variant
+from sqlitmus.vocabulary.contract import (
+    FILES,
+    Column,
     Connection,
     Database,
     EventLoop,
     Job,
     Measure,
+    Parameters,
     Readback,
+    Step,
+    Value,
     Writer,
 )
-from sqlitmus.vocabulary.contract.step import FILES, Column, Parameters, Step, Value
 
 
 def make_job(
@@ -154,8 +156,8 @@ def _named(step: ScenarioStep, pool: Parameters | None, database: Path | None) -
     """The pool with paths in place of the names of files."""
     if step.operation not in FILES or pool is None or database is None:
         return pool
-    folder = beside.folder_of(database)
-    rows: list[list[Value]] = [[str(beside.named(folder, str(name)))] for (name,) in pool.rows]
+    folder = fixture.folder_of(database)
+    rows: list[list[Value]] = [[str(fixture.named(folder, str(name)))] for (name,) in pool.rows]
     return Parameters(types=["text"], rows=rows)
 
 

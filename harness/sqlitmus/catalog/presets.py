@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, ValidationError
 
 from sqlitmus.catalog.cases import case_id, parse_case
-from sqlitmus.catalog.tomlfile import parse, place
-from sqlitmus.catalog.tomllines import Lines
+from sqlitmus.catalog.toml import Lines, parse, place
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.vocabulary.text import unknown
 
 if TYPE_CHECKING:
     from sqlitmus.catalog.definitions import Catalog

@@ -13,15 +13,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bootstrap.guarded import marked
-from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedRunner
-from sqlitmus.machine import affinity, process_tree
+from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.machine import process_tree, system
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.description import Description
-from sqlitmus.vocabulary.contract.model import VERSION
+from sqlitmus.vocabulary.contract import VERSION, Description
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.nouns import ending
+from sqlitmus.vocabulary.text import ending
 
 DESCRIBE_TIMEOUT_S = 30
 _under_way: set[subprocess.Popen[bytes]] = set()
@@ -57,7 +56,7 @@ class Installed:
 
 def discover(catalog: Catalog, names: list[str], tools: paths.Tools) -> list[Installed]:
     """The runners `names`, described side by side, in that order."""
-    with ThreadPoolExecutor(max_workers=affinity.usable()) as pool:
+    with ThreadPoolExecutor(max_workers=system.usable()) as pool:
         specs = [catalog.runners[name] for name in names]
         folders = [catalog.folders[name] for name in names]
         try:

@@ -13,10 +13,10 @@ from types import ModuleType
 import typer
 from typer.core import TyperGroup
 
-from sqlitmus.machine import console
-from sqlitmus.run.interrupt import all_like_ctrl_c
+from sqlitmus.machine import system
+from sqlitmus.run.progress import all_like_ctrl_c
 from sqlitmus.vocabulary.errors import Exit, SqlitmusError
-from sqlitmus.vocabulary.plain import visible
+from sqlitmus.vocabulary.text import visible
 
 EPILOG = (
     "Exit codes: 0 done, 1 a gate failed, 2 usage, 3 environment not fit, 4 some cells failed, "
@@ -95,7 +95,7 @@ def command() -> Callable[..., object]:
 
 def main() -> None:
     """Entry point: parse, run, turn errors into exit codes."""
-    console.prepare()
+    system.prepare()
     try:
         with all_like_ctrl_c():
             command()(prog_name="./just")

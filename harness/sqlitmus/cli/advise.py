@@ -18,14 +18,14 @@ from sqlitmus.cli.options import (
     Timeout,
     Wait,
     as_label,
+    check_format,
     check_label,
     scheme,
     seconds,
 )
-from sqlitmus.cli.output import check_format
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.vocabulary.text import unknown
 
 RUNNER = "node"
 BUDGET = "270s"
@@ -75,7 +75,7 @@ def advise(
     from sqlitmus.cli.report import finish
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
-    from sqlitmus.workload.prepared import tried
+    from sqlitmus.workload.scenarios import tried
 
     check_format(format_)
     check_label(label)

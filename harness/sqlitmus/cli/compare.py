@@ -25,11 +25,14 @@ from sqlitmus.cli.options import (
     TimeBudget,
     Timeout,
     Wait,
+    check_format,
     check_label,
+    interrupted,
+    reporting,
     scheme,
     seconds,
+    write,
 )
-from sqlitmus.cli.output import check_format, interrupted, reporting, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -95,7 +98,7 @@ def compare(
 ) -> None:
     """Compare two builds or versions in one interleaved run, or two finished runs."""
     from sqlitmus.catalog import definitions
-    from sqlitmus.cli.formats import text_of
+    from sqlitmus.cli.options import text_of
     from sqlitmus.compare.comparison import Request, measure, of_runs
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
@@ -150,7 +153,7 @@ def finish(
     done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
 ) -> NoReturn:
     """Write the reports of a comparison, print its gate's findings, and exit with its code."""
-    from sqlitmus.cli.formats import text_of
+    from sqlitmus.cli.options import text_of
     from sqlitmus.cli.report import save_reports
 
     if done.report is None or done.directory is None:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.output import tell
+from sqlitmus.cli.options import tell
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.plain import one_line
+from sqlitmus.vocabulary.text import one_line
 
 
 def register(app: typer.Typer) -> None:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.output import check_format, warn, write
+from sqlitmus.cli.options import check_format, warn, write
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.plain import json_text
+from sqlitmus.vocabulary.text import json_text
 
 if TYPE_CHECKING:
     from sqlitmus.results.report import Report
@@ -40,8 +40,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a run's figures in a form that other tools read."""
-    from sqlitmus.export.reports import reports_of
-    from sqlitmus.run.latest import latest
+    from sqlitmus.export.rows import reports_of
+    from sqlitmus.run.planning import latest
 
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":
@@ -51,22 +51,24 @@ def export(
 
 def text_of(reports: list[tuple[str, "Report"]], format_: str, limit: int | None = None) -> str:
     """The reports, by machine, in one of the formats; prints on stderr which cells it left out."""
-    from sqlitmus.export import as_csv, as_markdown, bmf, gha_benchmark, tracked
+    from sqlitmus.export import formats
     from sqlitmus.export.rows import export_of
 
     if format_ == "markdown":
-        return as_markdown.render(reports, limit or as_markdown.LIMIT)
+        return formats.render_markdown(reports, limit or formats.LIMIT)
     exported = export_of(reports)
     if format_ == "json":
         return json_text(exported.model_dump_json(indent=1)) + "\n"
     if format_ == "claims-csv":
         if not exported.claims:
             raise UsageError("claims-csv: the run measured no published claims; export it as csv")
-        return as_csv.of_claims(exported.claims)
+        return formats.of_claims(exported.claims)
     if format_ == "csv":
         if exported.claims:
             warn("csv: the cells alone; --format claims-csv has published figures and words")
-        return as_csv.render(exported.rows)
-    if missing := tracked.left_out(exported.rows):
+        return formats.render_csv(exported.rows)
+    if missing := formats.untracked(exported.rows):
         warn(f"{format_}: {missing}")
-    return json_text((bmf if format_ == "bmf" else gha_benchmark).render(exported.rows))
+    return json_text(
+        (formats.render_bmf if format_ == "bmf" else formats.render_gha_benchmark)(exported.rows)
+    )

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.output import tell
+from sqlitmus.cli.options import tell
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.plain import json_text, one_line
+from sqlitmus.vocabulary.text import json_text, one_line
 
 Value = str | int | None | list[str] | Mapping[str, str | list[str]]
 Rows = Sequence[Mapping[str, Value]]

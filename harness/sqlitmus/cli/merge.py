@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import Label, Out, Quiet, check_label
-from sqlitmus.cli.output import tell
+from sqlitmus.cli.options import Label, Out, Quiet, check_label, tell
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.text import counted
 
 if TYPE_CHECKING:
-    from sqlitmus.machines.manifest import MergedMachine
+    from sqlitmus.machines.admit import MergedMachine
 
 
 def register(app: typer.Typer) -> None:
@@ -51,10 +50,10 @@ def merge(
     """
     import shlex
 
-    from sqlitmus.machines.discover import Given
+    from sqlitmus.machines.admit import Given
     from sqlitmus.machines.merge import label_of
     from sqlitmus.machines.merge import merge as merge_runs
-    from sqlitmus.run.naming import free_moment
+    from sqlitmus.run.planning import free_moment
     from sqlitmus.run.progress import Progress
 
     check_label(label)

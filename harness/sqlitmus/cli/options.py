@@ -1,16 +1,29 @@
-"""Options that several commands share, and their parsers."""
+"""What commands share: options and their parsers, and where their output goes."""
 
+import os
 import re
+import shlex
+import shutil
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
 
 import typer
 
-from sqlitmus.run.folder import MOST_BLOCKS
+from sqlitmus.machine import plainfiles
+from sqlitmus.run.store import MOST_BLOCKS
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.suggest import unknown
-from sqlitmus.vocabulary.terms import Scheme
+from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
+from sqlitmus.vocabulary.text import unknown, visible
+from sqlitmus.vocabulary.verdicts import Scheme
+
+if TYPE_CHECKING:
+    from sqlitmus.results.machines import MergedReport
+    from sqlitmus.results.report import Report
+    from sqlitmus.run.progress import Progress
+
 
 _NOT_IN_LABELS = r"[^\w.@+-]"
 
@@ -101,3 +114,140 @@ def seconds(text: str) -> float:
             f"--time-budget {text!r}: expected a number above 0 with s, m or h, such as 20m"
         )
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+# Writes a command's output: a file, stdout, stderr.
+
+
+FORMATS = ("html", "md", "json", "text", "node-csv")
+
+
+def write(text: str, output: Path | None) -> None:
+    """Write a command's output to the file that the user named, or to stdout for `-` and None.
+
+    Here a link is followed, and a device or a pipe is written to: the user chose it.
+    """
+    if output is None or str(output) == "-":
+        sys.stdout.write(text)
+        return
+    target = Path(os.path.realpath(output))
+    with _written(output):
+        if target.is_file() or not target.exists():
+            _replace(target, text)
+        else:
+            target.write_bytes(text.encode())
+    warn(f"{output}")
+
+
+def save(text: str, output: Path) -> None:
+    """Write a file whole, through no link; raises NotFit when it cannot be written, and UsageError
+    where something else than a file has its name."""
+    with _written(output):
+        _replace(output, text)
+
+
+def tell(text: str) -> None:
+    """Print lines on stdout, without what drives a terminal."""
+    print(visible(text))
+
+
+def warn(text: str) -> None:
+    """Print lines on stderr, without what drives a terminal."""
+    print(visible(text), file=sys.stderr)
+
+
+def _replace(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plainfiles.replace(file, text.encode())
+
+
+@contextmanager
+def _written(output: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotFit(
+            f"{output}: cannot be written: {error.strerror}; free some space or choose another file"
+        ) from error
+
+
+def check_format(
+    name: str, formats: Sequence[str] = FORMATS, lead: str = "there is no format"
+) -> None:
+    """Raise UsageError for a name that is not among `formats`, by default those of a report."""
+    if name not in formats:
+        raise UsageError(f"{lead} {name!r}; expected one of {', '.join(formats)}")
+
+
+def interrupted(directory: Path | None, progress: "Progress") -> None:
+    """Print how to resume; `directory` is None when there is nothing to resume."""
+    command = f"./just run --resume {shlex.quote(str(directory))}"
+    where = f"go on with: {command}" if directory else "nothing was measured yet"
+    progress.insist(f"interrupted; {where}")
+
+
+@contextmanager
+def reporting(directory: Path) -> Generator[None]:
+    """Where the report of a whole run is made: after a Ctrl-C inside the block, says how to."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        command = f"./just report {shlex.quote(str(directory))}"
+        print(f"interrupted; all is measured, and this renders it: {command}", file=sys.stderr)
+        raise typer.Exit(Exit.INTERRUPTED) from None
+
+
+# A report in the format that was asked for.
+
+
+def text_of(
+    report: "Report | MergedReport",
+    format_: str,
+    pages: Sequence[bytes | None] = (),
+    *,
+    all_rows: bool = False,
+) -> str:
+    """`report` in one of the formats; `all_rows` of its tables, not only those of interest. `pages`
+    are the packed ones of a merged report's machines."""
+    from sqlitmus.render.document.build import build
+    from sqlitmus.results import machines
+    from sqlitmus.results.machines import MergedReport
+
+    if format_ == "json":
+        return machines.render(report)
+    if format_ == "html":
+        from sqlitmus.render.html import page
+        from sqlitmus.render.html import page as packed
+
+        if isinstance(report, MergedReport):
+            return packed.render_merged(report, [made or b"" for made in pages])
+        return page.render(report)
+    if format_ == "node-csv" and not isinstance(report, MergedReport):
+        from sqlitmus.export import formats
+
+        return formats.render_node_csv(report)
+    if format_ == "md":
+        from sqlitmus.render import markdown
+
+        return markdown.render(build(report), all_rows=all_rows)
+    from sqlitmus.render import terminal
+
+    return terminal.render(build(report), **terminal_look(), all_rows=all_rows)
+
+
+class Look(TypedDict):
+    """How a terminal wants its text."""
+
+    width: int
+    color: bool
+    plain: bool
+
+
+def terminal_look() -> Look:
+    """Width of the terminal, whether it shows colours, and whether it has ASCII only."""
+    encoding = sys.stdout.encoding or "ascii"
+    return Look(
+        width=shutil.get_terminal_size((100, 24)).columns,
+        color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        plain=not encoding.lower().startswith("utf"),
+    )

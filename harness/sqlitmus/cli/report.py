@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus.cli.formats import text_of
-from sqlitmus.cli.options import Weights, as_label
-from sqlitmus.cli.output import check_format, interrupted, reporting, save, warn, write
+from sqlitmus.cli.options import (
+    Weights,
+    as_label,
+    check_format,
+    interrupted,
+    reporting,
+    save,
+    text_of,
+    warn,
+    write,
+)
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -43,8 +51,8 @@ def report(
 ) -> None:
     """Render a finished, interrupted or merged run again."""
     from sqlitmus.machine import plainfiles
-    from sqlitmus.machines.manifest import is_merged
-    from sqlitmus.run.latest import latest
+    from sqlitmus.machines.admit import is_merged
+    from sqlitmus.run.planning import latest
     from sqlitmus.run.store import RunDirectory
     from sqlitmus.vocabulary import paths
 
@@ -84,14 +92,13 @@ def _analysed(directory: Path, reference: str | None, weights: str | None = None
 
 def _merged(directory: Path, machine: str | None, format_: str, reference: str | None) -> str:
     """A merged run's report, or that of one of its machines."""
-    from sqlitmus.machines import manifest
-    from sqlitmus.machines.load import machine_report, reference_of
+    from sqlitmus.machines import admit
     from sqlitmus.machines.report import merged_report
-    from sqlitmus.machines.survey import surveys
-    from sqlitmus.render.html.packed import pack
+    from sqlitmus.machines.survey import machine_report, reference_of, surveys
+    from sqlitmus.render.html.page import pack
     from sqlitmus.results.machines import Refused
 
-    merged = manifest.read(directory)
+    merged = admit.read(directory)
     if machine is None:
         check_format(format_, MERGED_FORMATS, "a merged run has no format")
         against = reference_of(directory, merged, reference)

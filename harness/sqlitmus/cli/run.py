@@ -26,10 +26,11 @@ from sqlitmus.cli.options import (
     Wait,
     Weights,
     check_label,
+    interrupted,
+    reporting,
     scheme,
     seconds,
 )
-from sqlitmus.cli.output import interrupted, reporting
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -78,17 +79,17 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Verify, then measure a suite in randomised blocks, and write the report."""
-    from sqlitmus.analysis.looks import settled
+    from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, presets
-    from sqlitmus.cli import builds
+    from sqlitmus.cli import claims
     from sqlitmus.cli.compare import finish
     from sqlitmus.cli.report import render_into
     from sqlitmus.compare import comparison
-    from sqlitmus.compare.resolve import resolve
-    from sqlitmus.run import programs, session
+    from sqlitmus.compare.subject import resolve
+    from sqlitmus.run import planning, session
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.store import RunDirectory
-    from sqlitmus.workload import prepared
+    from sqlitmus.workload import scenarios
 
     progress = Progress(quiet=quiet)
     options = session.Options(
@@ -123,9 +124,9 @@ def run(
         done = comparison.resume(resume, options, catalog, tools, progress, force=force)
         finish(done, progress)
     if resume and planned:
-        programs.check(resume, planned.subjects, force=force)
+        planning.check_programs(resume, planned.subjects, force=force)
     if planned and planned.kind == "claims":
-        tools = builds.again(planned.subjects, tools)
+        tools = claims.again(planned.subjects, tools)
     named = runners or []
     if planned and planned.kind == "suite":
         named = planned.subjects
@@ -134,7 +135,7 @@ def run(
         catalog, tools = resolved.catalog, resolved.tools
         options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
     if resume and planned:
-        with prepared.again(planned, catalog, progress.insist) as whole:
+        with scenarios.again(planned, catalog, progress.insist) as whole:
             ended = session.resume(resume, options, whole, tools, progress, settled, force=force)
     else:
         ended = session.run(options, catalog, tools, progress, settled)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sqlitmus.cli.output import write
+from sqlitmus.cli.options import write
 from sqlitmus.vocabulary.errors import UsageError
 
 
@@ -37,10 +37,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from sqlitmus.catalog.plan import Plan
     from sqlitmus.export.model import export_model
     from sqlitmus.run.judge import Verified
-    from sqlitmus.run.lines import Sample
-    from sqlitmus.vocabulary.contract.description import Description
-    from sqlitmus.vocabulary.contract.job import Job
-    from sqlitmus.vocabulary.contract.result import Result
+    from sqlitmus.run.store import Sample
+    from sqlitmus.vocabulary.contract import Description, Job, Result
 
     models = {
         "job": Job,

@@ -7,11 +7,9 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli import options
-from sqlitmus.cli.options import Wait, seconds
-from sqlitmus.cli.output import tell
+from sqlitmus.cli.options import Wait, seconds, tell
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.nouns import listed
-from sqlitmus.vocabulary.plain import json_text
+from sqlitmus.vocabulary.text import json_text, listed
 
 
 def register(app: typer.Typer) -> None:
@@ -42,8 +40,10 @@ def selftest(
 ) -> None:
     """Measure this machine's own false-alarm rates; the result stands in each later report."""
     from sqlitmus.catalog import definitions
+    from sqlitmus.run import selftest as judge
+    from sqlitmus.run import selftest as keep
+    from sqlitmus.run import selftest as record
     from sqlitmus.run.progress import Progress
-    from sqlitmus.run.selftest import judge, keep, record
     from sqlitmus.vocabulary import paths
 
     progress = Progress(quiet=quiet)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import Cases, Filters, Runners, Size, Suite, Timeout
-from sqlitmus.cli.output import tell, warn
+from sqlitmus.cli.options import Cases, Filters, Runners, Size, Suite, Timeout, tell, warn
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.plain import one_line
+from sqlitmus.vocabulary.text import one_line
 
 if TYPE_CHECKING:
     from sqlitmus.catalog.definitions import Catalog
@@ -64,7 +63,7 @@ def compare(
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.verify import verify_at_once, verify_cells
     from sqlitmus.vocabulary import paths
-    from sqlitmus.vocabulary.syncs import durability
+    from sqlitmus.vocabulary.detail import durability
 
     _, mode = choose.mode_of(catalog, suite, None)
     chosen, cells = choose.choose(

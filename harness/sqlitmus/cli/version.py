@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus import __version__
-from sqlitmus.vocabulary.contract.model import VERSION
+from sqlitmus.vocabulary.contract import VERSION
 
 
 def register(app: typer.Typer) -> None:

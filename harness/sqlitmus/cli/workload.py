@@ -23,10 +23,13 @@ from sqlitmus.cli.options import (
     Wait,
     as_label,
     check_label,
+    interrupted,
+    reporting,
+    save,
     scheme,
     seconds,
+    tell,
 )
-from sqlitmus.cli.output import interrupted, reporting, save, tell
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -82,15 +85,15 @@ def workload(
     quiet: Quiet = False,
 ) -> None:
     """Measure your own queries on your own database, and say which runner serves them best."""
-    from sqlitmus.analysis.looks import settled
+    from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.cli.report import render_into
     from sqlitmus.cli.verify import compare
-    from sqlitmus.compare.resolve import resolve
+    from sqlitmus.compare.subject import resolve
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
-    from sqlitmus.workload import prepared
-    from sqlitmus.workload.sample import parsed
+    from sqlitmus.workload import scenarios
+    from sqlitmus.workload.database import parsed
 
     progress = Progress(quiet=quiet)
     if file[0] == "init":
@@ -102,7 +105,7 @@ def workload(
         raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
     check_label(label)
     path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
-    ready = prepared.read(
+    ready = scenarios.read(
         *(path, catalog, progress.insist),
         sample=parsed(sample) if sample else None,
         runners=len(runners or ()),

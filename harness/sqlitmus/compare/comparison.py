@@ -1,21 +1,120 @@
-"""Compares two subjects: measured in one interleaved run, or taken from two finished runs."""
+"""Compares two subjects in one interleaved run, or takes them from two finished runs, and says
+what its gate came to.
+"""
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
+from sqlitmus.analysis.cells import optional
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.outcomes import Outcomes, judge, usable
+from sqlitmus.analysis.pairs import Question, compare_with, guard_of
+from sqlitmus.analysis.tails import masked, untold
+from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.compare.resolve import Resolved, resolve
+from sqlitmus.compare.subject import Resolved, resolve
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
-from sqlitmus.run import programs, session
-from sqlitmus.run.ended import exit_of
+from sqlitmus.run import planning, session
+from sqlitmus.run.blocks import exit_of
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.store import RunDirectory
+from sqlitmus.stats.estimate import LEVEL, Array
+from sqlitmus.stats.verdict import MIN_BLOCKS, adjust, beyond_margin_p
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.terms import Outcome
+from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.verdicts import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Ids of cases: `alarmed` are slower beyond the gate, `cleared` are not, `open` are neither,
+    and of those in `unmeasured` a side has no time; its values say which, and why.
+
+    `ratios` are times of the new subject over the base's, of the cases that have one.
+    """
+
+    alarmed: list[str]
+    cleared: list[str]
+    open: list[str]
+    unmeasured: dict[str, str] = field(default_factory=dict[str, str])
+    ratios: dict[str, Interval] = field(default_factory=dict[str, Interval], compare=False)
+
+
+def gate(run: RunData) -> Gate:
+    """Decide the gate for the new subject of `run` against its reference.
+
+    Each planned look decides at Pocock's level, so that all together err with 5 %. Alarmed: p of
+    lying within the gate, corrected by Holm over all cases, is at most that level, and the whole
+    interval is beyond the canary's own noise. Cleared: the upper end of the one-sided interval at
+    that level lies below the gate. Open cases include those that the run has not come to. Raises
+    ValueError for a plan without a gate.
+    """
+    plan = run.plan
+    if plan.gate is None:
+        raise ValueError(f"{plan.run} has no gate")
+    names = plan.names
+    question = Question.of(plan)
+    outcomes = judge(run)
+    times = masked(usable(run.samples.time, outcomes), untold(run))
+    guard = guard_of(times, plan.twins(), question)
+    logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
+    shape = (len(plan.cases), len(names))
+    (new,) = (at for at, name in enumerate(names) if name != plan.reference)
+
+    def column(values: Array) -> Array:
+        return values.reshape(shape)[:, new]
+
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    p = np.where(testable & (logs.mean > 0), beyond_margin_p(logs, plan.gate), 1.0)
+    adjusted = adjust(column(np.where(testable, p, np.nan)), "holm")
+    low, high = logs.interval(LEVEL)
+    _, bound = logs.interval(1 - 2 * question.alpha)
+    alarmed = (adjusted <= question.alpha) & (column(low) > (0.0 if guard is None else guard))
+    cleared = ~alarmed & (column(bound) < np.log1p(plan.gate))
+    without = dict(_unmeasured(run, outcomes))
+    ids = np.array([case.id for case in plan.cases], dtype=object)
+    left = ~(alarmed | cleared | np.isin(ids, list(without)))
+    intervals = zip(*(optional(np.exp(column(v))) for v in (logs.mean, low, high)), strict=True)
+    ratios = {
+        case: Interval(value, *ends)
+        for case, (value, *ends) in zip(ids.tolist(), intervals, strict=True)
+        if value is not None
+    }
+    lists = [ids[which].tolist() for which in (alarmed, cleared, left)]
+    return Gate(lists[0], lists[1], lists[2], without, ratios)
+
+
+def unmeasured(run: RunData) -> dict[str, str]:
+    """The cases of a comparison in which a side has no time and will get none: which, and why."""
+    return dict(_unmeasured(run, judge(run)))
+
+
+def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
+    hidden = untold(run)
+    for number, case in enumerate(run.plan.cases):
+        sides: dict[str, list[str]] = {}
+        for at, runner in enumerate(run.plan.runners):
+            if not outcomes.expected[number, at]:
+                reason = " ".join((outcomes.reason[number][at] or "").split())
+                sides.setdefault(f"{outcomes.outcome[number][at]}: {reason}", []).append(
+                    runner.name
+                )
+            elif (number, at) in hidden:
+                sides.setdefault(hidden[number, at], []).append(runner.name)
+        if sides:
+            yield case.id, "; ".join(f"{listed(names)}: {why}" for why, names in sides.items())
+
+
+# Compares two subjects: measured in one interleaved run, or taken from two finished runs.
+
 
 GATE = "gate.json"  # what the gate came to; a run that has it is concluded
 
@@ -67,7 +166,7 @@ def resume(
     directory = RunDirectory.open(path)
     plan = directory.plan()
     first = RunDirectory.open(directory.path.parent / plan.confirms) if plan.confirms else directory
-    programs.check(path, plan.subjects, force=force)
+    planning.check_programs(path, plan.subjects, force=force)
     resolved = resolve(plan.subjects, catalog, tools)
     options = _with_subjects(options, resolved)
     concluded = plan.gate is None or (first.path / GATE).exists()
@@ -85,7 +184,6 @@ def settled(directory: Path) -> list[str]:
     can get none. Without a gate, where none of them can be compared.
     """
     from sqlitmus.analysis import load
-    from sqlitmus.compare.gate import gate, unmeasured
 
     run = load(directory)
     cases = [case.id for case in run.plan.cases]
@@ -117,8 +215,6 @@ def _conclude(
     that measurement.
     """
     from sqlitmus.analysis import analyse, load
-    from sqlitmus.compare.findings import findings, uncompared, worst
-    from sqlitmus.compare.gate import gate, unmeasured
 
     plan, run = first.plan(), load(first.path)
     exits = [exit_of(_bad(first))]
@@ -198,3 +294,94 @@ def _bad(directory: RunDirectory) -> set[Outcome]:
     """Which bad outcomes cells of the run have."""
     records = [*directory.verified(), *directory.samples()]
     return {record.outcome for record in records if record.outcome in ("wrong", "failed")}
+
+
+# What the gate of a comparison came to, in words and as an exit code. Pure.
+
+
+# If several apply, the first is the exit code.
+_WEIGHT = (
+    Exit.WRONG_ANSWERS,
+    Exit.GATE_FAILED,
+    Exit.CELLS_FAILED,
+    Exit.UNDECIDED,
+    Exit.DONE,
+)
+
+
+def worst(exits: Iterable[Exit]) -> Exit:
+    """The exit code of a comparison to which all of `exits` apply."""
+    return min(exits, key=_WEIGHT.index)
+
+
+def findings(plan: Plan, first: Gate, second: Gate | None) -> tuple[list[str], Exit]:
+    """A line for each outcome that cases have, and the exit code.
+
+    `second` is the gate of the run that measured the alarmed cases of `first` again, None if there
+    were none. A case counts as slower only if both runs say so. If the second run clears it, the
+    alarm was a false one; if that run cannot tell either, so is the case undecided.
+    """
+    again = second or Gate([], [], [])
+    both = (first.ratios, again.ratios)
+    confirmed, withdrawn, unsure = (
+        [case for case in first.alarmed if case in cases]
+        for cases in (again.alarmed, again.cleared, again.open)
+    )
+    few = plan.blocks < MINIMUM_BLOCKS
+    unclear = f"too few blocks to tell, {MINIMUM_BLOCKS} are needed" if few else "too noisy to tell"
+    lines = [
+        _line("slower by more in both runs", confirmed, both),
+        _line("slower by more in the first run, not in the second", withdrawn, both),
+        _line("slower by more in the first run, too noisy to confirm in the second", unsure, both),
+        _line("no answer in the second run", again.unmeasured, why=again.unmeasured),
+        _line("no answer", first.unmeasured, why=first.unmeasured),
+        _line(unclear, first.open, (first.ratios,)),
+        _cleared(first),
+    ]
+    exits = {
+        Exit.GATE_FAILED: confirmed,
+        Exit.CELLS_FAILED: [*first.unmeasured, *again.unmeasured],
+        Exit.UNDECIDED: [*first.open, *unsure] if plan.strict else [],
+    }
+    prefix = f"gate {100 * (plan.gate or 0):g} %"
+    worst_of = worst([Exit.DONE, *(code for code, cases in exits.items() if cases)])
+    return [f"{prefix}: {line}" for line in lines if line], worst_of
+
+
+def uncompared(without: dict[str, str], of: int) -> list[str]:
+    """The line for a comparison without a gate in which none of the `of` cases has both sides."""
+    return [_line("no case was compared", without, why=without)] if len(without) == of else []
+
+
+def _cleared(first: Gate) -> str:
+    of = len([*first.alarmed, *first.cleared, *first.open, *first.unmeasured])
+    if len(first.cleared) == of:
+        return "no case is slower by more"
+    some = f"{len(first.cleared)} of {counted(of, 'case')} not slower by more"
+    return some if first.cleared else ""
+
+
+def _line(
+    what: str,
+    cases: Iterable[str],
+    ratios: Sequence[dict[str, Interval]] = (),
+    why: dict[str, str] | None = None,
+) -> str:
+    """The outcome and its cases, each with its change in each run, or with why it has none."""
+
+    def shown(case: str) -> str:
+        changes = [_change(run[case]) for run in ratios if case in run]
+        about = (why or {}).get(case) or ", then ".join(changes)
+        return f"{case} ({about})" if about else case
+
+    text = ", ".join(map(shown, cases))
+    return f"{what}: {text}" if text else ""
+
+
+def _change(ratio: Interval) -> str:
+    def percent(value: float) -> str:
+        return f"{100 * (value - 1):+z.1f}"
+
+    if ratio.low is None or ratio.high is None:
+        return f"{percent(ratio.value)} %"
+    return f"{percent(ratio.value)} % [{percent(ratio.low)}, {percent(ratio.high)}]"

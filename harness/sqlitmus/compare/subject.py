@@ -1,14 +1,117 @@
-"""The subjects of `compare`: a runner, perhaps in another version, program or engine. Pure."""
+"""The subjects of `compare`: a runner, perhaps in another version, program or engine; fetched
+and found before a run.
+"""
 
+import io
+import json
+import os
 import re
-from collections.abc import Iterable
+import subprocess
+from bisect import bisect
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from sqlitmus.catalog.declared import RunnerSpec
-from sqlitmus.vocabulary.errors import UsageError
+from pydantic import TypeAdapter, ValidationError
+
+from bootstrap.commands import Commands, StepError
+from bootstrap.context import Context, Settings, platform_facts
+from bootstrap.engine import ensure
+from bootstrap.npm_steps import INSTALL, RUNTIMES
+from bootstrap.progress import Progress
+from bootstrap.step import RECORD, Entry, Step, look
+from sqlitmus.catalog import runners
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.vocabulary import contract, paths
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
-from sqlitmus.vocabulary.suggest import unknown
+from sqlitmus.vocabulary.text import unknown
+
+VIEW_TIMEOUT_S = 120
+
+
+class _Refusal(Model, extra="ignore"):
+    code: str = ""
+    summary: str = ""
+
+
+class _Refused(Model):
+    error: _Refusal
+
+
+_Answer: TypeAdapter[str | list[str] | _Refused] = TypeAdapter(str | list[str] | _Refused)
+
+
+class RefusedError(Exception):
+    """npm's own error: its code, then its summary."""
+
+
+def view(context: Context, spec: str, key: str) -> list[str]:
+    """The versions that `npm view` lists under a key; empty when an older npm prints nothing.
+
+    Raises RefusedError with npm's own error, NotFit when its answer makes no sense.
+    """
+    command = [*program(context), "view", spec, key, "--json", "--fetch-retries=0"]
+    try:
+        done = subprocess.run(
+            command,
+            env=dict(context.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VIEW_TIMEOUT_S,
+            check=False,
+        )
+    except OSError as error:
+        raise NotFit(f"{command[0]}: {error.strerror}; reinstall Node.js") from error
+    except subprocess.TimeoutExpired as error:
+        raise RefusedError("ETIMEDOUT", f"no answer in {VIEW_TIMEOUT_S} s") from error
+    if not done.stdout.strip() and not done.returncode:
+        return []
+    try:
+        answer = _Answer.validate_json(done.stdout)
+    except ValidationError as error:
+        output = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")[:200]
+        raise NotFit(f"`npm view {spec} {key}` answered no version but {output!r}") from error
+    if isinstance(answer, _Refused):
+        raise RefusedError(answer.error.code, answer.error.summary)
+    listed = [answer] if isinstance(answer, str) else answer
+    strange = [text for text in listed if not is_exact(text)]
+    if strange:
+        raise NotFit(f"`npm view {spec} {key}` answered no version but {strange[0]!r}")
+    return listed
+
+
+def program(context: Context) -> list[str]:
+    """The command that starts npm; raises NotFit with the hint.
+
+    On Windows npm is a batch file, whose interpreter would interpret the ^, < and > of a range, so
+    Node starts the script that the batch file starts.
+    """
+    npm = context.find("npm")
+    if npm is None:
+        raise NotFit(f"versions are fetched with npm: {context.hint('npm')}")
+    script = npm.parent / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    node = context.find("node")
+    if npm.suffix.lower() == ".cmd" and node and script.is_file():
+        return [str(node), str(script)]
+    return [str(npm)]
+
+
+def is_exact(text: str) -> bool:
+    """Whether `text` is a single version rather than a range."""
+    return bool(re.fullmatch(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?", text))
+
+
+def order(version: str) -> tuple[list[int], bool, str]:
+    """A sort key of versions: a pre-release comes before its release."""
+    numbers, dash, rest = version.partition("-")
+    return [int(part) for part in numbers.split(".")], not dash, rest
+
+
+# The subjects of `compare`: a runner, perhaps in another version, program or engine. Pure.
+
 
 EXPECTED = (
     "expected RUNNER, RUNNER@VERSION or RUNNER=PATH, each with +OPTION=VALUE where wanted, such as "
@@ -79,7 +182,7 @@ def _engine(text: str, options: list[str]) -> dict[str, str | int]:
     return engine
 
 
-def labels(subjects: list[Subject]) -> list[str]:
+def labels_of(subjects: list[Subject]) -> list[str]:
     """Short, distinct names of the subjects; a path is cut to the end that distinguishes it."""
     length = 2
     while True:
@@ -135,3 +238,263 @@ def _fill(word: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", value.replace("{", "{{").replace("}", "}}"))
     return word
+
+
+# Fetches versions of runtimes and drivers from npm, each into its own folder of the toolchain.
+
+
+STEP = "versions"
+DRIVER = "better-sqlite3"
+CLONE = Path(__file__).parents[3]
+
+# npm's names of systems and processors, by Python's
+_SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win"}
+_PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """An npm package; `holds` is a glob below `node_modules` for the file or folder to use."""
+
+    title: str
+    name: str
+    holds: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An exact version, and the executable or the package's folder."""
+
+    version: str
+    path: Path
+
+
+def package_of(spec: RunnerSpec) -> Package:
+    """The npm package whose versions are those of runner `spec`: its driver's or its runtime's.
+
+    Raises UsageError for a runner that does not come from npm, NotFit for a platform without a
+    package.
+    """
+    if spec.driver == DRIVER:
+        return Package(DRIVER, DRIVER, DRIVER)
+    if spec.tool not in RUNTIMES:
+        raise UsageError(
+            f"{spec.name} has no versions to choose from: only those of runtimes and drivers from "
+            f"npm can be fetched. Build the other one and name it: {spec.name}=PATH"
+        )
+    name = _node_package(platform_facts()) if spec.tool == "node" else spec.tool
+    return Package(spec.tool, name, RUNTIMES[spec.tool])
+
+
+def fetch(package: Package, version: str, *, quiet: bool = False) -> Fetched:
+    """Fetch `version`, a version or range of npm's, unless it has been fetched before.
+
+    Raises UsageError for a version that does not exist, NotFit without npm or network.
+    """
+    context = _context()
+    exact = version
+    if not (is_exact(version) and look(_step(package, version), context).ready):
+        exact = _resolve(context, package, version)
+    step = _step(package, exact)
+    try:
+        state = ensure([step], context, Progress(io.StringIO() if quiet else None))[STEP]
+    except OSError as error:
+        raise NotFit(
+            f"{context.toolchain}: {error}; choose another folder with SQLITMUS_TOOLCHAIN"
+        ) from error
+    path = state.path(package.name)
+    if path is None:
+        raise NotFit(f"{package.title} {exact} could not be fetched: {state.missing}")
+    return Fetched(exact, path)
+
+
+def _step(package: Package, version: str) -> Step:
+    def blocker(_: Context) -> None:
+        return None  # what is there needs no npm
+
+    def facts(_: Context) -> Mapping[str, str]:
+        return {"package": package.name, "version": version, **platform_facts()}
+
+    def make(context: Context, folder: Path, commands: Commands) -> dict[str, Entry]:
+        manifest = {"private": True, "dependencies": {package.name: version}}
+        (folder / "package.json").write_bytes(json.dumps(manifest).encode())
+        install = [*program(context), "install", *INSTALL, "--prefer-offline"]
+        commands.run(context.logs / f"{STEP}.log", install, folder, context.environ)
+        files = sorted((folder / "node_modules").glob(package.holds))
+        if not files:
+            raise StepError(f"{package.name} {version} has no {package.holds} for this platform")
+        return {package.name: Entry(files[0].relative_to(folder).as_posix(), version)}
+
+    return Step(STEP, f"fetching {package.title} {version}", blocker, facts, make)
+
+
+def _resolve(context: Context, package: Package, version: str) -> str:
+    """The highest published version that `version`, a version or a range, covers."""
+    try:
+        versions = view(context, f"{package.name}@{version}", "version")
+        if not versions:  # older npm says nothing
+            raise _unknown(context, package, version)
+    except RefusedError as error:
+        if error.args[0] in ("E404", "ETARGET"):
+            raise _unknown(context, package, version) from error
+        here = ", ".join(_here(context, package))
+        raise NotFit(
+            f"{package.title}@{version}: npm cannot be asked for versions: {' '.join(error.args)}. "
+            + (f"Without a network name one that is here: {here}" if here else "Nothing is here.")
+        ) from error
+    return max(versions, key=order)
+
+
+def _unknown(context: Context, package: Package, version: str) -> UsageError | NotFit:
+    try:
+        published = sorted(view(context, package.name, "versions"), key=order)
+    except RefusedError as error:
+        return NotFit(f"{package.title}: npm has no package {package.name}: {error.args[0]}")
+    numbers = re.match(r"[\^~]?(\d+(?:\.\d+)*)", version)
+    place = bisect(published, order(numbers[1]), key=order) if numbers else len(published)
+    near = ", ".join(published[max(0, place - 2) : place + 2])
+    hint = f"; the nearest are {near}" if near else ""
+    return UsageError(f"npm has no {package.title} {version}{hint}")
+
+
+def _here(context: Context, package: Package) -> list[str]:
+    """The versions fetched so far, in order."""
+    versions: set[str] = set()
+    for record in (context.toolchain / STEP).glob(f"*/{RECORD}"):
+        facts = json.loads(record.read_bytes())["facts"]
+        if facts["package"] == package.name:
+            versions.add(facts["version"])
+    return sorted(versions, key=order)
+
+
+def _node_package(platform: Mapping[str, str]) -> str:
+    """The package of the set-up that holds Node's binary for a platform; raises NotFit."""
+    text = (CLONE / "runners" / "package.json").read_text("utf-8")
+    names: dict[str, str] = json.loads(text)["optionalDependencies"]
+    system = _SYSTEMS.get(platform["platform"])
+    processor = _PROCESSORS.get(platform["machine"].lower())
+    for name in names:
+        if name.startswith("node-") and name.endswith(f"-{system}-{processor}"):
+            return name
+    raise NotFit(
+        f"npm has no Node for {platform['platform']} on {platform['machine']}; build one and name "
+        "it: node=PATH"
+    )
+
+
+def _context() -> Context:
+    return Context(CLONE, paths.toolchain().absolute(), Settings.load(), dict(os.environ))
+
+
+# Resolves subjects before a run: fetches versions, finds files, checks engine options.
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A catalogue and tools that hold the subjects as runners, named by `labels`, in order.
+
+    `subjects` are texts that resolve to the same again: exact versions, absolute paths.
+    """
+
+    catalog: Catalog
+    tools: Tools
+    labels: list[str]
+    subjects: list[str]
+
+
+def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = False) -> Resolved:
+    """The subjects `texts` as runners of `catalog`.
+
+    Raises UsageError for subjects that do not exist, NotFit for those that do not start here.
+    """
+    subjects = [parse(text, catalog.runners) for text in texts]
+    ready = [
+        _locate(requested, catalog.runners[requested.runner], quiet=quiet) for requested in subjects
+    ]
+    names = [str(located.subject) for located in ready]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"{twice[0]} is named twice; a comparison needs different subjects")
+    labels = labels_of([located.subject for located in ready])
+    specs, folders = dict(catalog.runners), dict(catalog.folders)
+    for located, label in zip(ready, labels, strict=True):
+        name = located.subject.runner
+        specs[label], tools = derive(
+            catalog.runners[name],
+            located.subject,
+            label,
+            tools,
+            program=located.program,
+            package=located.package,
+        )
+        folders[label] = catalog.folders[name]
+    catalog = catalog.model_copy(update={"runners": specs, "folders": folders})
+    for installed in runners.discover(catalog, labels, tools):
+        _check(installed)
+    return Resolved(catalog, tools, labels, names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    subject: Subject  # its version is exact
+    program: Path | None = None
+    package: Path | None = None
+
+
+def _locate(requested: Subject, spec: RunnerSpec, *, quiet: bool) -> _Located:
+    if requested.version:
+        package = package_of(spec)
+        fetched = fetch(package, requested.version, quiet=quiet)
+        exact = replace(requested, version=fetched.version)
+        if package.name == DRIVER:
+            _check_binding(exact, fetched.path)
+            return _Located(exact, package=fetched.path)
+        return _Located(exact, program=fetched.path)
+    if requested.path is None:
+        return _Located(requested)
+    path = paths.given(requested.path)
+    exact = replace(requested, path=str(path))
+    if path.is_dir():
+        _check_package(requested, spec, path)
+        return _Located(exact, package=path)
+    if not path.is_file():
+        raise UsageError(f"{requested}: there is no file {path}; name the executable to start")
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"{requested}: {path} is no executable; name the one to start")
+    return _Located(exact, program=path)
+
+
+def _check_package(requested: Subject, spec: RunnerSpec, folder: Path) -> None:
+    if spec.driver != DRIVER:
+        raise UsageError(f"{requested}: {folder} is a folder; name the executable to start")
+    try:
+        name = json.loads((folder / "package.json").read_bytes()).get("name")
+    except (OSError, ValueError, AttributeError):
+        name = None
+    if name != DRIVER:
+        raise UsageError(f"{requested}: {folder} does not hold the package {DRIVER}")
+    _check_binding(requested, folder)
+
+
+def _check_binding(requested: Subject, folder: Path) -> None:
+    if any(folder.glob("prebuilds/*.node")) or any(folder.glob("build/*/better_sqlite3.node")):
+        return
+    raise NotFit(
+        f"{requested}: {folder} holds no compiled binding, and install scripts are not run here. "
+        "Take version 13 or later, or build it elsewhere and name its folder: "
+        f"{requested.runner}=FOLDER"
+    )
+
+
+def _check(installed: runners.Installed) -> None:
+    """Raise when an installed subject is missing, or cannot have one of its engine options."""
+    if installed.missing or installed.description is None:
+        raise NotFit(f"{installed.spec.name}: {installed.missing}")
+    options = installed.description.features.engine
+    for option, value in installed.spec.engine.items():
+        if option not in options:
+            none = f"{installed.spec.name}: this runner has no engine options"
+            some = f"{installed.spec.name}: {unknown('engine option', option, options)}"
+            raise UsageError(some if options else none)
+        if problem := contract.problem(option, value):
+            raise UsageError(f"{installed.spec.name}: {problem}")

@@ -1,31 +1,123 @@
-"""Two finished runs of one machine, compared although they shared no blocks. Pure.
-
-Runners that stayed unchanged between the runs are controls: in each run the subject's log times are
-taken relative to each control's of the same block, and what the two runs say is compared. Without a
-control, a change of the machine looks like one of the subject, so there are figures but no
-verdicts.
-"""
+"""Two finished runs of one machine, compared although they shared no blocks. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.pairs import comparisons, concluded
-from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.standings import standings
-from sqlitmus.compare.comparable import same_machine, same_scheme, same_work
-from sqlitmus.compare.sides import series_of, side_of
-from sqlitmus.results.comparisons import Comparisons
-from sqlitmus.results.conditions import Fact
-from sqlitmus.results.headline import Unpaired
-from sqlitmus.results.report import Case, Cell, Measure, Report, Runner
-from sqlitmus.stats.estimate import Medians
-from sqlitmus.stats.unpaired import difference, relative_means
+from sqlitmus.analysis.outcomes import judge, usable
+from sqlitmus.analysis.pairs import Question, comparisons, concluded, guard_of
+from sqlitmus.analysis.ranking import standings
+from sqlitmus.analysis.tails import masked, untold
+from sqlitmus.catalog.plan import differences, facts
+from sqlitmus.results.notices import Fact
+from sqlitmus.results.ranking import Comparisons
+from sqlitmus.results.report import Case, Cell, Measure, Report, Runner, Unpaired
+from sqlitmus.stats.estimate import Array, Medians, difference, relative_means
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.nouns import listed
+from sqlitmus.vocabulary.text import listed, some
+
+SHOWN = 3
+_SAME = ("cpu", "cores", "architecture", "memory", "os", "kernel")
+
+
+def same_machine(base: RunData, new: RunData) -> None:
+    """Raise UsageError for runs of different machines."""
+    for fact in _SAME:
+        one, other = base.machine.get(fact), new.machine.get(fact)
+        if one != other:
+            raise UsageError(
+                f"the runs are of different machines: {fact} is {one or 'unknown'} in "
+                f"{base.plan.run} and {other or 'unknown'} in {new.plan.run}. Times of different "
+                "machines are not compared; measure both on one."
+            )
+
+
+def same_work(base: RunData, new: RunData, ids: Sequence[str]) -> None:
+    """Raise for a case that is not the same work in both runs."""
+    changed = differences(facts(base.plan, ids), facts(new.plan, ids))
+    if changed:
+        shown = listed(changed[:SHOWN])
+        more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+        raise UsageError(
+            f"{base.plan.run} and {new.plan.run} did not do the same work: {shown}{more} changed. "
+            "Compare runs of the same scenarios and fixtures, or measure both sides in one run "
+            "with `./just compare BASE NEW`."
+        )
+
+
+def same_scheme(base: RunData, new: RunData, ids: Sequence[str]) -> None:
+    """Raise UsageError for cases whose processes took turns in one of the runs only, or whose
+    single thread did so on one processor in one of them only."""
+    differing = [i for i in ids if base.plan.took_turns(i) != new.plan.took_turns(i)]
+    if differing:
+        turns, alone = (base, new) if base.plan.took_turns(differing[0]) else (new, base)
+        raise UsageError(
+            f"in {some(differing)} the processes of {turns.plan.run} took turns, and those of "
+            f"{alone.plan.run} ran one after the other, which changes times by itself. Measure "
+            "both runs with the same --scheme, or both sides in one run with "
+            "`./just compare BASE NEW`."
+        )
+    single = {case.id for case in base.plan.cases if case.workers == 1}
+    turned = [i for i in ids if i in single and base.plan.took_turns(i)]
+    bound = [run for run in (base, new) if run.plan.processor is not None]
+    if turned and len(bound) == 1:
+        raise UsageError(
+            f"in {some(turned)} only {bound[0].plan.run} kept the thread that did the work on one "
+            "processor, which changes times by itself. Measure both runs with this version of "
+            "sqlitmus, or both sides in one run with `./just compare BASE NEW`."
+        )
+
+
+# What each of two finished runs has of the cases that both measured.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """What one run has of the common cases: log times (cases x series x blocks), which cells are
+    ok, and what its canary asks for, a log ratio per case."""
+
+    names: list[str]
+    question: Question
+    logs: Array
+    ok: NDArray[np.bool_]
+    guard: Array
+
+    def at(self, runners: Sequence[str]) -> list[int]:
+        """Their places among the series."""
+        return [self.names.index(name) for name in runners]
+
+
+def side_of(run: RunData, ids: Sequence[str]) -> Side:
+    """What `run` has of the cases `ids`; without a canary it asks for nothing."""
+    names, question = run.plan.names, Question.of(run.plan)
+    outcomes = judge(run)
+    hidden = untold(run)
+    times = masked(usable(run.samples.time, outcomes), hidden)
+    ok = outcomes.ok.copy()
+    for place in hidden:
+        ok[place] = False
+    guard = guard_of(times, run.plan.twins(), question)
+    if guard is None:
+        guard = np.zeros(len(times))
+    of = {case.id: number for number, case in enumerate(run.plan.cases)}
+    order = [of[case] for case in ids]
+    return Side(names, question, np.log(times[order]), ok[order], guard[order])
+
+
+def series_of(
+    side: Side, subject: str, controls: Sequence[str], steady: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Log times of the subject (cases x blocks) and of the controls (cases x controls x blocks),
+    NaN where a control is not `steady` in that case."""
+    theirs = np.where(steady[:, :, None], side.logs[:, side.at(controls)], np.nan)
+    return side.logs[:, side.names.index(subject)], theirs
+
+
+# Two finished runs of one machine, compared although they shared no blocks. Pure.
 
 
 def compare_runs(base: RunData, new: RunData, runner: str | None) -> Report:

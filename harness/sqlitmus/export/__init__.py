@@ -1,9 +1,7 @@
 """A run for other tools: one row per cell, machine and runner, in the forms that they read.
 
-`reports` a directory's reports by machine · `model` what a row holds · `rows` reports to rows ·
-`claimed` the rows of published claims · `numbers` what columns hold ·
-`as_csv`, `as_markdown`, `bmf`, `gha_benchmark` one format each (JSON is the model itself) ·
-`tracked` which rows the last two take · `node_csv` a comparison's samples for Node's compare.R.
+`model` what a row holds · `rows` reports to rows · `formats` one function each (JSON is the model
+itself).
 
 Imports: vocabulary, stats, run, results, analysis, machines, render.
 """

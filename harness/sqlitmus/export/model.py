@@ -1,31 +1,220 @@
-"""What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the columns.
-
-Units stand at the end of the names; a ratio is over the reference's, so below 1 is faster or less;
-`_low` and `_high` are the ends of its 95 % interval. A figure that there is none of is None, never
-0; `outcome` and `reason` say why.
+"""What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the
+columns.
 """
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal
+from math import isfinite
+from typing import Annotated, Any, Literal
 
-from pydantic import SerializeAsAny, create_model
+from pydantic import AfterValidator, Field, SerializeAsAny, create_model
 
-from sqlitmus.export.claimed import ClaimRow
-from sqlitmus.export.numbers import Number, Text
-from sqlitmus.export.tried import SettingRow
+from sqlitmus.results.advice import Advice, Counsel, Effect, Promise
+from sqlitmus.results.claims import Claim, Group, Unit
+from sqlitmus.results.claims import Row as claims_Row
+from sqlitmus.results.report import Report
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.contract.model import Model
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.terms import (
+from sqlitmus.vocabulary.contract import Model
+from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.verdicts import (
     CaseMetric,
     CellOutcome,
+    ClaimMetric,
+    ClaimWord,
     Correction,
     Grade,
     Role,
     RunKind,
     Steadiness,
+    Verdict,
 )
-from sqlitmus.vocabulary.verdicts import Verdict
+
+
+def finite(value: float | None) -> float | None:
+    """None for an end that is not bounded: neither JSON nor a spreadsheet has infinity."""
+    return value if value is not None and isfinite(value) else None
+
+
+Number = Annotated[float | None, AfterValidator(finite)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+# Rows of published claims: what was published, what was measured, the word.
+
+
+class ClaimRow(Model):
+    """One published figure and the own one, on one machine.
+
+    Ratios are base / new: how many times as fast the new cell is, unlike all others of an export. A
+    row that compares by difference has `saves_ns`, base less new, and its `published`, `same_` and
+    `judged_` are ns, too.
+    `same_` are the ends of what counts as the published size, `judged_` those of the interval that
+    was held against it: `ratio_` drawn out by the correction and by the canary's `guard`, of which
+    1, or 0 ns, is none. `word` is None where no ratio was published, `claim_word` that of the whole
+    claim. A row that `repeats` another one shows the same measurement, which is counted there.
+    """
+
+    machine: str
+    run: str
+    claim: str
+    claim_word: ClaimWord
+    group: str
+    row: str
+    key: bool
+    metric: ClaimMetric
+    unit: Unit
+    runner: str
+    base: str
+    new: str
+    said: str
+    published: Number
+    same_low: Number
+    same_high: Number
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    saves_ns: Number
+    saves_ns_low: Number
+    saves_ns_high: Number
+    judged_low: Number
+    judged_high: Number
+    guard: Number
+    blocks: int = Field(ge=0)
+    needs_blocks: int | None
+    base_ns_per_unit: Number
+    new_ns_per_unit: Number
+    word: ClaimWord | None
+    reason: Text | None
+    repeats: Text | None
+
+
+def claim_columns() -> list[str]:
+    """The columns of a row, in order."""
+    return list(ClaimRow.model_fields)
+
+
+def claim_rows(machine: str, report: Report) -> Iterator[ClaimRow]:
+    """The rows of all claims, in the order of the report; none for a run without."""
+    for claim in report.claims:
+        for group in claim.groups:
+            for row in group.rows:
+                yield _row(machine, report.run, claim, group, row)
+
+
+def _row(machine: str, run: str, claim: Claim, group: Group, row: claims_Row) -> ClaimRow:
+    ratio, saves = row.ratio, row.difference
+    same, judged = row.same or (None, None), row.judged or (None, None)
+    return ClaimRow(
+        machine=machine,
+        run=run,
+        claim=claim.name,
+        claim_word=claim.word,
+        group=group.title,
+        row=row.name,
+        key=row.key,
+        metric=group.metric,
+        unit=group.unit,
+        runner=row.runner,
+        base=row.base,
+        new=row.new,
+        said=row.said,
+        published=row.published,
+        same_low=same[0],
+        same_high=same[1],
+        ratio=ratio and ratio.value,
+        ratio_low=ratio and ratio.low,
+        ratio_high=ratio and ratio.high,
+        saves_ns=saves and saves.value,
+        saves_ns_low=saves and saves.low,
+        saves_ns_high=saves and saves.high,
+        judged_low=judged[0],
+        judged_high=judged[1],
+        guard=row.guard,
+        blocks=row.blocks,
+        needs_blocks=row.needed,
+        base_ns_per_unit=row.base_time and row.base_time.value,
+        new_ns_per_unit=row.new_time and row.new_time.value,
+        word=row.verdict,
+        reason=row.reason or None,
+        repeats=row.repeats or None,
+    )
+
+
+# Rows of settings that were tried: what each did to a group of queries, and what a commit lost.
+
+
+class SettingRow(Model):
+    """A setting on one group of queries and one database, on one machine.
+
+    `ratio` is time of the case `new` over that of `base`: below 1 the setting helps. `counsel` is
+    the upshot of all rows of the setting, `weakens` whether a commit promises less with it: from
+    `promise_without` to `promise_with`, None where it was tried on no query that writes.
+    """
+
+    machine: str
+    run: str
+    runner: str
+    setting: str
+    title: str
+    counsel: Counsel
+    weakens: bool
+    promise_without: Promise | None
+    promise_with: Promise | None
+    group: str
+    database: str
+    effect: Effect
+    reason: Text | None
+    base: str
+    new: str
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    verdict: Verdict | None
+    blocks: int = Field(ge=0)
+    needs_blocks: int | None
+    base_ns_per_unit: Number
+    new_ns_per_unit: Number
+
+
+def setting_rows(machine: str, report: Report) -> Iterator[SettingRow]:
+    """The rows of all settings, in the order of the report; none for a run without."""
+    for advice in report.headline:
+        if isinstance(advice, Advice):
+            yield from _rows(machine, report.run, advice)
+
+
+def _rows(machine: str, run: str, advice: Advice) -> Iterator[SettingRow]:
+    for setting in advice.settings:
+        for tried in setting.tried:
+            ratio = tried.ratio
+            yield SettingRow(
+                machine=machine,
+                run=run,
+                runner=advice.runner,
+                setting=setting.name,
+                title=setting.title,
+                counsel=setting.counsel,
+                weakens=setting.weakens,
+                promise_without=setting.before,
+                promise_with=setting.after,
+                group=tried.group,
+                database=tried.database,
+                effect=tried.effect,
+                reason=tried.reason or None,
+                base=tried.base,
+                new=tried.new,
+                ratio=ratio and ratio.value,
+                ratio_low=ratio and ratio.low,
+                ratio_high=ratio and ratio.high,
+                verdict=tried.verdict,
+                blocks=tried.blocks,
+                needs_blocks=tried.needs_blocks,
+                base_ns_per_unit=tried.base_time and tried.base_time.value,
+                new_ns_per_unit=tried.new_time and tried.new_time.value,
+            )
+
+
+# What an export holds: its JSON Schema is `docs/export.schema.json`, its fields are the columns.
 
 
 class Row(Model):

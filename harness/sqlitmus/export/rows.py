@@ -1,9 +1,12 @@
-"""Reports to rows. Pure."""
+"""Reports become rows. Pure."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sqlitmus import __version__
-from sqlitmus.export import claimed, tried
+from sqlitmus.analysis import analyse, load
+from sqlitmus.export import model as claimed
+from sqlitmus.export import model as tried
 from sqlitmus.export.model import (
     Cost,
     Export,
@@ -13,12 +16,17 @@ from sqlitmus.export.model import (
     export_model,
     row_model,
 )
-from sqlitmus.render.document import recommendation, weighed
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.machines import admit as model
+from sqlitmus.machines.survey import machine_report, reference_of
+from sqlitmus.render.document import decision
+from sqlitmus.results.machines import Refused
+from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.recommendation import Recommendation as Decided
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Report, Runner
-from sqlitmus.results.weighed import Choice, Weighed
+from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.errors import UsageError
 
 VERSION = 1
 COUNTS = ("operations", "iterations", "warmup_iterations", "warmup_ms")
@@ -31,9 +39,9 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
         sqlitmus=__version__,
         machines=[machine(name, report) for name, report in reports],
         rows=[row for name, report in reports for row in rows(name, report)],
-        claims=[row for name, report in reports for row in claimed.rows(name, report)],
+        claims=[row for name, report in reports for row in claimed.claim_rows(name, report)],
         recommendations=[row for name, report in reports for row in recommended(name, report)],
-        settings=[row for name, report in reports for row in tried.rows(name, report)],
+        settings=[row for name, report in reports for row in tried.setting_rows(name, report)],
     )
 
 
@@ -71,7 +79,7 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                     calls=choice.calls,
                     front=choice.ranking.front,
                     costs=list(_costs(choice, 1.0)),
-                    text=" ".join(weighed.sentences(choice, statement)),
+                    text=" ".join(decision.choice_sentences(choice, statement)),
                 )
         elif isinstance(statement, Decided):
             yield Recommendation(
@@ -81,7 +89,7 @@ def recommended(machine: str, report: Report) -> Iterator[Recommendation]:
                 calls={query: 1000 * share for query, share in statement.shares.items()},
                 front=statement.ranking.front,
                 costs=list(_costs(statement, 1000.0)),
-                text=" ".join(recommendation.sentences(statement)),
+                text=" ".join(decision.workload_sentences(statement)),
             )
 
 
@@ -213,3 +221,35 @@ def bounded(name: str, interval: Interval | None) -> dict[str, object]:
         (interval.value, interval.low, interval.high) if interval else (None, None, None)
     )
     return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+# The reports that a directory holds, by machine.
+
+
+UNNAMED = "unnamed"
+
+
+def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
+    """Each machine's name with its report; runs from before machines had names are `unnamed`.
+
+    Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
+    """
+    if model.is_merged(directory):
+        return _merged(directory, reference)
+    run = load(RunDirectory.open(directory).path)
+    return [(run.plan.machine or UNNAMED, analyse(run, reference))]
+
+
+def _merged(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
+    merged = model.read(directory)
+    against = reference_of(directory, merged, reference)
+    refused: list[Refused] = []
+    reports = [
+        (machine.name, joined.report)
+        for machine in merged.machines
+        if (joined := machine_report(directory, machine, against, refused))
+    ]
+    if refused:  # what is wrong was refused when they were merged, so this was changed since
+        reasons = "; ".join(f"{refusal.path}: {refusal.reason}" for refusal in refused)
+        raise UsageError(f"{directory}: {reasons}; merge the runs again")
+    return reports

@@ -1,16 +1,73 @@
-"""Conditions of the machine at the start and end of a block, and the difference.
+"""Conditions of the machine at the start and end of a block, and the difference."""
 
-They carry no labels: they can show that a block was disturbed, but not which runner suffered.
-"""
-
+import hashlib
 import time
 from pathlib import Path
 
 import psutil
 from pydantic import Field
 
-from sqlitmus.machine import kernel, system
-from sqlitmus.vocabulary.contract.model import Model, Natural
+from sqlitmus.machine import system
+from sqlitmus.machine import system as kernel
+from sqlitmus.vocabulary.contract import Model, Natural
+
+WARM_UP = 2_000
+ITERATIONS = 80_000
+
+
+def probe() -> int:
+    """Wall nanoseconds of 80,000 iterations of PBKDF2 with SHA-256: 20 to 50 ms in this process.
+
+    One call into OpenSSL: one core, no allocation, no memory beyond the first-level cache. Its many
+    small steps slow down like SQLite's own when a neighbour shares the core. Hashing a large buffer
+    does not: it waits for the processor's SHA unit, which nobody else uses.
+    """
+    _work(WARM_UP)
+    start = time.perf_counter_ns()
+    _work(ITERATIONS)
+    return time.perf_counter_ns() - start
+
+
+def _work(iterations: int) -> None:
+    hashlib.pbkdf2_hmac("sha256", b"sqlitmus", b"probe", iterations)
+
+
+# Whether somebody set the system's clock meanwhile: its distance from one that nobody sets.
+
+
+# A clock that is corrected slowly goes up to 500 ppm wrong by design.
+SLEW = 0.001
+LEAST_NS = 1_000_000
+
+
+class ClockWatch:
+    """Watches the system's clock from now on, by which several processes tell when they ran."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic_ns()
+        self._apart = time.time_ns() - self._begun
+
+    def set_by_ns(self) -> int:
+        """By how many ns it was set, 0 for no more than a slow correction; negative for back."""
+        now = time.monotonic_ns()
+        by = time.time_ns() - now - self._apart
+        return by if abs(by) > LEAST_NS + SLEW * (now - self._begun) else 0
+
+
+# How long the machine has stood by: a laptop that was closed.
+
+
+LEAST_S = 0.5  # less is the difference of two looks at two clocks
+
+
+def seconds() -> float:
+    """Seconds of standby since the start of the machine; 0 where no clock tells."""
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
+
+
+# Conditions of the machine at the start and end of a block, and the difference.
 
 
 class Conditions(Model):

@@ -19,7 +19,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.vocabulary.plain import one_line
+from sqlitmus.vocabulary.text import one_line
 
 SHARED = 0o666
 MOST_READ = 4096

@@ -1,15 +1,351 @@
 """Whether this computer is fit to measure on: all of `doctor`'s checks."""
 
+import itertools
+import os
 import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import psutil
 
-from sqlitmus.machine import disturbance, lock, settings, system
-from sqlitmus.machine.activity import watch
-from sqlitmus.machine.check import Check
-from sqlitmus.machine.facts import UNKNOWN, file_system, hyperfine_version
+from sqlitmus.machine import conditions, lock, system
+from sqlitmus.machine import system as kernel
+from sqlitmus.machine.conditions import Conditions, Rates
+from sqlitmus.machine.host import UNKNOWN, file_system, hyperfine_version
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `doctor`: a warning lowers confidence, a failure makes measuring pointless.
+
+    A fact that the system does not reveal is `ok` with the finding "unknown"; `advice` is empty
+    when the state is ok.
+    """
+
+    name: str
+    state: Literal["ok", "warning", "failure"]
+    finding: str
+    advice: str = ""
+
+
+# What else the machine does: two snapshots of the processor, the disks and all processes.
+
+
+TOP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCounters:
+    """A process: CPU seconds and bytes written since its start; None when they are unreadable."""
+
+    name: str
+    cpu_s: float
+    written: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Counters since start-up; processes by id and start time. None where the system has none."""
+
+    conditions: Conditions
+    cpu_s: tuple[float, float] | None
+    """(busy, all) seconds of all cores; stolen ones are not busy."""
+    disk_bytes: int | None
+    """Read and written, all disks."""
+    swapped_bytes: int | None
+    """Moved between memory and swap."""
+    processes: dict[tuple[int, float], ProcessCounters]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessShare:
+    """A process and its rate per second: cores in use, or bytes written."""
+
+    name: str
+    pid: int
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The difference of two snapshots: rates per second, processes from most to least."""
+
+    rates: Rates
+    busy: float | None
+    disk_bytes_per_s: float | None
+    swapped_bytes: int | None
+    busiest: list[ProcessShare]
+    writers: list[ProcessShare]
+
+
+def snapshot(root: Path = system.ROOT) -> Snapshot:
+    """Take a snapshot of the counters."""
+    processes = system.safely(lambda: dict(_processes())) or {}
+    return Snapshot(
+        conditions=conditions.read(root=root),
+        cpu_s=system.safely(_cpu_s),
+        disk_bytes=system.safely(_disk_bytes),
+        swapped_bytes=system.safely(_swapped_bytes),
+        processes=processes,
+    )
+
+
+def watch(seconds: float, root: Path = system.ROOT) -> Activity:
+    """The activity while this process sleeps for `seconds`."""
+    before = snapshot(root)
+    time.sleep(seconds)
+    return between(before, snapshot(root))
+
+
+def between(before: Snapshot, after: Snapshot) -> Activity:
+    """The activity between two snapshots; processes that started or ended in it are left out."""
+    rates = conditions.difference(before.conditions, after.conditions)
+    both = [
+        (k[0], before.processes[k], p) for k, p in after.processes.items() if k in before.processes
+    ]
+    seconds = rates.seconds
+    disk = _grown(before.disk_bytes, after.disk_bytes)
+    return Activity(
+        rates=rates,
+        busy=_busy(before.cpu_s, after.cpu_s),
+        disk_bytes_per_s=disk / seconds if disk is not None and seconds else None,
+        swapped_bytes=_grown(before.swapped_bytes, after.swapped_bytes),
+        busiest=_top([(p.name, pid, p.cpu_s - was.cpu_s) for pid, was, p in both], seconds),
+        writers=_top(
+            [(p.name, pid, _grown(was.written, p.written) or 0) for pid, was, p in both], seconds
+        ),
+    )
+
+
+def _busy(before: tuple[float, float] | None, after: tuple[float, float] | None) -> float | None:
+    if before is None or after is None or after[1] <= before[1]:
+        return None
+    return min(1.0, max(0.0, (after[0] - before[0]) / (after[1] - before[1])))
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else max(0, after - before)
+
+
+def _top(amounts: list[tuple[str, int, float]], seconds: float) -> list[ProcessShare]:
+    most = sorted((a for a in amounts if a[2] > 0), key=lambda a: -a[2])[:TOP]
+    return [ProcessShare(name, pid, amount / seconds) for name, pid, amount in most if seconds]
+
+
+def _cpu_s() -> tuple[float, float]:
+    times = psutil.cpu_times()._asdict()
+    # Linux counts the time of guests among that of users as well.
+    total = sum(times.values()) - times.get("guest", 0.0) - times.get("guest_nice", 0.0)
+    idle = times["idle"] + times.get("iowait", 0.0) + times.get("steal", 0.0)
+    return total - idle, total
+
+
+def _disk_bytes() -> int | None:
+    counted = psutil.disk_io_counters()
+    return counted.read_bytes + counted.write_bytes if counted else None
+
+
+def _swapped_bytes() -> int:
+    swap = psutil.swap_memory()
+    return swap.sin + swap.sout
+
+
+def _own() -> set[int]:
+    """This process, and the shell and terminal above it, which cannot be closed for a run.
+
+    A shell also gets the counters of the commands that it has waited for.
+    """
+    ancestors = system.safely(lambda: psutil.Process().parents()) or []
+    return {os.getpid(), *(process.pid for process in ancestors)}
+
+
+def _processes() -> Iterator[tuple[tuple[int, float], ProcessCounters]]:
+    counts = hasattr(psutil.Process, "io_counters")
+    excluded = _own()
+    attributes = ["name", "create_time", "cpu_times", *(["io_counters"] if counts else [])]
+    for process in psutil.process_iter(attributes):
+        info = process.info
+        cpu, written, start = info["cpu_times"], info.get("io_counters"), info["create_time"]
+        if process.pid not in excluded and cpu is not None and start is not None:
+            yield (
+                (process.pid, start),
+                ProcessCounters(
+                    name=info["name"] or "unknown",
+                    cpu_s=cpu.user + cpu.system,
+                    written=written.write_bytes if written else None,
+                ),
+            )
+
+
+# Doctor's checks of the machine's settings: frequency, power, cores, clock.
+
+
+COARSE_NS = 1_000
+SLOW_CLOCKS = {"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}
+
+
+def governor(root: Path) -> Check:
+    """The frequency governors of all cores."""
+    governors = system.governors(root)
+    if not governors or governors == ["performance"]:
+        return Check("governor", "ok", governors[0] if governors else UNKNOWN)
+    advice = "sudo cpupower frequency-set -g performance"
+    return Check("governor", "warning", ", ".join(governors), advice)
+
+
+def boost(root: Path) -> Check:
+    """Turbo, under which the frequency depends on heat and on the other cores."""
+    turbo = system.boost(root)
+    if turbo is None or not turbo.on:
+        return Check("boost", "ok", UNKNOWN if turbo is None else "off")
+    finding = "on: the frequency depends on heat and on the other cores"
+    return Check("boost", "warning", finding, turbo.forbid)
+
+
+def power(on_battery: bool | None) -> Check:
+    """Whether the machine saves power."""
+    if on_battery:
+        return Check("power", "warning", "on battery", "plug in the power supply")
+    return Check("power", "ok", UNKNOWN if on_battery is None else "mains")
+
+
+def threads(root: Path) -> Check:
+    """Whether hardware threads share a core, which matters to parallel cases."""
+    counts = system.cores(root)
+    if counts is None:
+        return Check("threads", "ok", UNKNOWN)
+    cores, threads = counts
+    if cores == threads:
+        return Check("threads", "ok", f"{cores} cores, one thread each")
+    finding = f"{cores} cores, {threads} threads: more than {cores} workers share cores"
+    return Check("threads", "ok", finding)
+
+
+def clock(root: Path, grain_ns: int | None) -> Check:
+    """The clock that runners read; `grain_ns` is its smallest step."""
+    source, others = system.clock_source(root) or (UNKNOWN, [])
+    step = "unknown steps" if grain_ns is None else f"steps of {grain_ns} ns"
+    finding = f"{source}, {step}"
+    if source not in SLOW_CLOCKS and (grain_ns is None or grain_ns <= COARSE_NS):
+        return Check("clock", "ok", finding)
+    if "tsc" in others and source != "tsc":
+        advice = f"echo tsc | sudo tee /{system.CLOCKS}/current_clocksource"
+        return Check("clock", "warning", finding, advice)
+    advice = "see why there is no finer clock: sudo dmesg | grep -i clocksource"
+    return Check("clock", "warning", finding, advice)
+
+
+def clock_grain_ns(readings: int = 2_000) -> int | None:
+    """The smallest step seen in that many readings of the clock, None if it never moved."""
+    seen = [time.perf_counter_ns() for _ in range(readings)]
+    return min((b - a for a, b in itertools.pairwise(seen) if b > a), default=None)
+
+
+# Doctor's checks for disturbances: load, steal, heat, swapping, disk traffic.
+
+
+BUSY = 0.2
+MEMORY_PRESSURE = 0.01
+HOT_C = 85
+DISK_BYTES_PER_S = 2**20
+# a process below these is not worth closing
+NAMED_CORES = 0.05
+NAMED_BYTES_PER_S = 2**16
+UNWRITTEN_BYTES = 64 * 2**20
+
+
+def load(activity: Activity) -> Check:
+    """CPU in use, and the busiest processes."""
+    if activity.busy is None:
+        return Check("load", "ok", UNKNOWN)
+    finding = f"{100 * activity.busy:.0f} % of the CPU is in use"
+    if activity.busy <= BUSY:
+        return Check("load", "ok", finding)
+    busiest = [process for process in activity.busiest if process.rate >= NAMED_CORES]
+    advice = _close(busiest, lambda cores: f"{100 * cores:.0f} % of a core")
+    return Check("load", "warning", finding, advice or "find out what is busy, with top")
+
+
+def steal(activity: Activity, root: Path) -> Check:
+    """CPU time that the hypervisor gave to other machines."""
+    share = activity.rates.steal
+    if share is None:
+        return Check("steal", "ok", UNKNOWN)
+    if share > 0:
+        finding = f"{100 * share:.1f} % of the CPU time went to other guests of the host"
+        advice = "measure at a quieter hour, or on a host of your own"
+        return Check("steal", "warning", finding, advice)
+    kind = " (virtual machine)" if kernel.virtualised(root) else ""
+    return Check("steal", "ok", f"no CPU time taken by other guests{kind}")
+
+
+def temperature(activity: Activity, root: Path) -> Check:
+    """Heat, and whether it throttled cores."""
+    hottest = kernel.temperature_c(root)
+    count = kernel.throttle_count(root)
+    findings = [] if hottest is None else [f"{hottest:.0f} °C"]
+    if count is not None:
+        findings.append(f"throttled {count} times since start-up")
+    finding = ", ".join(findings) or UNKNOWN
+    if activity.rates.throttled:
+        advice = "let the machine cool down; its cores are being slowed now"
+        return Check("temperature", "warning", finding, advice)
+    if hottest is not None and hottest >= HOT_C:
+        return Check("temperature", "warning", finding, "let the machine cool down")
+    return Check("temperature", "ok", finding)
+
+
+def swap(activity: Activity) -> Check:
+    """Whether memory is short now; pages that were swapped out long ago disturb nobody."""
+    used = system.safely(lambda: psutil.swap_memory().used)
+    moved, pressure = activity.swapped_bytes, activity.rates.memory_pressure
+    if moved is None and pressure is None:
+        return Check("swap", "ok", UNKNOWN)
+    finding = f"{(moved or 0) / 2**20:.1f} MiB being moved"
+    if used is not None:
+        finding = f"{used / 2**30:.1f} GiB in use, {finding}"
+    if not moved and (pressure or 0) <= MEMORY_PRESSURE:
+        return Check("swap", "ok", finding)
+    if pressure is not None:
+        finding += f", tasks waited for memory {100 * pressure:.0f} % of the time"
+    return Check("swap", "warning", finding, "close what needs much memory")
+
+
+def disk_traffic(activity: Activity, root: Path) -> Check:
+    """Other users of the disks, and data that the kernel still has to write."""
+    rate, unwritten = activity.disk_bytes_per_s, kernel.unwritten_bytes(root)
+    findings: list[str] = []
+    advice: list[str] = []
+    if rate is not None:
+        findings.append(_per_s(rate))
+        if rate > DISK_BYTES_PER_S:
+            writers = [process for process in activity.writers if process.rate >= NAMED_BYTES_PER_S]
+            advice.append(_close(writers, _per_s) or "find out who, with sudo iotop")
+    if unwritten is not None:
+        findings.append(f"{unwritten / 2**20:.0f} MiB to be written")
+        if unwritten > UNWRITTEN_BYTES:
+            advice.append("run sync")
+    state = "warning" if advice else "ok"
+    return Check("disk traffic", state, ", ".join(findings) or UNKNOWN, "; ".join(advice))
+
+
+def _per_s(rate: float) -> str:
+    return f"{rate / 2**20:.1f} MiB/s"
+
+
+def _close(processes: list[ProcessShare], describe: Callable[[float], str]) -> str:
+    # any process chooses its own name
+    named = [f"{one_line(p.name)} (pid {p.pid}) {describe(p.rate)}" for p in processes]
+    return f"close what is busy: {', '.join(named)}" if named else ""
+
+
+# Whether this computer is fit to measure on: all of `doctor`'s checks.
+
 
 MEMORY_NEEDED = 2 * 2**30
 DISK_NEEDED = 2**30
@@ -26,18 +362,18 @@ def checks(root: Path = system.ROOT) -> list[Check]:
     return [
         *set_up(),
         other_run(),
-        disturbance.load(activity),
-        disturbance.steal(activity, root),
-        settings.governor(root),
-        settings.boost(root),
-        disturbance.temperature(activity, root),
-        settings.power(activity.rates.on_battery),
-        settings.threads(root),
-        settings.clock(root, settings.clock_grain_ns()),
+        load(activity),
+        steal(activity, root),
+        governor(root),
+        boost(root),
+        temperature(activity, root),
+        power(activity.rates.on_battery),
+        threads(root),
+        clock(root, clock_grain_ns()),
         memory(),
-        disturbance.swap(activity),
+        swap(activity),
         disk(folder),
-        disturbance.disk_traffic(activity, root),
+        disk_traffic(activity, root),
         local(folder),
     ]
 

@@ -1,7 +1,6 @@
 """Merges and analyses run directories of several machines.
 
-Merging: `discover` → `admit` (`candidate`, `values`) → `agree`, `arrange` → `copying`, `manifest`,
-all called by `merge`. Reading: `load` (`join`) → `survey` one machine → `holds` → `report`.
+Merging: `merge`, of what `admit` lets in. Reading: `survey` one machine each, `report` all of them.
 
 Imports: vocabulary, stats, machine, catalog, run, results, analysis.
 """

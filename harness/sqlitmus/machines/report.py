@@ -1,20 +1,143 @@
-"""Surveys of machines → the merged report. Pure."""
+"""Surveys of machines become the merged report: what holds on which of them. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from sqlitmus.machines import manifest as merging
-from sqlitmus.machines.holds import judge, pool
-from sqlitmus.machines.load import Place
-from sqlitmus.machines.survey import About, Estimate, Survey
+from sqlitmus.machines import admit as merging
+from sqlitmus.machines.survey import About, Estimate, Place, Survey
 from sqlitmus.results import machines as mergedmodel
-from sqlitmus.results.headline import Agreed, Contradicted, Holding, Statement
 from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
-from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.verdicts import Side
+from sqlitmus.results.report import Agreed, Contradicted, Holding, Interval, Statement
+from sqlitmus.stats.estimate import Array, combine
+from sqlitmus.stats.verdict import ALPHA
+from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.verdicts import HoldsWord, Side, Verdict
+
+LEAST_POOLED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The word on one comparison.
+
+    `verdict` is what the machines agree on, None if nothing; `beside` names the machines that
+    contradict it or do not count.
+    """
+
+    word: HoldsWord
+    verdict: Verdict | None
+    text: str
+    beside: str
+
+
+def judge(answers: Sequence[Answer], names: Sequence[str]) -> Judged:
+    """The word for the answers of the machines `names`.
+
+    A machine counts if it has a verdict, even "not resolved", from two native processes. "Depends
+    on the machine": faster on one and slower on another, or materially so on one and equivalent on
+    another, where each difference has a p of at most 5 % over the number of machines that count:
+    one of many machines errs sooner than one of two. "Holds": the same side on all that count, or
+    on at least two and more than half of them.
+    """
+    counting = {
+        name: answer
+        for name, answer in zip(names, answers, strict=True)
+        if answer.verdict is not None and not answer.emulated
+    }
+    counted = {name: answer.verdict for name, answer in counting.items() if answer.verdict}
+    beside = _beside(answers, names)
+    if not counted:
+        return Judged("no answer", None, "no answer", beside)
+    sides: Counter[Side] = Counter(v.side for v in counted.values() if v.side != "undecided")
+    if _contradict(list(counting.values())):
+        apart = "; ".join(
+            f"{side} on: {', '.join(n for n, v in counted.items() if v.side == side)}"
+            for side in ("faster", "equivalent", "slower")
+            if sides[side]
+        )
+        both = "; ".join(filter(None, [apart, beside]))
+        return Judged("depends on the machine", None, "depends on the machine", both)
+    side, times = sides.most_common(1)[0] if sides else ("undecided", 0)
+    whole = len(counted)
+    if not times or (whole > 1 and (times < 2 or 2 * times <= whole)):
+        return Judged("not resolved", None, "not resolved", beside)
+    agreed = _common([v for v in counted.values() if v.side == side])
+    if whole == 1:
+        where = "this machine" if len(names) == 1 else next(iter(counted))
+        return Judged("on one machine only", agreed, f"on {where} only", beside)
+    if times == whole:
+        return Judged("holds on all", agreed, f"holds on all {whole}", beside)
+    others = ", ".join(name for name, v in counted.items() if v.side != side)
+    text = f"holds on {times} of {whole} (not: {others})"
+    return Judged("holds on most", agreed, text, beside)
+
+
+def _contradict(counting: Sequence[Answer]) -> bool:
+    """Whether differences that stand the correction for the number of machines are contradicted."""
+    level = ALPHA / len(counting)
+    verdicts = {
+        answer.verdict
+        for answer in counting
+        if answer.verdict
+        and (not answer.verdict.different or (answer.p is not None and answer.p <= level))
+    }
+    sides = {verdict.side for verdict in verdicts}
+    material = any(verdict.material for verdict in verdicts)
+    return {"faster", "slower"} <= sides or (material and "equivalent" in sides)
+
+
+def _common(verdicts: list[Verdict]) -> Verdict:
+    """The verdict that fits all of `verdicts`, which are on one side."""
+    materially = all(v.startswith("materially") for v in verdicts)
+    allowed: list[Verdict] = [v for v in verdicts if v.startswith("materially") == materially]
+    return allowed[0]
+
+
+def _beside(answers: Sequence[Answer], names: Sequence[str]) -> str:
+    """The machines that do not count, in words."""
+    pairs = list(zip(names, answers, strict=True))
+    emulated = [name for name, a in pairs if a.emulated and a.verdict is not None]
+    silent = [f"{name} ({a.said})" if a.said else name for name, a in pairs if a.verdict is None]
+    parts = [
+        f"{what} on: {', '.join(machines)}"
+        for what, machines in (("no answer", silent), ("emulated, not counted", emulated))
+        if machines
+    ]
+    return "; ".join(parts)
+
+
+def pool(kinds: Sequence[str], mean: Array, error: Array, freedom: Array) -> list[list[Pooled]]:
+    """Per row the random-effects mean of each kind that has enough machines with an estimate.
+
+    Arrays are rows x machines, on the log scale; NaN where a machine is not to be counted.
+    """
+    pooled: list[list[Pooled]] = [[] for _ in mean]
+    for kind in dict.fromkeys(kinds):
+        mine = np.array([machine_kind == kind for machine_kind in kinds], dtype=np.bool_)
+        if mine.sum() < LEAST_POOLED:
+            continue
+        combined = combine(mean[:, mine], error[:, mine], freedom[:, mine])
+        ends = (combined.mean, combined.low, combined.high, combined.next_low, combined.next_high)
+        ratios = np.exp(np.array(ends)).T
+        for row in np.flatnonzero(combined.count >= LEAST_POOLED).tolist():
+            value, low, high, below, above = ratios[row].tolist()
+            pooled[row].append(
+                Pooled(
+                    kind,
+                    int(combined.count[row]),
+                    Interval(value, low, high),
+                    Interval(value, below, above),
+                )
+            )
+    return pooled
+
+
+# Surveys of machines → the merged report. Pure.
+
 
 ABSENT = Answer(said="not planned")
 _CONTROLS = "controls"

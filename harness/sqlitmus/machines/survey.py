@@ -1,29 +1,309 @@
-"""Summarises one machine of a merged run directory for the merged report.
-
-Each process loads one machine at a time; `survey` returns no samples.
-"""
+"""Summarises one machine of a merged run directory: its runs are read, joined and analysed."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.emulation import emulated
+from sqlitmus.analysis.assemble import analyse, load
+from sqlitmus.analysis.data import NONE, RunData, Samples
+from sqlitmus.analysis.notices import emulated
 from sqlitmus.analysis.outcomes import judge, usable
-from sqlitmus.analysis.pairs import compare_with
-from sqlitmus.analysis.question import Question
-from sqlitmus.machine import affinity
-from sqlitmus.machines import manifest
-from sqlitmus.machines.load import Joined, Place, machine_report
+from sqlitmus.analysis.pairs import Question, compare_with
+from sqlitmus.catalog.cases import PlannedRunner
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.machine import plainfiles, system
+from sqlitmus.machines import admit
 from sqlitmus.results import machines as mergedmodel
-from sqlitmus.results.machines import Answer
-from sqlitmus.results.report import Report
+from sqlitmus.results.machines import Answer, Refused
+from sqlitmus.results.notices import Notice
+from sqlitmus.results.report import Case, Report
+from sqlitmus.run.store import document
+from sqlitmus.vocabulary.errors import UsageError
+from sqlitmus.vocabulary.text import by_value, counted
+
+Element = TypeVar("Element", bound=np.generic)
+
+
+def join(runs: Sequence[RunData]) -> RunData:
+    """The run that has all cases of `runs`, no case twice; one run is returned as it is.
+
+    All agree in what the plan says once, such as reference and canary, and in the number of
+    sessions. Where runs have fewer blocks than others, the rest is as if not measured.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    plan = _plan([run.plan for run in runs])
+    return RunData(
+        plan=plan,
+        checks={place: check for run in runs for place, check in run.checks.items()},
+        samples=_samples(runs, plan),
+        blocks=[
+            block.model_copy(update={"block": block.block + start})
+            for run, start in zip(runs, _starts([r.plan.blocks for r in runs]), strict=True)
+            for block in run.blocks
+        ],
+        machine=_machine(runs),
+        selftest=next((run.selftest for run in runs if run.selftest), None),
+        truncated=any(run.truncated for run in runs),
+    )
+
+
+def differences(runs: Sequence[RunData]) -> list[Notice]:
+    """What is not the same in all of `runs`."""
+    named = [run.plan.run for run in runs]
+    notices: list[Notice] = []
+    for what, values in (
+        ("Numbers of blocks", [str(run.plan.blocks) for run in runs]),
+        ("Schemes", [run.plan.scheme for run in runs]),
+        ("sqlitmus versions", [run.plan.sqlitmus for run in runs]),
+    ):
+        if len(set(values)) > 1:
+            held = dict(zip(named, values, strict=True))
+            notices.append(Notice("runs differ", count=2, names=[what], values=held))
+    for name in {r.name: None for run in runs for r in run.plan.runners}:
+        versions = {run.plan.run: _version(run.plan, name) for run in runs}
+        if len(set(versions.values())) > 1:
+            notices.append(Notice("runs differ", count=1, names=[name], values=versions))
+    return notices
+
+
+def _version(plan: Plan, name: str) -> str:
+    """What a runner is made of in one run, or why it is not there."""
+    runner = next((r for r in plan.runners if r.name == name), None)
+    if runner is None:
+        return "not planned"
+    if runner.description is None:
+        return runner.missing or "not described"
+    of, sqlite = runner.description.identity, runner.description.sqlite
+    driver = f"{of.driver.name} {of.driver.version}"
+    return f"{of.runtime.name} {of.runtime.version}, {driver}, SQLite {sqlite.version}"
+
+
+def _starts(lengths: Sequence[int]) -> list[int]:
+    """Where each part begins when all stand one after the other."""
+    return [sum(lengths[:place]) for place in range(len(lengths))]
+
+
+def _plan(plans: Sequence[Plan]) -> Plan:
+    runners: dict[str, PlannedRunner] = {}
+    for plan in plans:
+        for runner in plan.runners:
+            earlier = runners.get(runner.name)
+            if earlier is None or (earlier.missing is not None and runner.missing is None):
+                runners[runner.name] = runner
+    first = plans[0]
+    length = max(plan.blocks // plan.sessions for plan in plans)
+    return first.model_copy(
+        update={
+            "blocks": length * first.sessions,
+            "runners": list(runners.values()),
+            "cases": [case for plan in plans for case in plan.cases],
+            "cells": {name: who for plan in plans for name, who in _cells(plan).items()},
+            "counts": {name: counts for plan in plans for name, counts in plan.counts.items()},
+            "sets": {name: blocks for plan in plans for name, blocks in plan.sets.items()},
+            "ended": {name: blocks for plan in plans for name, blocks in plan.ended.items()},
+        }
+    )
+
+
+def _cells(plan: Plan) -> dict[str, list[str]]:
+    """The runners that had to do each case; what was not there is told apart by `differences`."""
+    present = [runner.name for runner in plan.runners if runner.missing is None]
+    return {
+        case.id: [name for name in present if name in plan.cells.get(case.id, ())]
+        for case in plan.cases
+    }
+
+
+def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
+    names = plan.names
+    starts = _starts([len(run.plan.cases) for run in runs])
+    shape = (len(plan.cases), len(names) + 1, plan.blocks)
+    series = [[*map(names.index, run.plan.names), len(names)] for run in runs]
+    spread = [_spread(run.plan, plan) for run in runs]
+
+    def laid(columns: list[NDArray[Element]], empty: float) -> NDArray[Element]:
+        whole = np.full(shape, empty, dtype=columns[0].dtype)
+        for column, start, targets, blocks in zip(columns, starts, series, spread, strict=True):
+            rows = list(range(start, start + len(column)))
+            whole[np.ix_(rows, targets, blocks)] = column
+        return whole
+
+    parts = [run.samples for run in runs]
+    reasons: dict[tuple[int, int, int], str] = {}
+    for part, start, targets, blocks in zip(parts, starts, series, spread, strict=True):
+        for (case, who, block), reason in part.reasons.items():
+            reasons[start + case, targets[who], blocks[block]] = reason
+    return Samples(
+        code=laid([part.code for part in parts], NONE),
+        time=laid([part.time for part in parts], np.nan),
+        figures={
+            name: laid([part.figures[name] for part in parts], np.nan) for name in parts[0].figures
+        },
+        position=laid([part.position for part in parts], -1),
+        reasons=reasons,
+        strays=sum(part.strays for part in parts),
+        repeats=sum(part.repeats for part in parts),
+        complete=all(part.complete for part in parts),
+    )
+
+
+def _spread(plan: Plan, whole: Plan) -> list[int]:
+    """Where each block of a run stands in the whole: its session's blocks first, then the gap."""
+    blocks, length = plan.blocks // plan.sessions, whole.blocks // whole.sessions
+    return [s * length + b for s in range(plan.sessions) for b in range(blocks)]
+
+
+def _machine(runs: Sequence[RunData]) -> dict[str, str]:
+    """Facts; where runs differ, each value with the runs that have it."""
+    facts: dict[str, str] = {}
+    for name in dict.fromkeys(name for run in runs for name in run.machine):
+        values = {run.plan.run: run.machine.get(name, "unknown") for run in runs}
+        same = len(set(values.values())) == 1
+        facts[name] = next(iter(values.values())) if same else by_value(values)
+    return facts
+
+
+# The runs of one machine in a merged run directory: read, checked, joined, analysed.
+
+
+Place = tuple[str, str]  # case id, runner
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All readable runs of a machine as one, with its report."""
+
+    runs: list[RunData]
+    run: RunData
+    report: Report
+
+
+def machine_report(
+    directory: Path,
+    machine: admit.MergedMachine,
+    reference: str | None,
+    refused: list[Refused],
+) -> Joined | None:
+    """A machine's runs, joined and analysed; runs that cannot be read are added to `refused`.
+
+    The report is against `reference` if that runner took part. None when no run can be read.
+    """
+    runs: list[RunData] = []
+    for source in machine.sources:
+        try:
+            run = load(_folder(directory, source))
+            _check(run, runs)
+        except UsageError as error:
+            refused.append(Refused(f"{source.run} of {machine.name}", str(error)))
+        else:
+            runs.append(run)
+    if not runs:
+        return None
+    run = join(runs)
+    present = {r.name for r in run.plan.runners if r.missing is None}
+    report = analyse(run, reference if reference in present else None)
+    notices = [*differences(runs), *report.notices]
+    absent = _absent(runs)
+    cases = [_with_reasons(case, absent) for case in report.cases] if absent else report.cases
+    report = replace(report, notices=notices, cases=cases)
+    return Joined(runs, run, report)
+
+
+def _folder(directory: Path, source: admit.Source) -> Path:
+    """The folder of a source; raises UsageError for one that could lie elsewhere."""
+    if not re.fullmatch("[0-9a-f]+", source.hash):
+        raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
+    folder = directory / admit.SOURCES / source.hash
+    for place in (folder.parent, folder):
+        plainfiles.check_folder(place)
+    return folder
+
+
+def _check(run: RunData, runs: list[RunData]) -> None:
+    """Raise UsageError for a run that cannot be joined to `runs`."""
+    for other in runs:
+        if run.plan.sessions != other.plan.sessions:
+            raise UsageError(
+                f"has {counted(run.plan.sessions, 'session')}, {other.plan.run} of the same "
+                f"machine has {other.plan.sessions}; give one of them another --machine"
+            )
+        both = {case.id for case in run.plan.cases} & {case.id for case in other.plan.cases}
+        if both:
+            raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
+
+
+def reference_of(directory: Path, merged: admit.Merged, requested: str | None) -> str:
+    """The runner that all machines are compared with: `requested`, or the one most plans name.
+
+    Raises UsageError when `requested` took part in no run.
+    """
+    named: dict[str, int] = {}
+    present: dict[str, None] = {}
+    for machine in merged.machines:
+        for source in machine.sources:
+            plan = _load_plan(directory, source)
+            name = plan.get("reference")
+            if isinstance(name, str):
+                named[name] = named.get(name, 0) + 1
+            runners = plan.get("runners")
+            for runner in cast("list[Any]", runners) if isinstance(runners, list) else []:
+                of = cast("dict[str, Any]", runner) if isinstance(runner, dict) else {"missing": ""}
+                if of.get("missing") is None:
+                    present[str(of.get("name"))] = None
+    if requested is None:
+        return max(named, key=lambda name: named[name], default="")
+    if requested not in present:
+        raise UsageError(
+            f"{requested!r} cannot be the reference: it took no part in any of these runs. "
+            f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
+        )
+    return requested
+
+
+def _load_plan(directory: Path, source: admit.Source) -> dict[str, Any]:
+    """The readable part of a plan; the error is reported when the run itself is loaded."""
+    with suppress(OSError, UsageError):
+        return document(_folder(directory, source) / "plan.json")
+    return {}
+
+
+def _absent(runs: list[RunData]) -> dict[Place, str]:
+    """Why runners were missing, by case and runner; empty for a single run."""
+    if len(runs) == 1:
+        return {}
+    return {
+        (case.id, runner.name): runner.missing
+        for run in runs
+        for runner in run.plan.runners
+        if runner.missing is not None
+        for case in run.plan.cases
+    }
+
+
+def _with_reasons(case: Case, absent: dict[Place, str]) -> Case:
+    """`case` with the reason for each runner that was missing in the case's own run."""
+    cells = [
+        replace(cell, reason=absent.get((case.id, cell.runner), cell.reason))
+        if cell.outcome == "missing"
+        else cell
+        for cell in case.cells
+    ]
+    return replace(case, cells=cells)
+
+
+# Summarises one machine of a merged run directory for the merged report.
+
 
 T = TypeVar("T")
 
@@ -65,11 +345,11 @@ class Survey(Generic[T]):
 
 
 def surveys(
-    directory: Path, merged: manifest.Merged, reference: str, make: Callable[[Report], T]
+    directory: Path, merged: admit.Merged, reference: str, make: Callable[[Report], T]
 ) -> Iterator[Survey[T]]:
     """The survey of each machine of `merged`, in order; `make` gets its report in its process."""
     jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
-    workers = min(affinity.usable(), len(merged.machines))
+    workers = min(system.usable(), len(merged.machines))
     if workers < 2:
         yield from map(survey, *jobs)
         return
@@ -79,7 +359,7 @@ def surveys(
 
 
 def survey(
-    directory: Path, machine: manifest.MergedMachine, reference: str, make: Callable[[Report], T]
+    directory: Path, machine: admit.MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
     """The survey of one machine; unreadable runs are refused and the rest is used."""
     refused: list[mergedmodel.Refused] = []
@@ -90,7 +370,7 @@ def survey(
     about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
     return Survey(
         refused,
-        _machine(machine, joined),
+        _survey_machine(machine, joined),
         frozenset(runner.name for runner in report.runners if runner.role == "runner"),
         about,
         _answers(joined, reference),
@@ -99,7 +379,7 @@ def survey(
     )
 
 
-def _machine(machine: manifest.MergedMachine, joined: Joined) -> mergedmodel.Machine:
+def _survey_machine(machine: admit.MergedMachine, joined: Joined) -> mergedmodel.Machine:
     report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:

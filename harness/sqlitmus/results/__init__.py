@@ -1,8 +1,8 @@
 """What analysis found, as data; `render` and `export` read it.
 
-`report` one run, `comparisons` its pairs, `conditions` what it was made under · `claims` published
-claims in it · `machines` several machines · `headline` and `notices` what a report says first ·
-`estimate` a figure with its interval · `summary` a report as JSON and back.
+`report` one run · `ranking` figures with intervals, contrasts, and who is ahead by them ·
+`recommendation` the decisions · `advice`, `claims`, `tails`, `notices` parts of it · `machines`
+several machines, and all of it as JSON.
 
 Imports: vocabulary.
 """

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Self
 
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.ranking import Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
 

@@ -7,9 +7,8 @@ Ratios are speed-ups of the new one; differences, which it saves, and times are 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.estimate import Interval, Speedup
-from sqlitmus.vocabulary.claimwords import ClaimWord
-from sqlitmus.vocabulary.terms import ClaimMetric
+from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.vocabulary.verdicts import ClaimMetric, ClaimWord
 
 Unit = Literal["operation", "row", "process"]
 Compare = Literal["ratio", "difference"]

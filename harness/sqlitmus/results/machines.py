@@ -1,15 +1,16 @@
-"""What a merged report shows: machines side by side, each with verdicts of its own.
-
-Every ratio is of two runners on one machine. Texts from runs are untrusted, as in `model`.
+"""What a merged report shows: machines side by side; and reports as JSON (`summary.json`) and
+back.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 
-from sqlitmus.results.headline import Statement
+from pydantic import TypeAdapter
+
 from sqlitmus.results.notices import Notice
-from sqlitmus.results.report import Interval
-from sqlitmus.vocabulary.terms import Grade, HoldsWord, Scheme
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.results.report import Interval, Report, Statement
+from sqlitmus.vocabulary.text import json_text
+from sqlitmus.vocabulary.verdicts import Grade, HoldsWord, Scheme, Verdict
 
 VERSION = 4
 
@@ -106,3 +107,26 @@ class MergedReport:
     expected: list[str]
     groups: list[str]
     rows: list[Row] = field(default_factory=list[Row])
+
+
+# A report as JSON (`summary.json`) and back.
+
+
+@cache
+def adapter() -> TypeAdapter[Report]:
+    """The schema of a run's report."""
+    return TypeAdapter(Report)
+
+
+def render(report: Report | MergedReport) -> str:
+    """The report as JSON, two spaces deep; numbers in full."""
+    if isinstance(report, MergedReport):
+        text = TypeAdapter(MergedReport).dump_json(report, indent=2)
+    else:
+        text = adapter().dump_json(report, indent=2)
+    return f"{json_text(text.decode())}\n"
+
+
+def load(text: str | bytes) -> Report:
+    """A run's report from its JSON; raises pydantic's ValidationError with each fault's path."""
+    return adapter().validate_json(text)

@@ -1,10 +1,10 @@
-"""Which runner serves a workload best, what speaks against others, and what would change it."""
+"""Which runner suits which use: by calls per 1,000 requests, or for a workload of one's own."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.ranking import Cost, Limit, Ranking
+from sqlitmus.results.ranking import Contrast, Cost, Interval, Limit, Ranking
+from sqlitmus.vocabulary.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +69,116 @@ class Recommendation:
     unchecked: list[Limit] = field(default_factory=list[Limit])
     again: Again = field(default_factory=Again)
     kind: Literal["recommendation"] = field(default="recommendation")
+
+
+# Which runner suits which use, by calls per 1,000 requests; and what other calls come to is made
+# of.
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """A runner is slower than another in a `case` as `before` has it, and in the `variant` of that
+    case it is not."""
+
+    case: str
+    variant: str
+    before: Contrast
+    after: Contrast
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The decision by a preset's `calls` of cases per 1,000 requests; `starts` where one of them is
+    a process start.
+
+    `lacking` are cases that the run does not have: nobody is ranked then. `costs` has what each
+    spends. `blocks` hold all cases of the most complete pair; fewer than `least` rank nobody.
+    """
+
+    preset: str
+    title: str
+    summary: str
+    calls: dict[str, float]
+    lacking: list[str]
+    starts: bool = False
+    ranking: Ranking = field(default_factory=lambda: Ranking([]))
+    costs: list[Cost] = field(default_factory=list[Cost])
+    blocks: int = 0
+    least: int = 0
+    catching: list[CatchUp] = field(default_factory=list[CatchUp])
+
+
+@dataclass(frozen=True, slots=True)
+class OldEngine:
+    """`runner` has a SQLite that is years older than the `newest` of the others."""
+
+    runner: str
+    version: str
+    newest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The decisions by all presets, the one in front first; all that is told apart in them is told
+    with 95 % at once.
+
+    `names` say what a call of a case is, with `(s)` where a plural has an s.
+    """
+
+    choices: list[Choice]
+    names: dict[str, str]
+    old: list[OldEngine]
+    again: Again = field(default_factory=Again)
+    kind: Literal["weighed"] = field(default="weighed")
+
+
+@dataclass(frozen=True, slots=True)
+class OperationParts:
+    """What sums take from a case that may be called; the lists have an entry per runner, None where
+    it did not complete the case, or where the figure is not known.
+
+    `start` where a call is a process start. `canary` is the mean of the canary's log ratios with
+    its error, degrees of freedom and blocks. `level` is the mean ln ns of a call, `cpu` the CPU ns
+    of one, `memory` the most bytes of a process.
+    """
+
+    case: str
+    name: str
+    start: bool
+    canary: tuple[float, float, float, int] | None
+    level: list[float | None]
+    cpu: list[float | None]
+    memory: list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PairParts:
+    """What sums take from a pair: `stats.weights.Parts` by session, each `square` as its lower
+    triangle, row by row; `single` is the verdict on each case."""
+
+    runner: str
+    reference: str
+    difference: list[list[float | None]]
+    middle: list[list[float | None]]
+    square: list[list[float | None]]
+    left: list[int]
+    count: list[int]
+    single: list[Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """From this the page recomputes the decision for other calls.
+
+    An interval has the coverage `level`, and `z` is that of a normal one; `start` is the longest
+    start of each runner in ns.
+    """
+
+    level: float
+    z: float
+    least: int
+    runners: list[str]
+    operations: list[OperationParts]
+    pairs: list[PairParts]
+    start: list[float | None]
+    catching: list[CatchUp]

@@ -1,8 +1,8 @@
-"""What operations under load took at most: latencies of one case, a cell per runner."""
+"""What operations under load took at most, and throughput over numbers of workers."""
 
 from dataclasses import dataclass, field
 
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.ranking import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +54,33 @@ class Tails:
     threads: int
     cores: int | None
     cells: list[Tail]
+
+
+# Throughput over numbers of workers.
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Throughput at a number of workers, operations per second."""
+
+    workers: int
+    rate: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One runner's throughput over numbers of workers in one parallel scenario."""
+
+    runner: str
+    points: list[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Curves of one parallel scenario with its other axes fixed."""
+
+    scenario: str
+    title: str
+    axes: dict[str, str]
+    cores: int
+    curves: list[Curve]

@@ -1,28 +1,342 @@
-"""All invocations of a plan, one after the other, each saved before the next one starts.
-
-Everything that takes time in here happens between invocations, never beside one.
+"""All slots of a plan in their order: an invocation or a set of turns, saved before the next one
+starts.
 """
 
-from collections.abc import Collection
+import statistics
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from statistics import median
 
+from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import Cells
+from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import conditions
-from sqlitmus.machine.probe import probe
-from sqlitmus.run.agenda import Agenda
-from sqlitmus.run.answers import Answers
+from sqlitmus.machine.conditions import probe
+from sqlitmus.run.agenda import Agenda, Slot
 from sqlitmus.run.context import Context
-from sqlitmus.run.ended import Ended, exit_of
-from sqlitmus.run.lines import Block
-from sqlitmus.run.pause import pause
-from sqlitmus.run.performer import Performer
-from sqlitmus.run.progress import Remaining, clock
-from sqlitmus.run.rest import restless
-from sqlitmus.run.schedule import Slot
-from sqlitmus.run.store import RunDirectory
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.run.invocations import Attempt, Invocations
+from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.run.progress import Progress, Remaining, Stop, clock
+from sqlitmus.run.relay import Abandoned, Entry, Relay
+from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
+from sqlitmus.run.turns import Turns
+from sqlitmus.run.verify import Answers
+from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.detail import detail
+from sqlitmus.vocabulary.errors import Exit, NotFit
+from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.verdicts import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a session ended, and where its results are (None when it did not get that far)."""
+
+    exit: Exit
+    directory: Path | None
+
+
+def exit_of(outcomes: Collection[Outcome]) -> Exit:
+    """The exit code of a run whose cells ended so: wrong answers weigh more than failures.
+
+    A run that has cells, and none of them ok, has measured nothing, which is a failure, too.
+    """
+    if "wrong" in outcomes:
+        return Exit.WRONG_ANSWERS
+    nothing = outcomes and "ok" not in outcomes
+    return Exit.CELLS_FAILED if nothing or "failed" in outcomes else Exit.DONE
+
+
+# A pause between two sessions of a run, which Ctrl-C ends.
+
+
+TICK_S = 1.0
+
+
+def pause(seconds: float, what: str, stop: Stop, progress: Progress) -> bool:
+    """Wait `seconds` while announcing `what`; False if the user asked to stop meanwhile."""
+    end = time.monotonic() + seconds
+    milestone = True
+    while (left := end - time.monotonic()) > 0:
+        if stop.requested:
+            return False
+        progress.step(f"{what} in {clock(left)}", milestone=milestone)
+        milestone = False
+        time.sleep(min(left, TICK_S))
+    return not stop.requested
+
+
+# Who used the processor while others had their turns. Pure.
+
+
+IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
+
+
+def restless(blocks: Iterable[Block]) -> dict[str, float]:
+    """Runners whose processes used more than that: the median of their blocks, by name."""
+    shares: dict[str, list[float]] = {}
+    for block in blocks:
+        for runner, share in block.idle.items():
+            shares.setdefault(runner, []).append(share)
+    usual = {runner: median(of_blocks) for runner, of_blocks in shares.items()}
+    return {runner: share for runner, share in usual.items() if share > IDLE}
+
+
+# Runs the cells of a set together: their processes take turns, each is judged by itself.
+
+
+TRIES = 5  # of a set that is given up whenever the machine stands by
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """A cell in a set; `label` tells two processes of one runner apart."""
+
+    case: PlannedCase
+    runner: Installed
+    label: str
+    turns: Turns
+    answer: OracleAnswer | None
+    digest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What became of a cell in a set; for the others see `relay.Told`."""
+
+    attempt: Attempt
+    steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
+    idle: float | None
+
+
+def play(
+    invocations: Invocations,
+    relay: Relay,
+    seatings: Sequence[Seating],
+    seed: str,
+    stopped: Callable[[], bool],
+) -> list[Turned]:
+    """One set of `seatings`, in their order. Raises Abandoned as `Relay.play` does."""
+    several = len({seating.case.id for seating in seatings}) > 1
+    begun = [
+        invocations.begin(
+            *(seating.case, seating.runner, "measure"),
+            digest=seating.digest,
+            seat=seating.label,
+            several=several,
+        )
+        for seating in seatings
+    ]
+    entries = [
+        Entry(
+            *(run.command, run.environment, seating.turns, run.ready.output, run.log),
+            single=seating.case.workers == 1,
+            patient=_patient(seating.case),
+            never_waits=invocations.judging.how(seating.case).never_waits,
+            database=run.ready.target,
+        )
+        for run, seating in zip(begun, seatings, strict=True)
+    ]
+    try:
+        played = relay.play(entries, seed, stopped)
+    finally:
+        left = invocations.end_leftovers()
+    of_nobody = set(left).difference(*(seat.left for seat in played))
+    turned: list[Turned] = []
+    for run, seating, seat in zip(begun, seatings, played, strict=True):
+        names = [name for pid, name in left.items() if pid in seat.left or pid in of_nobody]
+        attempt = invocations.judged(run, seat.invocation, seating.answer, names)
+        right = attempt.outcome == "ok"
+        level = seat.steady_ns if right else None
+        turned.append(Turned(attempt, level, seat.lost_ns, seat.counted, seat.idle))
+    return turned
+
+
+def _patient(case: PlannedCase) -> bool:
+    """Whether its connections wait while another one recovers the log: SQLite tells the others
+    SQLITE_BUSY at once (SQLITE_BUSY_RECOVERY)."""
+    return case.journal_mode != "wal" or any(name == "busy_timeout" for name, _ in case.pragmas)
+
+
+def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list[Turned] | None:
+    """One set of `seatings`, played again where the machine stood by; None if asked to stop.
+
+    Raises NotFit when it stood by each time.
+    """
+    assert context.relay
+    case = seatings[0].case.id
+    for _ in range(TRIES):
+        try:
+            return play(context.invocations, context.relay, seatings, seed, context.stop.asked)
+        except Abandoned as abandoned:
+            if context.stop.requested:
+                return None
+            context.progress.say(f"{case}: {abandoned}; the set is played again")
+    raise NotFit(f"{case}: each of {TRIES} sets was given up; start again later")
+
+
+# What is kept of an invocation: its sample, and its iterations.
+
+
+def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
+    """Whether an invocation also gives a digest: the first of each cell that iterates."""
+    first = slot.block == 0 and take == 0 and slot.label == slot.runner
+    return first and case.metric != "cold" and not case.processes and not case.writes
+
+
+def to_sample(
+    slot: Slot, take: int, attempt: Attempt, *, digest: bool = False, turned: Turned | None = None
+) -> tuple[Sample, Iterations | None]:
+    """What is kept of an invocation, of a set where it is `turned`.
+
+    A process that gave a digest did more than the others of its cell: it has no figures of the
+    whole process. The wall time of one that took turns is that of the others, too.
+    """
+    timing, result = attempt.invocation.timing, attempt.invocation.result
+    sample = Sample(
+        block=slot.block,
+        take=take,
+        position=slot.position,
+        case=slot.case,
+        runner=slot.runner,
+        label=slot.label,
+        outcome=attempt.outcome,
+        reason=attempt.reason,
+        log=attempt.log,
+    )
+    # A wrong or failed invocation has no figures: they must never look like a result.
+    if attempt.outcome != "ok" or result is None or timing is None:
+        return sample, None
+    iterations = result.iterations_ns
+    figured = {
+        figure.name: figure.measured(attempt.invocation, len(iterations))
+        for figure in figures.FIGURES
+        if not (digest and figure.per == "process")
+        if not (turned and figure.primary)
+    }
+    measured: dict[str, object] = {"figures": figured}
+    if not iterations:
+        return sample.model_copy(update=measured), None
+    measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)
+    series = Iterations(
+        position=slot.position,
+        take=take,
+        warmup_ns=result.warmup_ns,
+        iterations_ns=iterations,
+        lost_ns=turned.lost_ns if turned else [],
+        counted=turned.counted if turned else [],
+    )
+    return sample.model_copy(update=measured), series
+
+
+# Does slots of a plan: one invocation or one set of turns, saved before the next one starts.
+
+
+class Performer:
+    """Does slots of `agenda`; `done` counts them, and `idle` has for each runner the shares of the
+    processor that it used between its turns."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: RunDirectory,
+        context: Context,
+        answers: Answers,
+        agenda: Agenda,
+    ) -> None:
+        self._plan = plan
+        self._directory = directory
+        self._context = context
+        self._answers = answers
+        self._agenda = agenda
+        self.done = 0
+        self.idle: dict[str, list[float]] = {}
+
+    def perform(self, slots: list[Slot], take: int) -> bool:
+        """Do what `Agenda.to_do` gave; False if it was cut off."""
+        if self._agenda.counts(slots[0]).rounds:
+            return self._set(slots, take)
+        return self._invoke(slots[0], take)
+
+    def _set(self, slots: list[Slot], take: int) -> bool:
+        """One set of turns, saved whole; False if it was cut off."""
+        seatings = [self._seating(slot, take) for slot in slots]
+        seed = f"{self._plan.seed}/{slots[0].block}/{take}/{slots[0].unit}"
+        turned = play_whole(self._context, seatings, seed)
+        if turned is None:
+            return False
+        lines: list[tuple[Sample, Iterations | None]] = []
+        for slot, seating, result in zip(slots, seatings, turned, strict=True):
+            lines.append(
+                to_sample(slot, take, result.attempt, digest=seating.digest, turned=result)
+            )
+            self._keep_detail(slot, take, result.attempt)
+        self._directory.add_set(lines)
+        for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
+            self._did(slot, sample)
+            if result.idle is not None:
+                self.idle.setdefault(slot.runner, []).append(result.idle)
+        return True
+
+    def _seating(self, slot: Slot, take: int) -> Seating:
+        case = self._agenda.counted(slot)
+        return Seating(
+            case,
+            self._context.installed[slot.runner],
+            slot.label,
+            Turns.of(self._agenda.counts(slot)),
+            self._answers.of(case),
+            witnesses(slot, take, case),
+        )
+
+    def _invoke(self, slot: Slot, take: int) -> bool:
+        """One invocation, saved; False if it was cut off."""
+        case = self._agenda.counted(slot)
+        digest = witnesses(slot, take, case)
+        attempt = self._context.invocations.attempt(
+            case,
+            self._context.installed[slot.runner],
+            "measure",
+            self._answers.of(case),
+            digest=digest,
+        )
+        if self._context.stop.requested > 1:
+            return False
+        sample, iterations = to_sample(slot, take, attempt, digest=digest)
+        self._keep_detail(slot, take, attempt)
+        self._directory.add_sample(sample, iterations)
+        self._did(slot, sample)
+        return True
+
+    def _did(self, slot: Slot, sample: Sample) -> None:
+        self.done += 1
+        self._agenda.note(sample)
+        if sample.outcome != "ok":
+            self._context.progress.say(
+                f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
+            )
+
+    def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
+        """Claims show it, and latencies; another run would pay for lines that nobody reads."""
+        result = attempt.invocation.result
+        if not (result and attempt.outcome == "ok"):
+            return
+        if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
+            self._directory.add_detail(
+                detail(
+                    *(slot.position, take, result, attempt.launch),
+                    wal=attempt.wal,
+                    resident=attempt.invocation.resident,
+                )
+            )
+
+
+# All invocations of a plan, one after the other, each saved before the next one starts.
 
 
 class Measuring:
@@ -153,7 +467,7 @@ class Measuring:
         """Whether a block was disturbed, by the probes of its session up to then alone."""
         import numpy as np
 
-        from sqlitmus.stats.probe import disturbed, repeats_allowed
+        from sqlitmus.stats.noise import disturbed, repeats_allowed
 
         session = self._session(record.block)
         before = [b for b in self._passes if self._session(b.block) == session]

@@ -1,18 +1,47 @@
-"""Copies of fixtures for processes that write: how they differ from their fixtures afterwards.
-
-Most processes change a few pages. Their copy becomes the fixture again by writing these back: a
-whole new one would have to reach the disk, on the clock of whoever syncs next.
+"""The files of a session: its folder, fixtures that nobody changes, and copies for processes
+that write.
 """
 
 import hashlib
+import os
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlitmus.catalog import databasefiles, seal
+import psutil
+
+from sqlitmus.catalog import fixture
+from sqlitmus.catalog import fixture as seal
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
+
+
+def make_scratch() -> Path:
+    """This process's folder for jobs and copies, on the fixtures' file system.
+
+    Folders of processes that were killed, so that they could not clean up, are removed.
+    """
+    for folder in paths.cache("work").iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+    scratch = paths.cache("work") / str(os.getpid())
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    return scratch
+
+
+def file_name(text: str) -> str:
+    """`text` as part of a file's name."""
+    return "".join(c if c.isalnum() or c in "-_=," else "_" for c in text)
+
+
+# Copies of fixtures for processes that write: how they differ from their fixtures afterwards.
+
 
 BLOCK = 4096
 _AT_ONCE = 256 * BLOCK
@@ -56,7 +85,7 @@ class Copies:
                 self._make_whole(origin, target)
             else:
                 target.unlink(missing_ok=True)  # a link would have the copy written elsewhere
-                databasefiles.fresh_copy(origin, target)
+                fixture.fresh_copy(origin, target)
         except OSError as error:
             raise NotFit(f"{target}: cannot be made the fixture again: {error.strerror}") from error
 
@@ -64,7 +93,7 @@ class Copies:
         states, difference = self._seen.pop((target, origin), (None, None))
         if difference is None or states != _states(target, origin):
             difference = self.difference(target, origin)
-        databasefiles.remove_logs(target)
+        fixture.remove_logs(target)
         with origin.open("rb") as whole, target.open("r+b") as copy:
             for number in difference.blocks:
                 whole.seek(number * BLOCK)
@@ -74,7 +103,7 @@ class Copies:
 
 
 def _states(file: Path, origin: Path | None) -> tuple[object, object]:
-    return seal.state(file), origin and seal.state(origin)
+    return fixture.state(file), origin and fixture.state(origin)
 
 
 def _plain(file: Path) -> bool:
@@ -108,3 +137,56 @@ def _with_meaning(head: bytes) -> bytes:
     for begin, end in _WITHOUT_MEANING:
         content[begin:end] = bytes(end - begin)
     return bytes(content)
+
+
+# The database files of a session: each as it was built, and whoever changes one is named.
+
+
+class Fixtures:
+    """Gives out fixtures, and looks at all that it gave out after each invocation."""
+
+    def __init__(self, catalog: Catalog, size: str, say: Callable[[str], None]) -> None:
+        self._catalog = catalog
+        self._size = size
+        self._say = say
+        self._states: dict[Path, seal.State | None] = {}
+
+    def of(self, case: PlannedCase) -> Path | None:
+        """The file of `case` in its profile's journal mode; built unless it is there and whole."""
+        name = case.fixture
+        if name is None:
+            return None
+        definition = self._catalog.fixtures[name]
+        file = fixture.ensure(
+            name,
+            definition,
+            self._size,
+            case.journal_mode,
+            fixture.snapshots() if definition.content else paths.cache("fixtures"),
+            case.variant.encoding,
+            self._say,
+            case.page_size,
+        )
+        self._states[file] = seal.state(file)
+        return file
+
+    def whole(self, file: Path) -> bool:
+        """Whether nothing touched `file` since it was given out."""
+        return file in self._states and self._states[file] == seal.state(file)
+
+    def harm(self) -> str | None:
+        """What became of the files while a runner ran; None if they hold what they held.
+
+        A file that was harmed is told once; who needs it next has to ask for it with `of`.
+        """
+        touched = [file for file in self._states if not self.whole(file)]
+        harmed: list[str] = []
+        for file in touched:
+            damage = seal.seal_damage(file)
+            if damage is None:
+                self._states[file] = seal.state(file)
+            else:
+                del self._states[file]
+                what = "vanished" if damage == "absent" else "changed"
+                harmed.append(f"the fixture {file.name} {what} while it ran")
+        return f"{', and '.join(harmed)}; a runner must only read it" if harmed else None

@@ -1,21 +1,32 @@
-"""Whether a runner answers from the database each time: a job whose rows another process changes.
+"""Whether runners answer from the database each time: rows change beside them."""
 
-Each step reads rows of its own, in one of the manners in which the cells of a run read. Before
-iteration *i* the rows of step *i − 1* are changed, so that a wrong answer names its step. The rows
-hold what a careless reader gets wrong, and the digest after the iterations shows it. Pure.
-"""
-
-from collections.abc import Iterable, Sequence
+import hashlib
+import shutil
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from sqlitmus.catalog.cases import steps_of
-from sqlitmus.catalog.declared import RunnerSpec
+from bootstrap.guarded import marked
+from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.run.checksum import Value
-from sqlitmus.vocabulary.contract.job import Connection, Database, Job, Measure
-from sqlitmus.vocabulary.contract.step import Step
+from sqlitmus.catalog.runners import Installed
+from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.machine import process_tree
+from sqlitmus.run.copies import file_name
+from sqlitmus.run.judge import Verified
+from sqlitmus.run.process import Invocation, Timing, collect
+from sqlitmus.run.proof import Value, checksum, digest
+from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
+from sqlitmus.vocabulary.verdicts import Outcome
+
+if TYPE_CHECKING:
+    from sqlitmus.run.context import Context
+
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -154,3 +165,228 @@ def _step(question: Question, number: int) -> Step:
             "repeat": REPEAT,
         }
     )
+
+
+# What is made of the answers of a runner whose rows changed: right, stale or neither.
+
+
+def judged(question: Question, invocation: Invocation) -> tuple[Outcome, str | None]:
+    """The outcome of an invocation that answers a question, and the reason unless it is ok."""
+    result = invocation.result
+    if result is None:
+        return "failed", f"asked whether it answers from the database: {invocation.problem}"
+    if result.status == "unsupported":
+        return "unsupported", result.reason
+    if result.status == "failed":
+        return "failed", result.error.message if result.error else None
+    return _verdict(question, result)
+
+
+def _verdict(question: Question, result: Result) -> tuple[Outcome, str | None]:
+    manners, answers = question.manners, result.answers
+    if len(answers) != len(manners) + 1:
+        return "failed", f"its result has {len(answers)} answers to {len(manners) + 1} iterations"
+    for changed, answer in enumerate(answers):
+        if error := _error(question, changed, (answer[0], answer[2])):
+            return "wrong", error
+    if result.digest is None:
+        return "failed", "its result has no digest, which was asked for"
+    if result.digest != right_digest(question):
+        return "wrong", f"its values are not those of the database, read by {_names(manners)}"
+    return "ok", None
+
+
+def _error(question: Question, changed: int, got: tuple[int, int]) -> str | None:
+    """What is wrong with the rows and checksum after the rows of so many steps were changed."""
+    if got == right(question, changed):
+        return None
+    if not changed:
+        return f"its rows are not those of the database, read by {_names(question.manners)}"
+    manner = question.manners[changed - 1]
+    if got == right(question, changed - 1):
+        return f"stale: another process changed rows, and {manner} returned the old ones"
+    return f"another process changed rows, and {manner} returned neither old nor new ones"
+
+
+def _names(manners: Sequence[Manner]) -> str:
+    return ", ".join(map(str, manners))
+
+
+def right(question: Question, changed: int) -> tuple[int, int]:
+    """Rows and checksum of an iteration after the rows of so many steps were changed."""
+    executions = _executions(question, changed)
+    return sum(map(len, executions)), checksum(executions)
+
+
+def right_digest(question: Question) -> str:
+    """The digest after the last iteration."""
+    return digest(_executions(question, len(question.manners)))
+
+
+def _executions(question: Question, changed: int) -> list[list[tuple[Value, ...]]]:
+    text = question.text(BOUND)
+    columns, bound = (7, (text, WIDE)) if question.wide else (6, (text,))
+    executions: list[list[tuple[Value, ...]]] = []
+    for step, manner in enumerate(question.manners):
+        rows = question.stored(step, changed=step < changed)
+        rows = rows if manner.operation in ("all", "iterate") else rows[:1]
+        executions += [[(*row[2:columns], *bound) for row in rows]] * REPEAT
+    return executions
+
+
+# Asks each runner whether it answers from the database: the harness changes rows beside it.
+
+
+class Prober:
+    """Starts a runner whose rows change under it; nothing of it is timed."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._folder = scratch / "freshness"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(
+        self, question: Question, runner: Installed, log: Path, timeout_s: float
+    ) -> tuple[Outcome, str | None]:
+        """The outcome of `runner`, and the reason unless it is ok.
+
+        Its messages go to `log`; job and result are put beside that unless it is ok.
+        """
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        database, file, output = (self._folder / name for name in ("rows.db", "job", "result"))
+        file.write_bytes(question.job(str(database), str(output)).text().encode())
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            # With a write-ahead log, a reader that keeps its statement open blocks no change.
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(TABLE)
+            for step in range(len(question.manners)):
+                connection.executemany(REPLACE, question.stored(step, changed=False))
+            with log.open("wb", buffering=0) as messages:
+                command = [*runner.command, "--job", str(file)]
+                invocation = self._converse(
+                    question, command, runner, connection, messages, timeout_s
+                )
+        if invocation.problem is None and invocation.timing:
+            invocation = collect(invocation.timing, output)
+        outcome, reason = judged(question, invocation)
+        if outcome != "ok":
+            for evidence in (file, output):
+                if evidence.exists():
+                    shutil.copyfile(evidence, log.with_suffix(f".{evidence.name}.json"))
+        return outcome, reason
+
+    def kill(self) -> None:
+        """Kill the process under way, if any, with all its children."""
+        if process := self._process:
+            process_tree.kill(process)
+
+    def _converse(
+        self,
+        question: Question,
+        command: list[str],
+        runner: Installed,
+        connection: sqlite3.Connection,
+        messages: BinaryIO,
+        timeout_s: float,
+    ) -> Invocation:
+        """Let the process iterate, and change a step's rows before each iteration but the first."""
+        try:
+            process = self._process = subprocess.Popen(
+                command,
+                env=marked({**runner.environment, **runner.spec.steady_environment}),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=messages,
+                start_new_session=True,
+                creationflags=process_tree.OWN_GROUP,
+            )
+        except OSError as error:
+            return Invocation(None, None, f"{error.filename}: {error.strerror}")
+        assert process.stdin
+        assert process.stdout
+        changed = -1
+        with _ended_by(process, timeout_s) as late:
+            for line in process.stdout:
+                if line.strip() != b"ready":
+                    messages.write(line)
+                    continue
+                if changed >= 0:
+                    connection.executemany(REPLACE, question.stored(changed, changed=True))
+                changed += 1
+                with suppress(BrokenPipeError):  # how it ends tells more
+                    process.stdin.write(b"go\n")
+                    process.stdin.flush()
+        self._process = None
+        if late.is_set():
+            return Invocation(None, None, f"no end within {timeout_s:g} s; killed")
+        code = process.returncode
+        return Invocation(Timing(0, 0, 0, code if code >= 0 else 128 - code), None, None)
+
+
+@contextmanager
+def _ended_by(process: subprocess.Popen[bytes], timeout_s: float) -> Generator[threading.Event]:
+    """Kill `process` after `timeout_s`, which sets the event; when the block ends, it has ended."""
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        process_tree.kill(process)
+
+    timer = threading.Timer(timeout_s, give_up)
+    timer.start()
+    try:
+        yield late
+        process.wait()
+    finally:
+        timer.cancel()
+        process_tree.kill(process)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+
+
+def prove_fresh(
+    context: "Context", cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
+) -> None:
+    """Ask each runner that has a right answer; records of one that fails become what it is.
+
+    A runner that did well before, with nothing changed, is not asked again.
+    """
+    right = {at for at, record in records.items() if record.outcome == "ok"}
+    for name in {name: None for _, name in records}:
+        reading = [case for case in cases if (case.id, name) in right]
+        runner = context.installed[name]
+        assert runner.description or not reading
+        integers = runner.description.features.integers if runner.description else []
+        manners = manners_of(reading, context.catalog)
+        for question in questions(manners, integers, runner.spec):
+            key = _key(question, runner)
+            if context.memory.fresh(key):
+                continue
+            context.progress.step(f"verify  whether {name} answers from the database")
+            log = context.invocations.logs / f"freshness.{file_name(name)}.log"
+            outcome, reason = context.prober.ask(question, runner, log, context.timeout_s)
+            if context.stop.requested > 1:
+                return
+            if outcome == "ok":
+                context.memory.keep_fresh(key)
+                log.unlink(missing_ok=True)
+                continue
+            fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
+            for case in reading:
+                records[case.id, name] = records[case.id, name].model_copy(update=fate)
+            break
+
+
+def _key(question: Question, runner: Installed) -> str:
+    """The memory's key: all that could change the answer."""
+    rows = [question.stored(step, changed=True) for step in range(len(question.manners))]
+    parts = [
+        question.job("", "").text(),
+        repr(rows),
+        runner.spec.model_dump_json(),
+        runner.fingerprint,
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

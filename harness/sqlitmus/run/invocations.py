@@ -1,31 +1,382 @@
-"""Runs one cell once: prepared, started, judged, its log kept where it went wrong."""
+"""One run of one cell: prepared, started, judged, its log kept where it went wrong."""
 
 import shutil
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootstrap.guarded import marked
+from sqlitmus.catalog import fixture, jobs, runners
+from sqlitmus.catalog.cases import PlannedCase, as_answered
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.machine.leftovers import Leftovers, told
-from sqlitmus.run import difference, hyperfine, judge, resultfile
-from sqlitmus.run.attempt import Attempt, Begun
-from sqlitmus.run.copies import Copies
-from sqlitmus.run.finished import Invocation
-from sqlitmus.run.fixtures import Fixtures
-from sqlitmus.run.judge import Mode, OracleAnswer
-from sqlitmus.run.judging import Judging
-from sqlitmus.run.preparation import Preparation, Unanswered
-from sqlitmus.run.processes.launch import Launcher
-from sqlitmus.run.scratch import file_name
-from sqlitmus.run.starter import Starter
-from sqlitmus.run.syncs import Counter
-from sqlitmus.vocabulary.contract.job import Job
-from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.machine.process_tree import Leftovers, told
+from sqlitmus.machine.system import limits
+from sqlitmus.run import bounds, judge, process, proof
+from sqlitmus.run import judge as difference
+from sqlitmus.run import launch as parts
+from sqlitmus.run.bounds import Arrangement
+from sqlitmus.run.copies import Copies, Fixtures, file_name
+from sqlitmus.run.judge import Mode, OracleAnswer, Requirements, stranger
+from sqlitmus.run.launch import Launcher
+from sqlitmus.run.process import Invocation
+from sqlitmus.run.proof import Counter, Held
+from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
-from sqlitmus.vocabulary.nouns import ending
+from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
+from sqlitmus.vocabulary.text import ending, shortened
+from sqlitmus.vocabulary.verdicts import Outcome
+
+
+class Unanswered(NotFit):
+    """The oracle has no answer to a case: `reason` says why, `log` is the file of what it said."""
+
+    def __init__(self, case: str, reason: str | None, log: str | None, ending: str) -> None:
+        self.reason = f"the oracle cannot answer it: {reason}"
+        self.log = log
+        super().__init__(f"the oracle cannot answer {case}: {reason}\n{ending}".rstrip())
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedJob:
+    """The files of a cell's job, and the requirements on its result.
+
+    Jobs stay in files, because those of a large run have hundreds of megabytes of parameters.
+    """
+
+    file: Path
+    output: Path
+    required: Requirements
+    source: Path | None  # the fixture
+    target: Path | None  # its fresh copy, for a case that writes to a file
+    readback: list[Readback]
+
+
+class Preparation:
+    """Job files in `scratch`, each written once, and the database that a job finds."""
+
+    def __init__(
+        self, catalog: Catalog, fixtures: Fixtures, copies: Copies, size: str, scratch: Path
+    ) -> None:
+        self._catalog = catalog
+        self._fixtures = fixtures
+        self._copies = copies
+        self._size = size
+        self._scratch = scratch
+        self._ready: dict[tuple[object, ...], PreparedJob] = {}
+        self._places: list[tuple[str | None, str | None]] = []
+
+    def job(
+        self,
+        case: PlannedCase,
+        runner: Installed,
+        mode: Mode,
+        *,
+        plain: bool = False,
+        digest: bool = False,
+        seat: str | None = None,
+        several: bool = False,
+    ) -> PreparedJob:
+        """The job of a cell; `plain` asks without the runner's own settings. Raises Unanswered.
+
+        With a `seat` it is that of a process that takes turns, also with those of `several` cases,
+        and has files of its own.
+        """
+        counts = (case.operations, case.iterations, case.warmup_iterations, case.warmup_ms)
+        key = (case.id, runner.spec.name, mode, plain, digest, seat, several, *counts)
+        if key in self._ready and self._ready[key].file.exists():
+            return self._ready[key]
+        spec = self._catalog.scenarios[case.scenario]
+        if plain:
+            case = as_answered(case, spec)
+        source = self._fixtures.of(case)
+        name = f"{len(self._ready):05d}"
+        place = (seat, case.id if several else None)
+        copy = self._copy_of(source, place) if source and spec.writes and not spec.memory else None
+        target = copy or source
+        output = self._scratch / f"{name}.result.json"
+        rows = fixture.rows(self._catalog.fixtures[case.fixture], self._size) if case.fixture else 0
+        try:
+            job = jobs.make_job(
+                case,
+                self._catalog,
+                mode=mode,
+                cell=cell(case, runner),
+                database=target,
+                size=rows,
+                output=output,
+                warmup_ms=runner.spec.warmup_ms,
+                engine=runner.spec.engine,
+                digest=case.answered().operations if digest else 0,
+            )
+        except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
+            reason = f"its job cannot be made: {error}"
+            raise Unanswered(case.id, reason, None, "") from error
+        if plain:
+            job = jobs.question(job)
+        if seat is not None:
+            measure = job.measure.model_copy(update={"barrier": True})
+            job = job.model_copy(update={"measure": measure})
+        file = self._scratch / f"{name}.job.json"
+        try:
+            file.write_bytes(job.text().encode())
+        except OSError as error:
+            raise NotFit(f"{file}: job cannot be written: {error.strerror}") from error
+        requirements = Requirements(
+            job.mode,
+            job.measure.operations_per_iteration,
+            job.measure.iterations,
+            job.inspect,
+            jobs.read_back(job),
+            job.connection.engine,
+            job.measure.tolerate_busy,
+            digest,
+            0 if spec.writes else case.walk,
+            _left_open(spec, job),
+        )
+        self._ready[key] = PreparedJob(file, output, requirements, source, copy, job.readback)
+        return self._ready[key]
+
+    def supply(self, case: PlannedCase, ready: PreparedJob) -> None:
+        """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
+        if ready.source and not self._fixtures.whole(ready.source):
+            self._fixtures.of(case)
+        if ready.source and ready.target:
+            self._copies.supply(ready.source, ready.target)
+
+    def _copy_of(self, source: Path, place: tuple[str | None, str | None]) -> Path:
+        """Where a process at `place`, a seat and a case, finds a copy of `source`; those that are
+        alive at once have one each, and all later ones there the same again."""
+        if place not in self._places:
+            self._places.append(place)
+        return self._scratch / f"{self._places.index(place):02d}-{source.name}"
+
+
+def _left_open(spec: Scenario, job: Job) -> frozenset[str]:
+    """What of the answer to `job` depends on the language, or on which worker comes first."""
+    together = spec.mixed and job.mode == "measure" and job.measure.workers > 1
+    parts = {"rows", "checksum"} if together else set[str]()
+    return frozenset(parts | (set[str]() if spec.ascii_ends else {"checksum"}))
+
+
+def cell(case: PlannedCase, runner: Installed) -> str:
+    """The name of a cell in jobs, results and messages."""
+    return f"{case.id}/{runner.spec.name}"
+
+
+# One run of one cell: about to start, and ended and judged.
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of one cell, judged; `log` is kept only when the cell went wrong.
+
+    `held` is what the database file of a writing cell held afterwards; `wal` the sizes of its
+    write-ahead log meanwhile, (ms, bytes), where they were asked for.
+    """
+
+    invocation: Invocation
+    outcome: Outcome
+    reason: str | None
+    log: str | None
+    launch: Launch | None = None
+    held: Held | None = None
+    wal: Sequence[tuple[float, int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run of a cell that is about to start: the files of its job, its log, its environment."""
+
+    case: PlannedCase
+    runner: Installed
+    ready: PreparedJob
+    log: Path
+    environment: dict[str, str]
+
+    @property
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [*self.runner.command, "--job", str(self.ready.file)]
+
+
+# Judges an invocation: its answer, whose it is, its figures, what it left behind and wrote.
+
+
+CANNOT_READ = 2  # the contract's exit code of a job that a runner cannot read
+LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The outcome, the reason unless it is ok, and what the file of a writing cell held."""
+
+    outcome: Outcome
+    reason: str | None
+    held: Held | None = None
+
+
+class Judging:
+    """Judges the invocations of one session."""
+
+    def __init__(self, catalog: Catalog, fixtures: Fixtures, copies: Copies) -> None:
+        self._catalog = catalog
+        self._fixtures = fixtures
+        self._limits = limits()
+        self.files = proof.Files(copies)
+
+    def of(
+        self,
+        case: PlannedCase,
+        runner: Installed,
+        ready: PreparedJob,
+        invocation: Invocation,
+        answer: OracleAnswer | None,
+        left: str,
+        log: Path,
+    ) -> Judgement:
+        """The judgement of `invocation`, whose messages are in `log`; `left` says what it left
+        running, "" for nothing."""
+        result = invocation.result
+        if result is None and not left and _not_read(ready, invocation):
+            # the first line, since hyperfine adds some of its own
+            message = next(iter(parts.text(log).strip().splitlines()), "no message")
+            judgement = Judgement("unsupported", f"it cannot read the job: {message}")
+        elif result is None:
+            judgement = Judgement("failed", _broken(ready, invocation, left))
+        else:
+            judgement = Judgement(*judge.judge(result, answer, ready.required))
+            amiss = self._amiss(case, runner, ready.required.mode, invocation, left)
+            if amiss and judgement.outcome in ("ok", "unsupported"):
+                judgement = Judgement("failed", amiss)
+            elif judgement.outcome == "ok" and ready.target:
+                judgement = self._prove(ready, result, answer)
+        if harm := self._fixtures.harm():
+            judgement = Judgement("wrong", harm)
+        reason = judgement.reason and shortened(judgement.reason)
+        return Judgement(judgement.outcome, reason, judgement.held)
+
+    def _amiss(
+        self, case: PlannedCase, runner: Installed, mode: Mode, invocation: Invocation, left: str
+    ) -> str | None:
+        """Why a result is not the one that was asked for, or its figures cannot be."""
+        if left:
+            return f"{left}. {LEAVES_NONE}"
+        timing, result = invocation.timing, invocation.result
+        if result is None or timing is None:
+            return None
+        if problem := stranger(result, cell(case, runner), runner.description):
+            runners.forget(runner)
+            return problem
+        if mode == "verify" or result.status == "failed":
+            return None
+        if result.status == "unsupported":
+            # the oracle answers questions that it cannot time
+            late = f"it was verified, and says unsupported only now: {result.reason}"
+            return None if runner.spec.role == "oracle" else late
+        return bounds.contradiction(timing, result, self.how(case), self._limits)
+
+    def how(self, case: PlannedCase) -> Arrangement:
+        """How a job of `case` is done."""
+        return Arrangement.of(case, self._catalog.scenarios[case.scenario])
+
+    def _prove(self, ready: PreparedJob, result: Result, answer: OracleAnswer | None) -> Judgement:
+        """Whether the file holds what the runner says that it wrote, and what it holds."""
+        assert ready.target is not None
+        try:
+            held = self.files.held(ready.target, ready.readback, ready.source)
+        except proof.Unproven as error:
+            return Judgement(error.outcome, str(error))
+        short = judge.is_short(result, ready.required)
+        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
+        return Judgement(outcome, reason, held)
+
+
+def _not_read(ready: PreparedJob, invocation: Invocation) -> bool:
+    """Whether a runner that is verified said that it cannot read the job."""
+    code = invocation.timing and invocation.timing.exit_code
+    verified = ready.required.mode == "verify" and ready.file.exists()
+    return code == CANNOT_READ and verified and not ready.output.exists()
+
+
+def _broken(ready: PreparedJob, invocation: Invocation, left: str) -> str:
+    """Why there is no result."""
+    reason = invocation.problem
+    if not ready.file.parent.exists():
+        reason = "its process removed the folder of the harness's jobs and databases"
+    return "; ".join(filter(None, [reason, left]))
+
+
+# Starts a run of a cell: one process, which may be looked at meanwhile, or several at once.
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What was started and has ended; `wal` are the sizes of its write-ahead log, (ms, bytes)."""
+
+    invocation: Invocation
+    launch: Launch | None = None
+    wal: Sequence[tuple[float, int]] = ()
+
+
+class Starter:
+    """Starts the runs of one session."""
+
+    def __init__(
+        self,
+        executor: process.Executor,
+        launcher: Launcher,
+        scenarios: Mapping[str, Scenario],
+        pins: list[int],
+        timeout_s: float,
+    ) -> None:
+        self._executor = executor
+        self._launcher = launcher
+        self._scenarios = scenarios
+        self._pins = pins
+        self._timeout_s = timeout_s
+
+    def start(self, begun: Begun) -> Started:
+        """Start what is prepared, and wait until it has ended."""
+        case, ready = begun.case, begun.ready
+        if ready.required.mode != "measure":
+            return Started(self._invoke(begun))
+        scenario = self._scenarios[case.scenario]
+        if ready.target and scenario.watch_wal:
+            looks = process.of_log(ready.target, self._executor.kill)
+            return Started(self._watched(begun, looks), wal=looks.sizes)
+        if scenario.memory_limit_mib:
+            most = scenario.memory_limit_mib * process.MIB
+            looks = process.of_memory(self._executor.resident, self._executor.kill, most=most)
+            return Started(replace(self._watched(begun, looks), resident=looks.sizes))
+        if not case.processes:
+            return Started(self._invoke(begun))
+        invocation, launch = self._launcher.launch(
+            begun.runner.command,
+            Job.model_validate_json(ready.file.read_bytes()),
+            processes=case.processes,
+            pins=self._pins,
+            environment=begun.environment,
+            log=begun.log,
+            timeout_s=self._timeout_s,
+        )
+        return Started(invocation, launch)
+
+    def _invoke(self, begun: Begun) -> Invocation:
+        output = begun.ready.output
+        return process.invoke(
+            self._executor, begun.command, begun.environment, output, begun.log, self._timeout_s
+        )
+
+    def _watched(self, begun: Begun, looks: process.Watch) -> Invocation:
+        """A run that is looked at meanwhile, and bounded."""
+        with looks:
+            invocation = self._invoke(begun)
+        return Invocation(None, None, looks.problem) if looks.exceeded else invocation
+
+
+# Runs one cell once: prepared, started, judged, its log kept where it went wrong.
 
 
 class Invocations:
@@ -37,7 +388,7 @@ class Invocations:
     def __init__(
         self,
         catalog: Catalog,
-        executor: hyperfine.Executor,
+        executor: process.Executor,
         *,
         size: str,
         timeout_s: float,
@@ -112,7 +463,7 @@ class Invocations:
         command = [*runner.command, "--job", str(file)]
         log = file.with_suffix(".log")
         environment = marked(runner.environment)
-        invocation = hyperfine.invoke(
+        invocation = process.invoke(
             self.executor, command, environment, output, log, self._timeout_s
         )
         self.end_leftovers()
@@ -169,7 +520,7 @@ class Invocations:
             return Attempt(invocation, judged.outcome, judged.reason, None, launch, judged.held)
         files = ((ready.file, "job.json"), (ready.output, "result.json"))
         for file, suffix in files if self._keep_jobs else ():
-            resultfile.keep(file, log.with_suffix(f".{suffix}"))
+            process.keep(file, log.with_suffix(f".{suffix}"))
         return Attempt(invocation, judged.outcome, judged.reason, f"logs/{log.name}")
 
     def end_leftovers(self) -> dict[int, str]:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlitmus.catalog.advised import PlannedAdvice
+from sqlitmus.catalog.cases import PlannedWorkload
 from sqlitmus.catalog.choose import mode_of
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.declared import Mode
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedWorkload
+from sqlitmus.catalog.scenario import Mode
+from sqlitmus.catalog.settings import PlannedAdvice
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.terms import Correction, RunKind, Scheme
+from sqlitmus.vocabulary.verdicts import Correction, RunKind, Scheme
 
 MARGIN = 0.02
 CLAIMS = "claims"  # the mode of claims unless another is asked for, and their plan's suite

@@ -11,12 +11,62 @@ from typing import Any
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog import jobs
+from sqlitmus.catalog.authorizer import confined
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import vectors
+from sqlitmus.run.judge import COMPARED
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.vocabulary.contract import Job
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.vocabulary.nouns import ending
+from sqlitmus.vocabulary.text import ending
+
+
+def folders() -> list[Path]:
+    """The vectors of the catalogue, those of the clone if it has none."""
+    for runners in (paths.OWN_RUNNERS, paths.RUNNERS):
+        if vectors := sorted((runners / "contract" / "vectors").glob("*/job.json")):
+            return [job.parent for job in vectors]
+    return []
+
+
+def job_of(vector: Path) -> Job:
+    """The job of a vector, with its places for paths still in it."""
+    return Job.model_validate_json((vector / "job.json").read_bytes())
+
+
+def place(vector: Path, folder: Path) -> str:
+    """Make the database of a vector in `folder`; its job as text, which writes its result there."""
+    folder.mkdir(parents=True)
+    database, output = folder / "vector.db", folder / "result.json"
+    script = vector / "database.sql"
+    if script.exists():
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA synchronous=OFF")
+            with confined(connection):
+                connection.executescript(script.read_text("utf-8"))
+    text = (vector / "job.json").read_text("utf-8")
+    places = {"{database}": database, "{output}": output, "{vector}": vector.resolve()}
+    for word, path in places.items():
+        text = text.replace(word, json.dumps(str(path))[1:-1])
+    return text
+
+
+def difference(result: dict[str, Any], expected: dict[str, Any], *, digested: bool) -> str | None:
+    """How a result differs from what the vector expects, in the first thing; None for not at all.
+
+    The digest counts only where the job asks for one, which is when it is `digested`.
+    """
+    if result["status"] != expected["status"]:
+        return f"status: {result['status']}, not {expected['status']}"
+    names = expected.keys() & {*COMPARED, "answers"} if expected["status"] == "ok" else set[str]()
+    names = names if digested else names - {"digest"}
+    for name in sorted(names, key=lambda name: (name == "answers", name)):  # the sums are shorter
+        if result.get(name) != expected[name]:
+            return f"{name}: {result.get(name)}, not {expected[name]}"
+    return None
+
+
+# Whether the oracle is to be believed: it must know the answers of the contract's vectors.
+
 
 TIMEOUT_S = 60.0
 
@@ -27,7 +77,7 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
     It is asked as for a case, without a runner's own settings. That it was right is remembered for
     its files and those of the vectors; `fresh` forgets it. `scratch` is a folder to be made.
     """
-    questions = {v: expected for v in vectors.folders() if (expected := _answer(v))}
+    questions = {v: expected for v in folders() if (expected := _answer(v))}
     if not questions:
         raise NotFit("the contract's vectors are gone; restore runners/contract/vectors")
     key = _key(oracle, questions)
@@ -36,7 +86,7 @@ def prove(oracle: Installed, scratch: Path, *, fresh: bool) -> None:
         return
     record.unlink(missing_ok=True)
     for vector in questions:
-        text = vectors.place(vector, scratch / vector.name)
+        text = place(vector, scratch / vector.name)
         job = jobs.question(Job.model_validate_json(text))
         (scratch / f"{vector.name}.json").write_bytes(job.text().encode())
     words = _perform(oracle, scratch)
@@ -57,7 +107,7 @@ def _answer(vector: Path) -> dict[str, Any] | None:
     It is asked in verify mode, and for nothing that a runner may lack.
     """
     expected = json.loads((vector / "expected.json").read_bytes())
-    same = vectors.job_of(vector).mode == "verify" and expected["status"] != "unsupported"
+    same = job_of(vector).mode == "verify" and expected["status"] != "unsupported"
     return expected if same else None
 
 
@@ -69,7 +119,7 @@ def _problem(output: Path, expected: dict[str, Any]) -> str | None:
     # What it does not have it says, and then it has no answer that could be believed.
     if result["status"] == "unsupported":
         return None
-    return vectors.difference(result, expected, digested=True)
+    return difference(result, expected, digested=True)
 
 
 def _perform(oracle: Installed, folder: Path) -> str:

@@ -1,22 +1,264 @@
-"""Runs a few processes of each cell before the plan is frozen, and remembers the observations."""
+"""A few processes of each cell before the plan is frozen: counts, lead-ins, and who takes turns."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from math import sqrt
 
-from sqlitmus.catalog.declared import Mode
-from sqlitmus.catalog.planned import Cells, Counts, PlannedCase, PlannedCounts
-from sqlitmus.run.answers import Answers, oracle_answer
+import numpy as np
+
+from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
+from sqlitmus.catalog.scenario import Mode
+from sqlitmus.machine import system
+from sqlitmus.run import blocks
+from sqlitmus.run.agenda import Cell, connected
+from sqlitmus.run.blocks import Seating
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Turning, Work, allocate, fitting, looked_at, work
-from sqlitmus.run.observed import TIMED, Observed, PilotProcess, observe
-from sqlitmus.run.pace import Pace, pace
-from sqlitmus.run.preparation import Unanswered
-from sqlitmus.run.rehearsal import Rehearsed, rehearse
-from sqlitmus.run.relay.turns import lone
-from sqlitmus.run.schedule import Cell, connected
-from sqlitmus.run.turning import divided, sentence, who_takes_turns
+from sqlitmus.run.counts import (
+    TIMED,
+    Observed,
+    Pace,
+    PilotProcess,
+    Turning,
+    Work,
+    allocate,
+    fitting,
+    looked_at,
+    observe,
+    pace,
+    work,
+)
+from sqlitmus.run.invocations import Unanswered
+from sqlitmus.run.launch import unsupported
+from sqlitmus.run.turns import (
+    Array,
+    Settling,
+    Turns,
+    laps,
+    lead_in_ms,
+    lone,
+    settling,
+    spreads,
+    timed,
+)
+from sqlitmus.run.verify import Answers, oracle_answer
+from sqlitmus.stats import power
+from sqlitmus.vocabulary.text import counted, listed
+
+ROUNDS = 4
+SHARE_OF_MARGIN = 0.25
+TRIMMED = 1.15
+"""The variance of a 25 % trimmed mean of normal noise, relative to that of its mean."""
+AS_OF_THREE = 0.63 / 0.82
+"""The geometric means of deviations of three normal values and of `ROUNDS`, relative to the true
+one; the forecast mends that of three, which is what other pilots give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """The lead-in of a case in ms, for all of its runners alike, and the deviation of ln time of a
+    lap of each from round to round, None where it is unknown; and how many times as long as the
+    median iteration the mean one of each takes."""
+
+    lead_in_ms: int
+    spreads: dict[str, float | None]
+    stalls: dict[str, float]
+
+    @property
+    def spread(self) -> float | None:
+        """That of all runners together: the root of their mean variance."""
+        seen = [spread for spread in self.spreads.values() if spread is not None]
+        return float(np.sqrt(np.mean(np.square(seen)))) if seen else None
+
+    def deviations(self, rounds: int) -> dict[str, float | None]:
+        """The deviation of ln time of a set of so many `rounds`, as far as laps explain it."""
+        share = AS_OF_THREE * sqrt(TRIMMED / rounds)
+        return {name: spread and share * spread for name, spread in self.spreads.items()}
+
+
+def rehearse(
+    context: Context,
+    case: PlannedCase,
+    counts: Mapping[str, Counts],
+    answers: Answers,
+    mode: Mode,
+    margin: float,
+) -> Rehearsed:
+    """What a short set of `case` shows; `counts` are as for the longest lead-in.
+
+    After the lead-in a lap is slower than later ones by at most a quarter of the `margin`. A runner
+    that goes wrong gets a record that says so. What was seen of a cell before is not tried again.
+    """
+    keys = {name: context.key(case, name) for name in counts}
+    seen = {name: context.memory.settling(key) for name, key in keys.items()}
+    if mode.pilot and not all(seen.values()):
+        seen = _rehearsed(context, case, counts, answers)
+        for name, cell in seen.items():
+            if cell:
+                context.memory.keep_settling(keys[name], cell)
+    limit = SHARE_OF_MARGIN * margin
+    settled = {name: cell for name, cell in seen.items() if cell}
+    least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
+    return Rehearsed(
+        least,
+        {name: cell.spread for name, cell in settled.items()},
+        {name: cell.stalled for name, cell in settled.items()},
+    )
+
+
+def _rehearsed(
+    context: Context, case: PlannedCase, counts: Mapping[str, Counts], answers: Answers
+) -> dict[str, Settling | None]:
+    seatings: list[Seating] = []
+    # a process alone would have the caches to itself, so the only runner of a case sits there twice
+    for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
+        per_turn = planned.iterations // planned.rounds
+        rounds = planned.rounds if case.writes else ROUNDS  # what is stated is done as a whole
+        fewer = planned.model_copy(update={"rounds": rounds, "iterations": rounds * per_turn})
+        counted = fewer.of(case)
+        try:
+            answer = oracle_answer(context, counted.answered(), answers)
+        except Unanswered:  # told when the plan is asked for
+            return {}
+        runner = context.installed[name]
+        label = f"{name} again" if seatings and len(counts) == 1 else name
+        seatings.append(Seating(counted, runner, label, Turns.of(fewer), answer))
+    context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
+    turned = blocks.play_whole(context, seatings, case.id)
+    if turned is None:
+        return {}
+    seen: dict[str, Settling | None] = {}
+    table: list[Array] = []
+    for seating, attempt in zip(seatings, (each.attempt for each in turned), strict=True):
+        result, name = attempt.invocation.result, seating.runner.spec.name
+        if attempt.outcome == "ok" and result:
+            seen[seating.label] = settling(result.iterations_ns, seating.turns)
+            table.append(laps(timed(result.iterations_ns, seating.turns)))
+        else:
+            answers.went_wrong(case, name, attempt, "in the pilot")
+            reason = f"{attempt.outcome} in the pilot: {attempt.reason}"
+            context.progress.say(f"{case.id}/{name}: {reason}")
+    for name, spread in zip(seen, spreads(np.array(table)), strict=True):
+        seen[name] = (cell := seen[name]) and cell.model_copy(update={"spread": spread})
+    return {name: cell for name, cell in seen.items() if name in counts}
+
+
+# Decides, before the plan is frozen, which cases' processes take turns.
+
+
+def who_takes_turns(
+    context: Context,
+    cases: list[PlannedCase],
+    mode: Mode,
+    given: PlannedCounts,
+    compared: Iterable[tuple[str, str]],
+    observed: Mapping[str, Mapping[str, Observed | None]],
+) -> dict[str, Turning]:
+    """How the processes of each case take turns; none of a case whose processes do not.
+
+    Cases that are compared do all or none; cells with `given` counts decide for those of their
+    case. Processes that do not fit into memory together are measured one after the other.
+    """
+    if context.relay is None:
+        if mode.scheme == "relay":
+            reason = unsupported()
+            context.progress.say(f"processes are measured one after the other, no turns: {reason}")
+        return {}
+    rounds = {case: max(c.rounds for c in of.values()) for case, of in given.items() if of}
+    usual = mode.rounds if mode.scheme == "relay" else 0
+    for case in cases:
+        if lone(case, context.catalog.scenarios[case.scenario]):
+            rounds[case.id] = 0
+    turns: dict[str, Turning] = {}
+    for unit in connected([case.id for case in cases], compared):
+        many = next((rounds[case] for case in unit if rounds.get(case)), usual)
+        if all(rounds.get(case, many) for case in unit) and _room(context, unit, observed):
+            turns |= {case: Turning(many, mode.lead_in_ms[1], mode.lap_ms) for case in unit}
+    return turns
+
+
+def _room(
+    context: Context, unit: list[str], observed: Mapping[str, Mapping[str, Observed | None]]
+) -> bool:
+    """Whether the processes of the cases in `unit` fit into memory together; says so if not."""
+    needed = _memory_of_all([each for case in unit for each in observed.get(case, {}).values()])
+    free = system.free_memory()
+    if free is None or needed <= free:
+        return True
+    context.progress.insist(
+        f"the processes of {listed(unit)} are measured one after the other: alive at once they "
+        f"need {needed / 2**20:,.0f} MB, and {free / 2**20:,.0f} MB are free"
+    )
+    return False
+
+
+def divided(
+    turning: dict[str, Turning],
+    shown: Mapping[str, Rehearsed],
+    counts: Mapping[str, Callable[[Turning | None], dict[str, Counts]]],
+    compared: Iterable[tuple[str, str]],
+) -> dict[str, Turning]:
+    """The same turns, with more rounds for cases whose laps differ more: in the same time.
+
+    Cases that are compared are one set, and have as many rounds; those that were not `shown`, or
+    are compared with such a one, keep theirs.
+    """
+    spreads: list[float] = []
+    costs: list[float] = []
+    units: list[list[str]] = []
+    for unit in connected(turning, compared):
+        if not all(case in shown for case in unit):
+            continue
+        cost = sum(_round_s(counts[case], turning[case]) for case in unit)
+        seen = [spread for case in unit if (spread := shown[case].spread) is not None]
+        if cost and seen:
+            units.append(unit)
+            costs.append(cost)
+            spreads.append(sqrt(sum(spread**2 for spread in seen) / len(seen)))
+    usual = max((turning[case].rounds for case in shown), default=0)
+    each = power.rounds(spreads, costs, usual)
+    return turning | {
+        case: replace(turning[case], rounds=rounds)
+        for unit, rounds in zip(units, each, strict=True)
+        for case in unit
+    }
+
+
+def _round_s(counts: Callable[[Turning | None], dict[str, Counts]], how: Turning) -> float:
+    """Seconds of a round: what two take more than one."""
+    less, more = (
+        sum(each.seconds for each in counts(replace(how, rounds=rounds)).values())
+        for rounds in (1, 2)
+    )
+    return more - less
+
+
+def sentence(turning: dict[str, Turning], processor: int | None) -> str:
+    """How processes take turns, in a sentence for the terminal; a single thread works on
+    `processor`."""
+    cases: dict[float, int] = {}
+    for how in turning.values():
+        cases[how.lead_in_ms] = cases.get(how.lead_in_ms, 0) + 1
+    lead_ins = [f"{ms:g} ms in {counted(many, 'case')}" for ms, many in sorted(cases.items())]
+    lap_ms = next(iter(turning.values())).lap_ms
+    rounds = sorted({how.rounds for how in turning.values()})
+    many = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
+    where = "" if processor is None else f", a single thread on processor {processor}"
+    return (
+        f"processes of a case take turns: {many} of at least {lap_ms:g} ms each, after "
+        f"a lead-in of {listed(lead_ins)}{where}"
+    )
+
+
+def _memory_of_all(observed: Iterable[Observed | None]) -> int:
+    """Bytes that all processes of a case take that are alive at once, a canary among them."""
+    peaks = [o.peak_bytes for o in observed if o and o.peak_bytes]
+    return sum(peaks) + max(peaks, default=0)
+
+
+# Runs a few processes of each cell before the plan is frozen, and remembers the observations.
+
 
 FIRST_WINDOW_MS = 300
 BEYOND = 1.5  # how much longer than a mode's longest warm-up the pilot looks

@@ -1,28 +1,314 @@
 """From options to a frozen plan: choose, verify, pilot, ask the oracle, freeze."""
 
+import hashlib
+import random
+import shlex
+import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
-from sqlitmus import machine
-from sqlitmus.catalog.choose import choose, choose_claims
-from sqlitmus.catalog.declared import Mode
+from sqlitmus import __version__, machine
+from sqlitmus.catalog import fixture, plan
+from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, PlannedCase, PlannedCounts, steps_of
+from sqlitmus.catalog.choose import choose, choose_claims, of_claims
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Plan, compared
-from sqlitmus.catalog.planned import Cells, PlannedCase, PlannedCounts
-from sqlitmus.machine import affinity
-from sqlitmus.run import programs
-from sqlitmus.run.answers import Answers, oracle_answer
+from sqlitmus.catalog.plan import Plan, canaries, compared
+from sqlitmus.catalog.scenario import Mode
+from sqlitmus.machine import plainfiles, system
+from sqlitmus.run import selftest, store
+from sqlitmus.run.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.context import Context
-from sqlitmus.run.extent import budget_s
-from sqlitmus.run.freeze import among, freeze
-from sqlitmus.run.latest import point_latest
-from sqlitmus.run.options import Options
-from sqlitmus.run.preparation import Unanswered
-from sqlitmus.run.selftest import keep
+from sqlitmus.run.invocations import Unanswered
+from sqlitmus.run.options import MARGIN, Options
+from sqlitmus.run.progress import clock
 from sqlitmus.run.store import RunDirectory
-from sqlitmus.run.verify import verify_cells
+from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.text import counted, one_line
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def name_of(planned: datetime, label: str) -> str:
+    """The name of a run with `label` that was planned at `planned`."""
+    return f"{planned:%Y-%m-%dT%H%M%SZ}-{label}"
+
+
+def free_moment(
+    folder: Path,
+    label: str,
+    now: Callable[[], datetime] = _now,
+    sleep: Callable[[float], None] = time.sleep,
+) -> datetime:
+    """The present moment, or the next second's if `folder` holds a run of this one's name.
+
+    A run that has been verified and piloted is not refused because another one was as quick.
+    """
+    while (folder / name_of(moment := now(), label)).exists():
+        sleep(1 - moment.microsecond / 1e6)
+    return moment
+
+
+# Whether results and copies of databases fit on the disk.
+
+
+FREE_BYTES_NEEDED = 256 * 2**20
+
+
+def check_disk(results: Path) -> None:
+    """Raise NotFit when the results or the copies of databases would not fit on the disk."""
+    for place, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            probe = place / f".write-probe-{time.monotonic_ns()}"
+            probe.write_bytes(b"x")
+            probe.unlink()
+            free = shutil.disk_usage(place).free
+        except OSError as error:
+            raise NotFit(
+                f"{place}: cannot be written: {error.strerror}; choose another with {hint}"
+            ) from error
+        if free < FREE_BYTES_NEEDED:
+            raise NotFit(
+                f"{place}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
+                f"free some or choose another folder with {hint}"
+            )
+
+
+# Programs that a plan names by their paths: resuming a folder from elsewhere must not start them.
+
+
+def remember(subjects: list[str]) -> None:
+    """Remember the programs among the subjects of a run that begins here."""
+    for subject in filter(_is_program, subjects):
+        with suppress(OSError):  # a full disk costs --force when the run is resumed
+            _record(subject).touch()
+
+
+def check_programs(path: Path, subjects: list[str], *, force: bool) -> None:
+    """Raise UsageError for a program that only the plan in `path` names, unless `force`."""
+    new = [one_line(s) for s in subjects if _is_program(s) and not _record(s).exists()]
+    if new and not force:
+        raise UsageError(
+            f"{path}: resuming it would start {', '.join(new)}, which no run begun on this machine "
+            "named. If you trust this folder and that program, add --force."
+        )
+
+
+def _is_program(subject: str) -> bool:
+    return "=" in subject.partition("+")[0]
+
+
+def _record(subject: str) -> Path:
+    return paths.cache("programs") / hashlib.sha256(subject.encode()).hexdigest()[:24]
+
+
+# The link to the newest run.
+
+
+def latest(results: Path) -> Path:
+    """The newest run in `results`; raises UsageError when there is none."""
+    pointer = results / "latest"
+    run = None
+    if pointer.is_symlink() or pointer.is_dir():
+        run = pointer.resolve()
+    elif plainfiles.size(pointer) is not None:
+        run = results / plainfiles.read(pointer, store.MB).decode("utf-8", "replace").strip()
+    if run is not None:
+        if run.resolve().parent != results.resolve():
+            raise UsageError(
+                f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
+            )
+        return run
+    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+
+
+def point_latest(run: Path) -> None:
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail.
+
+    Raises NotFit where a folder has that name, which may be somebody's copy of a run.
+    """
+    pointer = run.parent / "latest"
+    try:
+        pointer.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotFit(
+            f"{pointer}: cannot be made to point at the newest run: {error.strerror}; rename or "
+            "remove what has that name"
+        ) from error
+    try:
+        pointer.symlink_to(run.name, target_is_directory=True)
+    except OSError:
+        pointer.write_bytes((run.name + "\n").encode())
+
+
+# Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve.
+
+
+def freeze(
+    options: Options,
+    context: Context,
+    cases: list[PlannedCase],
+    cells: Cells,
+    fit: Cells,
+    counts: PlannedCounts,
+    reference: str,
+    left_s: float | None,
+) -> Plan:
+    """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
+    from sqlitmus.run.counts import block_seconds, case_seconds
+
+    name, mode = options.mode_in(context.catalog)
+    others = of_claims(options.claims, fit)
+    if options.advice:
+        others = options.advice.canaries()
+    twice = canaries(fit, reference, others)
+    costs = case_seconds(counts, fit, twice)
+    foretold = {case.id: fit[case.id] for case in cases if not case.fixed}
+    planned = extent(options, mode, counts, foretold, costs, left_s)
+    blocks = planned.blocks
+    few = blocks < MINIMUM_BLOCKS and not options.blocks and options.time_budget_s
+    if few and (options.claims or options.advice):
+        context.progress.insist(shortened(MINIMUM_BLOCKS, blocks))
+        planned = Extent(MINIMUM_BLOCKS, 1, {}, MINIMUM_BLOCKS * sum(costs.values()))
+        blocks = planned.blocks
+    canary = reference if blocks > 1 else None
+    if canary is None:
+        planned = replace(planned, seconds=block_seconds(counts, fit, {}))
+    context.progress.say(_size(fit, planned, mode.pause_s))
+    for part in shares(options.claims, counts, fit, twice if canary else {}):
+        context.progress.say(line_of(part, blocks, clock(blocks * part.seconds)))
+    looks = mode.looks
+    if (options.kind != "suite" and not options.gate) or blocks < looks * MINIMUM_BLOCKS:
+        looks = 1
+    context.progress.say(_promise(options, counts, foretold, planned, looks))
+    label = options.label or options.whole
+    now = free_moment(options.folder, label)
+    return Plan(
+        run=name_of(now, label),
+        label=label,
+        kind=options.kind,
+        suite=options.whole,
+        mode=name,
+        scheme=mode.scheme,
+        size=options.size,
+        created=now.isoformat(timespec="seconds"),
+        sqlitmus=__version__,
+        seed=options.seed if options.seed is not None else random.SystemRandom().randrange(2**31),
+        blocks=blocks,
+        sets=planned.sets,
+        sessions=planned.sessions,
+        pause_s=mode.pause_s,
+        looks=looks,
+        correction=options.correction,
+        reference=reference,
+        canary=canary,
+        canaries=others if canary else {},
+        floor=next(
+            (n for n in among(context, fit) if context.catalog.runners[n].role == "floor"), None
+        ),
+        margin=options.margin,
+        runners=[context.installed[n].planned() for n in among(context, cells)],
+        cases=[_sized(context, case) for case in cases],
+        cells=cells,
+        counts=counts,
+        fingerprint=context.fingerprint(),
+        machine=options.machine or machine.kind(),
+        definitions=plan.definitions(context.catalog, cases),
+        rerun=options.rerun or _rerun(options, name, planned, reference),
+        subjects=options.subjects,
+        gate=options.gate,
+        strict=options.strict,
+        confirms=options.confirms,
+        claims=options.claims,
+        workload=options.workload,
+        advice=options.advice,
+        pins=options.pins,
+        level="total",
+        processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
+    )
+
+
+def _size(fit: Cells, planned: Extent, pause_s: float) -> str:
+    """How much there is to do, in a sentence."""
+    many = f"{counted(sum(map(len, fit.values())), 'cell')} in {counted(len(fit), 'case')}"
+    fewest = min(planned.sets.values(), default=planned.blocks)
+    blocks = f"{fewest} to {planned.blocks} sets of each case"
+    if not planned.sets:
+        each = clock(planned.seconds / planned.blocks)
+        blocks = f"{counted(planned.blocks, 'block')} of about {each}"
+    whole = clock(planned.seconds + (planned.sessions - 1) * pause_s)
+    return f"{many}, {blocks}: done in about {whole}"
+
+
+def _sized(context: Context, case: PlannedCase) -> PlannedCase:
+    file = context.invocations.fixtures.of(case)
+    if file is None:
+        return case
+    steps = steps_of(context.catalog.scenarios[case.scenario], case.axes)
+    in_files = any(step.operation == "read-file" for step in steps)
+    size = fixture.bytes_of_files(file) if in_files else file.stat().st_size
+    return case.model_copy(update={"database_bytes": size})
+
+
+def _promise(
+    options: Options, counts: PlannedCounts, fit: Cells, planned: Extent, looks: int
+) -> str:
+    """A sentence on which differences the run will resolve, before it starts."""
+    from sqlitmus.run.budget import forecast
+    from sqlitmus.stats.verdict import ALPHA, pocock, share
+
+    blocks, sessions = planned.blocks, planned.sessions
+    if blocks < MINIMUM_BLOCKS:
+        return (
+            f"fewer than {MINIMUM_BLOCKS} blocks: figures, but no verdicts (more --time-budget "
+            "or --blocks, or fewer cells with -f)"
+        )
+    factor = ALPHA / pocock(looks) if options.gate else 1 / share(looks, early=False)
+    able = forecast(counts, fit, blocks, options.correction, sessions, factor, planned.sets)
+    if able is None:
+        return "the differences that it can tell are unknown until it has run"
+    return (
+        f"able to tell differences of about {able.half:.1%} in half of the comparisons and "
+        f"{able.most:.1%} in nine of ten (80 % power, if {able.differing} of {able.comparisons} "
+        "differ as in the pilot)"
+    )
+
+
+def _rerun(options: Options, mode: str, planned: Extent, reference: str) -> str:
+    """The command that repeats the run, in another order."""
+    words = ["--suite", options.suite, "--mode", mode]
+    words += [] if planned.sets else ["--blocks", str(planned.blocks)]
+    words += ["--reference", reference, "--size", options.size]
+    if options.margin != MARGIN:
+        words += ["--margin", f"{100 * options.margin:g}"]
+    for option, values in (
+        ("-f", options.filters),
+        ("--case", options.cases),
+        ("-r", options.runners),
+    ):
+        words += [word for value in values for word in (option, value)]
+    if options.scheme:
+        words += ["--scheme", options.scheme]
+    if options.machine:
+        words += ["--machine", options.machine]
+    return f"./just run {shlex.join(words)}"
+
+
+def among(context: Context, cells: Cells) -> list[str]:
+    """The runners of `cells`, in the catalogue's order."""
+    return [name for name in context.installed if any(name in names for names in cells.values())]
+
+
+# From options to a frozen plan: choose, verify, pilot, ask the oracle, freeze.
+
 
 PREFERRED_REFERENCE = "node"
 
@@ -40,7 +326,7 @@ class Prepared:
 def chosen(options: Options, catalog: Catalog, mode: Mode) -> tuple[list[PlannedCase], Cells]:
     """The cases and cells that `options` ask for; UsageError for what there is not."""
     if options.claims:
-        return choose_claims(catalog, mode, options.claims, options.runners, affinity.usable())
+        return choose_claims(catalog, mode, options.claims, options.runners, system.usable())
     return choose(
         catalog,
         options.suite,
@@ -97,8 +383,8 @@ def prepare(
         answers.records.values(),
     )
     with suppress(OSError):  # none yet
-        directory.write(keep.FILE, keep.record_file().read_text(encoding="utf-8"))
-    programs.remember(plan.subjects)
+        directory.write(selftest.FILE, selftest.record_file().read_text(encoding="utf-8"))
+    remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)
     return Prepared(plan, directory, answers, fit)

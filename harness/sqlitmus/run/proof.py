@@ -1,27 +1,172 @@
-"""Proves writes from outside: what a database file holds after the process that wrote it ended.
-
-The harness's own sqlite3 reads, as a stranger: it sees what was committed, in the file that the
-harness made. It shares no code with the oracle.
+"""Proves writes from outside: what a database file holds after its process ended, and how often
+it was synced.
 """
 
 import hashlib
 import marshal
 import os
+import re
 import sqlite3
 import stat
-from collections.abc import Generator, Iterable, Sequence
+import struct
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from sqlitmus.catalog.authorizer import Refused, confined
-from sqlitmus.run.checksum import TERMS
+from sqlitmus.catalog.cases import PlannedCase, steps_of
+from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.run.copies import Copies
 from sqlitmus.run.judge import OracleAnswer, brief
-from sqlitmus.vocabulary.contract.job import Readback
-from sqlitmus.vocabulary.contract.result import Proof, Result
-from sqlitmus.vocabulary.contract.step import Column, Type
-from sqlitmus.vocabulary.terms import Outcome
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
+from sqlitmus.vocabulary.detail import Syncs
+from sqlitmus.vocabulary.verdicts import Outcome
+
+Value = int | str | bytes | None
+
+NULL = 0x9E3779B9
+TERMS: dict[type, Callable[[Any], int]] = {
+    int: lambda value: value,
+    float: lambda value: int(value) if isfinite(value) else 0,
+    str: lambda value: 31 * ord(value[0]) + ord(value[-1]) if value else 0,
+    bytes: lambda value: len(value) + 31 * value[0] + value[-1] if value else 0,
+    type(None): lambda _value: NULL,
+}
+"""What a value of each type adds to a checksum."""
+_MODULUS = 2**32
+
+
+def checksum(executions: Iterable[Sequence[Sequence[Value]]]) -> int:
+    """The checksum of the rows of these executions, one after the other."""
+    h = 0
+    for rows in executions:
+        for row in rows:
+            for value in row:
+                h = (h * 31 + TERMS[type(value)](value)) % _MODULUS
+    return h
+
+
+def digest(executions: Iterable[Sequence[Sequence[Value]]]) -> str:
+    """Their SHA-256 in lower-case hexadecimal, as in verify mode."""
+    sha = hashlib.sha256()
+    for rows in executions:
+        for row in rows:
+            for value in row:
+                tag, payload = _canonical(value)
+                sha.update(tag + struct.pack("<I", len(payload)) + payload)
+        sha.update(b"E" + struct.pack("<I", len(rows)))
+    return sha.hexdigest()
+
+
+def _canonical(value: Value) -> tuple[bytes, bytes]:
+    match value:
+        case None:
+            return b"n", b""
+        case int():
+            return b"i", str(value).encode()
+        case str():
+            return b"t", value.encode()
+        case bytes():
+            return b"b", value
+
+
+# Counts the syncs of a write cell's transactions, in processes whose times nobody uses.
+
+
+# as `struct counts` of harness/counter/syncs.c has them: fsync, fdatasync, bytes
+_COUNTS = struct.Struct("3Q")
+Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The library that counts, or why there is none, and the file that it counts in."""
+
+    library: str | None
+    missing: str
+    file: Path
+
+    @classmethod
+    def among(cls, tools: paths.Tools, scratch: Path) -> "Counter":
+        """The counter that set-up built; `scratch` is to hold its file."""
+        library = tools.paths.get("sync-counter")
+        missing = tools.missing.get("sync-counter", "sync-counter is not set up; run ./just setup")
+        if library and re.search("[ :]", library):
+            missing = (
+                f"{library} cannot be preloaded, since a blank or a colon in its path ends it; "
+                "choose another SQLITMUS_TOOLCHAIN"
+            )
+            library = None
+        return cls(library, missing, scratch / "syncs")
+
+    def preloaded(self, database: Path) -> dict[str, str]:
+        """The environment in which a process that writes to `database` is counted, from 0."""
+        self.file.unlink(missing_ok=True)  # what an earlier process left may still count in it
+        self.file.write_bytes(bytes(_COUNTS.size))
+        return {
+            "LD_PRELOAD": self.library or "",
+            "SQLITMUS_COUNTS": str(self.file),
+            "SQLITMUS_COUNTED": str(database.resolve()),
+        }
+
+    def counts(self) -> Counts:
+        """What was counted since `preloaded`."""
+        return _COUNTS.unpack(self.file.read_bytes())
+
+
+def writes_files(case: PlannedCase, catalog: Catalog) -> bool:
+    """Whether `case` writes to a database that is a file."""
+    scenario = catalog.scenarios[case.scenario]
+    return scenario.writes and not scenario.memory
+
+
+def transactions(case: PlannedCase, catalog: Catalog) -> int:
+    """Commits of one iteration of `case`; 0 where they do not follow from its operations."""
+    scenario = catalog.scenarios[case.scenario]
+    if scenario.writer or scenario.tolerate_busy:
+        return 0
+    if (case.variant.transaction or scenario.transaction) != "none":
+        return case.operations
+    steps = steps_of(scenario, case.axes)
+    if any(step.operation == "execute" for step in steps):
+        return 0  # it may begin and commit
+    runs = [step for step in steps if step.operation == "run"]
+    return case.operations * sum(step.repeat for step in runs if step.fails is None)
+
+
+def counted_cases(case: PlannedCase) -> tuple[PlannedCase, PlannedCase]:
+    """One iteration of `case` without warm-up, and the same with twice the operations; a reset
+    comes before both alone."""
+    only = {"iterations": 1, "warmup_iterations": 0, "warmup_ms": 0}
+    if case.reset_every:
+        only["reset_every"] = 2 * case.operations
+    first = case.model_copy(update=only)
+    return first, first.model_copy(update={"operations": 2 * case.operations})
+
+
+def difference(first: Counts, second: Counts, transactions: int) -> Syncs | str:
+    """What `transactions` more did in the second process than in the first, or why that is not
+    known."""
+    fsync, fdatasync, written = (b - a for a, b in zip(first, second, strict=True))
+    if not first[2]:
+        return (
+            "not one of its writes to the database was seen: it is linked statically, calls the "
+            "system without the C library, or writes elsewhere"
+        )
+    try:
+        return Syncs(transactions=transactions, fsync=fsync, fdatasync=fdatasync, bytes=written)
+    except ValidationError:
+        return "with twice the transactions it synced or wrote less"
+
+
+# Proves writes from outside: what a database file holds after the process that wrote it ended.
+
 
 _TYPES: dict[Type, type] = {"integer": int, "real": float, "text": str, "blob": bytes}
 _WORDS: dict[type, str] = {

@@ -5,16 +5,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sqlitmus.catalog import same_work
-from sqlitmus.catalog.declared import TIMEOUT_S
+from sqlitmus.catalog import plan as same_work
+from sqlitmus.catalog.cases import Cells
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import Cells
-from sqlitmus.machine import affinity, lock
-from sqlitmus.run import disk, folder
-from sqlitmus.run.blocks import Measuring
+from sqlitmus.catalog.scenario import TIMEOUT_S
+from sqlitmus.machine import lock, system
+from sqlitmus.run import planning, store
+from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
-from sqlitmus.run.ended import Ended
 from sqlitmus.run.options import Options
 from sqlitmus.run.planning import Prepared, ask, chosen, prepare
 from sqlitmus.run.progress import Progress
@@ -41,8 +40,8 @@ def run(
     """
     name, mode = options.mode_in(catalog)
     cases, cells = chosen(options, catalog, mode)
-    affinity.check(options.pins)
-    disk.check(options.folder)
+    system.check(options.pins)
+    planning.check_disk(options.folder)
     with _exclusive(options, catalog, tools, progress, cells, name) as context:
         ready = prepare(options, context, cases, cells, mode)
         if ready is None:
@@ -68,8 +67,8 @@ def resume(
     plan = directory.plan()
     if directory.complete():
         raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
-    folder.check_changeable(directory.path)
-    disk.check(directory.path)
+    store.check_changeable(directory.path)
+    planning.check_disk(directory.path)
     options = replace(options, size=plan.size, pins=plan.pins, workload=plan.workload)
     with _exclusive(options, catalog, tools, progress, plan.cells, plan.mode) as context:
         changed = _changed(plan, context)

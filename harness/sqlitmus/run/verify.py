@@ -1,19 +1,132 @@
 """Verifies each cell against the oracle before anything is timed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
-from sqlitmus.catalog.planned import Cells, PlannedCase
-from sqlitmus.run import agreement
-from sqlitmus.run.answers import Answers, asked, oracle_answer, rerun
+from sqlitmus.catalog.cases import Cells, PlannedCase
+from sqlitmus.run import launch
 from sqlitmus.run.context import Context
-from sqlitmus.run.judge import OracleAnswer, Verified
-from sqlitmus.run.preparation import Unanswered
-from sqlitmus.run.prober import prove_fresh
-from sqlitmus.run.processes import launch
-from sqlitmus.run.syncs import Counts, counted_cases, difference, transactions, writes_files
+from sqlitmus.run.freshness import prove_fresh
+from sqlitmus.run.invocations import Attempt, Unanswered
+from sqlitmus.run.judge import COMPARED, OracleAnswer, Verified
+from sqlitmus.run.proof import Counts, counted_cases, difference, transactions, writes_files
+from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.vocabulary.syncs import Syncs
+
+
+def suspicion(
+    records: Sequence[Verified], answer: OracleAnswer, runtimes: Mapping[str, str]
+) -> str | None:
+    """What is to be said of the `records` of a case in which runners side against the oracle.
+
+    None unless all that answered (at least two, in different runtimes) gave the same other answer.
+    `runtimes` are those of the runners, without the oracle's.
+    """
+    of_runners = [record for record in records if record.runner in runtimes]
+    answers = {_answer(r) for r in of_runners if r.outcome in ("ok", "wrong")}
+    sides = [r for r in of_runners if r.outcome == "wrong"]
+    several = len({runtimes[record.runner] for record in sides}) > 1
+    if len(answers) != 1 or not several or _answer(answer) in answers:
+        return None
+    many = "both" if len(sides) == 2 else f"all {len(sides)}"
+    return (
+        f"{many} runners agree with each other against the oracle: suspect the oracle, or a "
+        "scenario whose answer is not the same everywhere"
+    )
+
+
+def _answer(given: Verified | OracleAnswer) -> tuple[object, ...]:
+    """What is compared, but for the number of operations, which a record lacks."""
+    return tuple(str(getattr(given, name)) for name in COMPARED if name != "operations")
+
+
+# What is known of the answers to a run's cells: their verifications, and what the oracle says.
+
+
+Asked = tuple[str, int, int]
+
+
+def asked(case: PlannedCase) -> Asked:
+    """What the oracle is asked by `case`."""
+    return case.id, case.operations, case.warmup_iterations + case.iterations
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Verifications by (case id, runner), and the oracle's answers by case id, operations, and how
+    many iterations a writer beside them has; `silences` are those that it could not give.
+    """
+
+    records: dict[tuple[str, str], Verified]
+    expected: dict[Asked, OracleAnswer | None]
+    silences: dict[Asked, Unanswered]
+
+    def of(self, case: PlannedCase) -> OracleAnswer | None:
+        """The oracle's answer for a process with the counts of `case`, which it was asked."""
+        return self.expected[asked(case.answered())]
+
+    def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
+        """Record the cells of a case that the oracle cannot answer as failed."""
+        for name in names:
+            self.records[case.id, name] = Verified(
+                case=case.id,
+                runner=name,
+                outcome="failed",
+                reason=silence.reason,
+                log=silence.log,
+                command=rerun(case, name),
+            )
+
+    def went_wrong(self, case: PlannedCase, name: str, attempt: Attempt, where: str) -> None:
+        """Record that a cell whose answer was right went wrong later; `where` says when."""
+        changes = {
+            "outcome": attempt.outcome,
+            "reason": f"{where}: {attempt.reason}",
+            "log": attempt.log,
+        }
+        record = self.records[case.id, name]
+        self.records[case.id, name] = record.model_copy(update=changes)
+
+    def fit(self, cells: Cells) -> Cells:
+        """The cells that may be timed, because their answer was right."""
+        return {
+            case: [n for n in names if self.records[case, n].outcome == "ok"]
+            for case, names in cells.items()
+        }
+
+
+def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> OracleAnswer | None:
+    """The oracle's answer to `case` with its number of operations; None without steps.
+
+    The oracle is asked only when neither `answers` nor the memory has its answer. Raises
+    Unanswered, and says so, when it gives none.
+    """
+    at = asked(case)
+    if at in answers.silences:
+        raise answers.silences[at]
+    if at not in answers.expected:
+        key = f"{context.key(case, context.oracle.spec.name)} {at[-1]}"
+        answer = context.memory.expected(key)
+        if answer is None and context.catalog.scenarios[case.scenario].steps:
+            try:
+                answer = context.invocations.ask_oracle(case, context.oracle)
+            except Unanswered as silence:
+                answers.silences[at] = silence
+                if not context.stop.requested:
+                    context.progress.say(str(silence))
+                raise
+            context.memory.keep_expected(key, answer)
+        answers.expected[at] = answer
+    return answers.expected[at]
+
+
+def rerun(case: PlannedCase, runner: str) -> str:
+    """The command that measures this one cell again."""
+    return f"./just run --case '{case.id}' --runner {runner}"
+
+
+# Verifies each cell against the oracle before anything is timed.
 
 
 def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> Answers:
@@ -82,7 +195,7 @@ def _suspect(context: Context, case: PlannedCase, names: Sequence[str], answers:
     records = [answers.records[case.id, name] for name in names]
     specs = [context.catalog.runners[name] for name in names]
     runtimes = {spec.name: spec.runtime for spec in specs if spec.role != "oracle"}
-    words = answer and agreement.suspicion(records, answer, runtimes)
+    words = answer and suspicion(records, answer, runtimes)
     if not words:
         return
     context.progress.say(f"{case.id}: {words}")

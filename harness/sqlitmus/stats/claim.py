@@ -8,13 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.stats.distributions import student_p
-from sqlitmus.stats.estimate import Array, TrimmedMeans
-from sqlitmus.stats.multiplicity import alphas
+from sqlitmus.stats.estimate import Array, TrimmedMeans, student_p
 from sqlitmus.stats.power import blocks_to_clear
-from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS
-from sqlitmus.vocabulary.claimwords import ClaimWord
-from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.stats.verdict import ALPHA, MIN_BLOCKS, alphas
+from sqlitmus.vocabulary.verdicts import ClaimWord, Correction
 
 # Words that rest on the interval of what is said at all, not on that of what is told from 1.
 ANY = (ClaimWord.SMALLER, ClaimWord.NO_EFFECT, ClaimWord.LARGER)

@@ -1,16 +1,128 @@
-"""Point estimates and intervals for many rows at once; a row is a cell or a pair, a column a block.
-
-NaN marks a block without a value. Rows with the same number of values share one pass.
+"""Point estimates and intervals for many rows at once; a row is a cell or a pair, a column a
+block.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import comb, exp, lgamma, log, log1p, pi, sqrt
+from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sqlitmus.stats.distributions import Array, Counts, sign_test_rank, student_t
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def student_t(coverage: float, freedom: ArrayLike) -> Array:
+    """The t with P(|T| <= t) = `coverage` for each of `freedom`, whole or not; NaN below 1.
+
+    Newton's method on the angle atan(t / sqrt(freedom)): coverage is concave in it and the normal
+    quantile is always too small, so the steps approach from one side. Good to about 1e-11. Raises
+    ValueError for a coverage that is not between 0 and 1.
+    """
+    if not 0 < coverage < 1:
+        raise ValueError(f"student_t needs 0 < coverage < 1, got {coverage}")
+    given = np.asarray(freedom, dtype=np.float64)
+    f = np.where(given >= 1, given, np.nan)
+    root, angle = np.sqrt(f), np.arctan2(normal(coverage), np.sqrt(f))
+    scale = 2 / sqrt(pi) * np.exp(_log_gamma_ratio(f))
+    for _ in range(100):
+        missing = student_p(root * np.tan(angle), f) - (1 - coverage)
+        step = missing / (scale * np.cos(angle) ** (f - 1))
+        angle += step
+        if not np.any(np.abs(step) > 1e-13 * angle):
+            break
+    return root * np.tan(angle)
+
+
+def student_p(t: Array, freedom: Array | Counts) -> Array:
+    """P(|T| >= |t|) for each t and its degrees of freedom, whole or not; NaN below 1.
+
+    The regularised incomplete beta function I_x(freedom / 2, 1 / 2) at x = freedom / (freedom +
+    t^2), by the continued fraction of DLMF 8.17.22 on the side of x where that converges fast. In
+    the tail no terms cancel: good to about 1e-12 relative up to 1000 degrees of freedom.
+    """
+    distinct, which = np.unique(np.where(freedom >= 1, freedom, np.nan), return_inverse=True)
+    half = distinct[which] / 2
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        r = np.square(t) / (2 * half)
+        x, y = 1 / (1 + r), 1 / (1 + 1 / r)
+        logs = -half * np.log1p(r) - np.log1p(1 / r) / 2
+    front = np.exp(logs + _log_gamma_ratio(distinct)[which]) / sqrt(pi)
+    in_tail = x * (half + 2.5) < half + 1
+    tail, centre = np.nonzero(in_tail)[0], np.nonzero(~in_tail)[0]
+    a, b = distinct / 2, np.full(len(distinct), 0.5)
+    p = np.empty_like(front)
+    p[tail] = front[tail] / half[tail] * _beta_fraction(x[tail], a, b, which[tail])
+    p[centre] = 1 - 2 * front[centre] * _beta_fraction(y[centre], b, a, which[centre])
+    return p
+
+
+def _beta_fraction(x: Array, a: Array, b: Array, which: NDArray[np.intp]) -> Array:
+    """DLMF 8.17.22 without its first factor, from the inside out; x has the `which`-th a and b.
+
+    For x < (a + 1) / (a + b + 2), a or b = 1/2 and the other f / 2 this depth is exact to 1e-15.
+    """
+    if not len(x):
+        return x
+    largest = np.nanmax(a + b, initial=0.5) * 2
+    depth = int(min(100, 16 + 6 * np.sqrt(largest)))
+    k = np.arange(depth, 0, -1.0)[:, np.newaxis]
+    m = k // 2
+    factors = np.where(k % 2, -(a + m) * (a + b + m), m * (b - m)) / ((a + k - 1) * (a + k))
+    value = np.ones_like(x)
+    for factor in factors:
+        value = 1 + factor[which] * x / value
+    return 1 / value
+
+
+def _log_gamma_ratio(freedom: Array) -> Array:
+    """ln(gamma((f + 1) / 2) / gamma(f / 2)) for each f; NaN for NaN."""
+    return np.array([lgamma((f + 1) / 2) - lgamma(f / 2) for f in freedom.tolist()])
+
+
+def normal(coverage: float) -> float:
+    """The z with P(|Z| <= z) = `coverage`."""
+    return NormalDist().inv_cdf((1 + coverage) / 2)
+
+
+@lru_cache(maxsize=4096)
+def sign_test_rank(count: int, coverage: float) -> int | None:
+    """The rank k for which the k-th smallest and k-th largest of `count` values enclose the median.
+
+    The largest k with P(Binomial(count, 1/2) < k) <= (1 - coverage) / 2; None where even the
+    extremes cover too little (fewer than 6 values at 95 %).
+    """
+    rank, tail = 0, 0
+    while rank < count:
+        tail += comb(count, rank)
+        if tail / 2**count > (1 - coverage) / 2:
+            break
+        rank += 1
+    return rank or None
+
+
+def binomial_tail(count: int, trials: int, chance: float) -> float:
+    """P(Binomial(trials, chance) >= count), for 0 < chance < 1."""
+    whole = lgamma(trials + 1)
+    tail = sum(
+        exp(
+            whole
+            - lgamma(k + 1)
+            - lgamma(trials - k + 1)
+            + k * log(chance)
+            + (trials - k) * log1p(-chance)
+        )
+        for k in range(count, trials + 1)
+    )
+    return min(tail, 1.0)
+
+
+# Point estimates and intervals for many rows at once; a row is a cell or a pair, a column a
+# block.
+
 
 TRIM = 0.2
 LEVEL = 0.95
@@ -142,3 +254,184 @@ def _by_count(count: Counts) -> Iterator[tuple[int, NDArray[np.bool_] | slice]]:
     distinct = np.unique(count)
     for n in distinct[distinct > 0].tolist():
         yield n, slice(None) if len(distinct) == 1 else count == n
+
+
+# A robust standard deviation, for the modules that study noise rather than means.
+
+
+# Croux and Rousseeuw, COMPSTAT 1992: brings the median absolute deviation of 2 to 9 normal values
+# to the standard deviation on average.
+_SMALL = np.array([1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107])
+
+
+def deviation(values: Array) -> Array:
+    """Standard deviation of each row (last axis) by the scaled median absolute deviation.
+
+    1.4826 times the median distance from the median, times the correction for few values; 0 for a
+    single value. Up to half of the values may be anything without deciding the result.
+    """
+    count = values.shape[-1]
+    if count < 2:
+        return np.zeros(values.shape[:-1])
+    factor = _SMALL[count - 2] if count < 10 else count / (count - 0.8)
+    centre = np.median(values, axis=-1, keepdims=True)
+    return np.asarray(1.4826 * factor * np.median(np.abs(values - centre), axis=-1))
+
+
+# Combines several sessions of the same comparison, and predicts the next one.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Combined:
+    """Per row the mean over sessions and its interval, all log ratios.
+
+    `next_low` and `next_high` enclose the true log ratio of one more session. `between` is the
+    standard deviation of true log ratios between sessions, `count` the sessions with an interval of
+    their own; the others are not used. NaN: intervals and `between` below 2 sessions, next below 3.
+    """
+
+    mean: Array
+    low: Array
+    high: Array
+    next_low: Array
+    next_high: Array
+    between: Array
+    count: Counts
+
+
+def combine(mean: Array, error: Array, freedom: Counts | Array, level: float = LEVEL) -> Combined:
+    """Random-effects combination of rows x sessions; NaN marks a session without an estimate.
+
+    Weights 1 / (error^2 + tau^2), tau^2 by Paule and Mandel. The half-width is t with k - 1 degrees
+    of freedom times Hartung and Knapp's error, but never less than the interval without tau^2, for
+    sessions that happen to agree. For the next session tau^2 is added to the squared error, with k
+    - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter, J. R. Statist. Soc. A 172, 2009,
+    137-159).
+    """
+    present = ~np.isnan(mean) & ~np.isnan(error)
+    count = np.count_nonzero(present, axis=1).astype(np.int64)
+    values, variances = np.where(present, mean, 0.0), np.where(present, np.square(error), np.inf)
+    tau2 = paule_mandel(values, variances)
+
+    weights = 1 / (variances + tau2[:, None])
+    total = weights.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (weights * values).sum(axis=1) / total
+        squares = (weights * np.square(values - centre[:, None])).sum(axis=1)
+        knapp = np.sqrt(squares / (total * (count - 1)))
+    several = count > 1
+    t = student_t_of(count - 1, level)
+    floor = _fixed_half(variances, freedom, level)
+    half = np.where(several, np.fmax(t * knapp, floor), np.nan)
+    reach = student_t_of(count - 2, level) * np.hypot(half / t, np.sqrt(tau2))
+    return Combined(
+        centre,
+        centre - half,
+        centre + half,
+        centre - reach,
+        centre + reach,
+        np.where(several, np.sqrt(tau2), np.nan),
+        count,
+    )
+
+
+def paule_mandel(values: Array, variances: Array) -> Array:
+    """The tau^2 >= 0 at which the weighted squares about the mean sum to k - 1, for each row.
+
+    Newton's method from 0, as of DerSimonian and Kacker (Contemp. Clin. Trials 28, 2007, 105-114):
+    the sum falls and is convex in tau^2, so it is approached from one side. Absent sessions have an
+    infinite variance. 0 where the values agree better than their errors would have them.
+    """
+    tau2 = np.zeros(len(values))
+    expected = np.isfinite(variances).sum(axis=1) - 1
+    for _ in range(200):
+        weights = 1 / (variances + tau2[:, None])
+        total = np.fmax(weights.sum(axis=1), np.finfo(np.float64).tiny)
+        centre = (weights * values).sum(axis=1) / total
+        squares = weights * np.square(values - centre[:, None])
+        excess = squares.sum(axis=1) - expected
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(excess > 0, excess / (weights * squares).sum(axis=1), 0.0)
+        tau2 += step
+        if not np.any(step > 1e-13 * tau2):
+            break
+    return tau2
+
+
+def _fixed_half(variances: Array, freedom: Counts | Array, level: float) -> Array:
+    """Half-width if all sessions had the same true ratio; Satterthwaite's degrees, rounded down."""
+    weights = 1 / variances
+    total = weights.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.square(weights / total[:, None])
+        degrees = 1 / np.where(shares > 0, shares / freedom, 0.0).sum(axis=1)
+        whole = np.where(np.isfinite(degrees), degrees + 1e-9, 0.0).astype(np.int64)
+        return student_t_of(whole, level) / np.sqrt(total)
+
+
+# Compares samples that share no blocks: trimmed means of two independent samples.
+
+
+def relative_means(
+    subject: Array, controls: Array, trim: float = TRIM, resolution: float = 0.0
+) -> TrimmedMeans:
+    """The subject less its controls, row by row, from log times (rows x blocks and rows x controls
+    x blocks, NaN for none): the mean over the controls of the trimmed means of the differences.
+
+    Each control has a difference of its own, which is symmetric about the true one if both sides
+    are equally noisy. The mean of several controls is not: it loses the tail that the subject
+    keeps, so its trimmed difference would move with the amount of one-sided noise.
+
+    The differences of a row share the subject. So its error is Yuen's (Biometrika 61, 1974,
+    165-170) of the mean over the controls, block by block, of their winsorised differences: to
+    first order, that is what each block adds to the estimate. One control gives `trimmed_means`
+    of the difference; a control without a value is left out, and without any the subject stands
+    alone. A block counts if the subject and all those controls have a value in it.
+    """
+    rows = [
+        _relative(times, beside[~np.isnan(beside).all(axis=1)], trim, resolution)
+        for times, beside in zip(subject, controls, strict=True)
+    ]
+    mean, error, freedom, count = np.array(rows).reshape(-1, 4).T
+    return TrimmedMeans(mean, error, freedom, count.astype(np.int64))
+
+
+def _relative(
+    times: Array, beside: Array, trim: float, resolution: float
+) -> tuple[float, float, float, int]:
+    differences = times - beside if len(beside) else times[None]
+    differences = differences[:, ~np.isnan(differences).any(axis=0)]
+    count = differences.shape[1]
+    if not count:
+        return np.nan, np.nan, 0.0, 0
+    ordered, cut = np.sort(differences, axis=1), int(trim * count)
+    left = count - 2 * cut
+    mean = float(ordered[:, cut : count - cut].mean())
+    ends = ordered[:, cut : cut + 1], ordered[:, count - cut - 1 : count - cut]
+    winsorised = np.clip(differences, *ends).mean(axis=0)
+    error = np.nan
+    if left > 1 and np.ptp(winsorised) > resolution:
+        error = float(yuen_error(winsorised, left))
+    return mean, error, float(freedom_of(left)), count
+
+
+def difference(first: TrimmedMeans, second: TrimmedMeans) -> TrimmedMeans:
+    """`first` less `second`, row by row, of two runs that share nothing.
+
+    Log times give log ratios. The squared error is the sum of both, the degrees of freedom are
+    Welch's: (u + v)^2 / (u^2 / f + v^2 / g) for squared errors u, v with f, g degrees (Yuen,
+    Biometrika 61, 1974, 165-170); they need not be whole. `count` is the smaller of the two. No
+    error where either has none. What was drift within a run is spread here, and what was drift
+    between the runs is in the mean.
+    """
+    error = np.hypot(first.error, second.error)
+    share, rest = np.square(first.error / error), np.square(second.error / error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = 1 / (np.square(share) / first.freedom + np.square(rest) / second.freedom)
+    defined = ~np.isnan(error)
+    return TrimmedMeans(
+        first.mean - second.mean,
+        error,
+        np.where(defined, freedom, 0.0),
+        np.minimum(first.count, second.count),
+    )

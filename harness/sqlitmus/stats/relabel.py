@@ -1,23 +1,153 @@
-"""Error rates of the method on recorded noise: false alarms, coverage, detection.
-
-One program was run again and again, so every difference that comes out is a false alarm. A
-recording is blocks x slots of log times in the order in which they were taken, row by row; the
-slots of a block are neighbours in time. Giving the slots new labels at random makes a new
-experiment of the same noise. All experiments share that one recording, so the rates hold for this
-machine in this hour; they are no sample of machines.
+"""Error rates of the method on recorded and relabelled noise: false alarms, coverage, detection,
+efficiency.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import log1p, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sqlitmus.stats.distributions import normal
-from sqlitmus.stats.estimate import LEVEL, Array, TrimmedMeans, trimmed_means
-from sqlitmus.stats.experiments import ExperimentResults, judge, judge_sequential
-from sqlitmus.stats.grade import grade
-from sqlitmus.stats.multiplicity import p_values
+from sqlitmus.stats.estimate import LEVEL, Array, TrimmedMeans, normal, student_p, trimmed_means
+from sqlitmus.stats.noise import grade
+from sqlitmus.stats.verdict import adjust, group_means, p_values, together
+from sqlitmus.vocabulary.verdicts import Verdict
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """How many times as long one way takes as the other for the same precision of a ratio.
+
+    `low` and `high` are the ends of its 95 % interval.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the interval tells which way needs less time."""
+        return self.low > 1 or self.high < 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passes:
+    """Log times of equal things (blocks x slots), and the seconds that each block's pass took."""
+
+    logs: Array
+    seconds: Array
+
+
+def gain(base: Passes, other: Passes, resamples: int = RESAMPLES, seed: int = 1) -> Gain | None:
+    """How many times as long `base` takes as `other`, by passes in the same blocks.
+
+    A way's cost is Yuen's squared error of the log ratio of two slots, times the mean seconds of a
+    pass; the gain is the median over all pairs of slots. Its interval is that of the percentile
+    bootstrap over blocks, which `base` and `other` share. None where a pair's times are all equal.
+    """
+    blocks, slots = base.logs.shape
+    rng = np.random.default_rng(seed)
+    every = rng.integers(blocks, size=(1 + resamples, blocks))
+    every[0] = range(blocks)  # the recording itself
+    seconds = np.log(base.seconds[every].mean(axis=1) / other.seconds[every].mean(axis=1))
+    ratios = np.stack(
+        [
+            2 * (_log_error(base.logs, pair, every) - _log_error(other.logs, pair, every))
+            for pair in combinations(range(slots), 2)
+        ]
+    )
+    gains = np.median(ratios, axis=0) + seconds
+    if not np.isfinite(gains).all():
+        return None
+    low, high = np.quantile(gains[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Gain(*(float(np.exp(end)) for end in (gains[0], low, high)))
+
+
+def _log_error(logs: Array, pair: tuple[int, int], blocks: NDArray[np.int64]) -> Array:
+    """ln of the standard error of the pair's log ratio, per row of block numbers."""
+    first, second = pair
+    return np.log(trimmed_means((logs[:, first] - logs[:, second])[blocks]).error)
+
+
+# Verdicts on relabelled experiments, whose subjects are equal.
+
+
+ALPHA = 1 - LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentResults:
+    """Per experiment and comparison: the adjusted p-value, the log ratio and its interval."""
+
+    p: Array
+    mean: Array
+    low: Array
+    high: Array
+
+    def alarms(self) -> Array:
+        """Per experiment 1 where any comparison came out as a difference, else 0."""
+        return np.any(self.p <= ALPHA, axis=1).astype(np.float64)
+
+    def covering(self, truth: float = 0.0) -> Array:
+        """Per experiment the share of intervals that do not exclude the true log ratio.
+
+        Without an interval (all values equal) nothing is excluded.
+        """
+        return 1 - np.mean((self.low > truth) | (self.high < truth), axis=1)
+
+    def detections(self, guard: Array | None = None) -> Array:
+        """Per experiment 1 where the first comparison came out as slower, else 0.
+
+        With a `guard`, only where its whole interval lies beyond that, as in a report.
+        """
+        detected = (self.p[:, 0] <= ALPHA) & (self.mean[:, 0] > 0)
+        if guard is not None:
+            detected &= (guard == 0) | (self.low[:, 0] > guard)
+        return detected.astype(np.float64)
+
+
+def judge(experiments: Array) -> ExperimentResults:
+    """Each experiment (experiments x blocks x labels) by the method; label 0 is the reference."""
+    differences = experiments[:, :, 1:] - experiments[:, :, :1]
+    count, blocks, comparisons = differences.shape
+    rows = differences.transpose(0, 2, 1).reshape(-1, blocks)
+    means = trimmed_means(rows)
+    return _outcomes(means, p_values(means), (count, comparisons))
+
+
+def judge_sequential(experiments: Array) -> ExperimentResults:
+    """The same by Welch's test of the plain means, label against reference, without pairing."""
+    runs = experiments.shape[1]
+    mean, squared = experiments.mean(axis=1), experiments.var(axis=1, ddof=1) / runs
+    difference = mean[:, 1:] - mean[:, :1]
+    error = np.sqrt(squared[:, 1:] + squared[:, :1])
+    with np.errstate(divide="ignore", invalid="ignore"):  # no spread: no p
+        freedom = (runs - 1) * error**4 / (squared[:, 1:] ** 2 + squared[:, :1] ** 2)
+        t = difference / error
+    p = student_p(t.reshape(-1), freedom.reshape(-1)).reshape(error.shape)
+    nowhere = np.full_like(p, np.nan)  # its intervals are not asked for
+    return ExperimentResults(_holm(p), difference, nowhere, nowhere)
+
+
+def _outcomes(means: TrimmedMeans, p: Array, shape: tuple[int, int]) -> ExperimentResults:
+    low, high = means.interval(LEVEL)
+    adjusted = _holm(p.reshape(shape))
+    return ExperimentResults(
+        adjusted, means.mean.reshape(shape), low.reshape(shape), high.reshape(shape)
+    )
+
+
+def _holm(p: Array) -> Array:
+    return np.stack([adjust(p[i], "holm") for i in range(len(p))])
+
+
+# Error rates of the method on recorded noise: false alarms, coverage, detection.
+
 
 EXPERIMENTS = 1000
 SLOWDOWN = log1p(0.03)
@@ -190,3 +320,26 @@ def _replaced(values: Array, slow: Array) -> Array:
     replaced = values.copy()
     replaced[:, 1] = slow
     return replaced
+
+
+# How often a sentence on all of several equal things tells two of them apart.
+
+
+_APART = [verdict for verdict in Verdict if verdict.different]
+
+
+def false_sentences(
+    logs: Array, blocks: int, labels: int, experiments: int = EXPERIMENTS, seed: int = 1
+) -> Rate:
+    """The share of experiments in which a report's sentence would err; see `relabel` for `logs`.
+
+    `labels` runners of one case make one group, whose pairs are one family. A sentence can only
+    tell two apart whose interval there lies beyond 0, so this is the most that it can err.
+    """
+    first, second = np.triu_indices(labels, 1)
+    apart: list[bool] = []
+    for _, values in shuffled(logs, blocks, labels, experiments, seed):
+        pairs = (values[:, first] - values[:, second]).T
+        verdicts = together(group_means(pairs[None]), margin=0.02).verdicts
+        apart.append(bool(verdicts.are(*_APART).any()))
+    return rate(np.array(apart, dtype=np.float64), experiments)

@@ -1,15 +1,174 @@
-"""Turns the interval of a log ratio into a verdict."""
+"""Intervals of log ratios become verdicts, of single comparisons and of families of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import cache
+from math import erfc, sqrt
+from typing import Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.stats.estimate import LEVEL, Array, Medians, TrimmedMeans
-from sqlitmus.stats.multiplicity import adjust, beyond_margin_p, equivalence_p, p_values
-from sqlitmus.vocabulary.terms import Correction
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.stats.estimate import (
+    LEVEL,
+    TRIM,
+    Array,
+    Counts,
+    Medians,
+    TrimmedMeans,
+    freedom_of,
+    normal,
+    student_p,
+    yuen_error,
+)
+from sqlitmus.vocabulary.verdicts import Correction, Verdict
+
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+
+_NODES = 64
+EARLY = 0.1  # so little that the last look hardly notices
+
+
+def p_values(logs: TrimmedMeans) -> Array:
+    """Two-sided p of "the log ratio is 0"; at most 0.05 where the 95 % interval excludes 0."""
+    return student_p(_distance(logs, 0), logs.freedom)
+
+
+def beyond_margin_p(logs: TrimmedMeans, margin: float) -> Array:
+    """P of "the log ratio lies within the margin"; at most 0.05 where the 95 % interval is beyond.
+
+    Two-sided like the interval: twice the one-sided p against the nearer end of the margin, which
+    is ln(1 + margin) to both sides; 1 for an estimate within it.
+    """
+    return student_p(np.maximum(_distance(logs, margin), 0), logs.freedom)
+
+
+def equivalence_p(logs: TrimmedMeans, margin: float) -> Array:
+    """P of "the log ratio lies beyond the margin"; at most 0.05 where the 90 % interval is within.
+
+    The larger p of two one-sided tests (Schuirmann 1987), which is that against the nearer end.
+    """
+    distance = _distance(logs, margin)
+    one_sided = student_p(distance, logs.freedom) / 2
+    return np.where(distance < 0, one_sided, 1 - one_sided)
+
+
+def adjust(p: Array, method: Correction) -> Array:
+    """Adjusted p-values of one family; NaN stays NaN and does not count.
+
+    "holm" holds the chance of any false rejection in the family (Holm, Scand. J. Statist. 6, 1979,
+    65-70), "bh" the expected share of false ones among the rejections (Benjamini and Hochberg, J.
+    R. Statist. Soc. B 57, 1995, 289-300).
+    """
+    if method not in CORRECTIONS:
+        raise ValueError(f"unknown correction {method!r}; there are {', '.join(CORRECTIONS)}")
+    if method == "none":
+        return p
+    order = np.argsort(p)  # NaN last
+    count = int(np.count_nonzero(~np.isnan(p)))
+    ordered = p[order[:count]]
+    rank = np.arange(1, count + 1)
+    if method == "holm":
+        ordered = np.maximum.accumulate(ordered * (count + 1 - rank))
+    else:
+        ordered = np.minimum.accumulate((ordered * (count / rank))[::-1])[::-1]
+    adjusted = np.full_like(p, np.nan)
+    adjusted[order[:count]] = np.minimum(ordered, 1)
+    return adjusted
+
+
+def divisor(method: Correction, family: int, decided: int) -> float:
+    """By what the 5 % are divided for the next row to be decided, after `decided` of a `family`.
+
+    Holm's procedure asks for 5 % / (m - k) after k rejections, Benjamini and Hochberg's for
+    5 % (k + 1) / m. 1 without a correction or a family.
+    """
+    if method == "none" or family < 1:
+        return 1.0
+    if method == "holm":
+        return float(max(family - decided, 1))
+    return max(family / (decided + 1), 1.0)
+
+
+def share(looks: int, *, early: bool) -> float:
+    """The share of the error that one of `looks` planned looks at a case may spend.
+
+    Earlier looks share `EARLY` evenly and leave the rest to the last (Bonferroni), so a p-value
+    over its look's share is valid wherever the case ends, however many blocks lie between looks.
+    """
+    if looks == 1:
+        return 1.0
+    return EARLY / (looks - 1) if early else 1 - EARLY
+
+
+@cache
+def pocock(looks: int, alpha: float = 0.05) -> float:
+    """The level for each of `looks` equally spaced looks at which all together err with `alpha`.
+
+    The boundary c for which a sum of k standard normal steps leaves +-c sqrt(k) at any k <= looks
+    with probability alpha (Pocock, Biometrika 64, 1977, 191-199), by the recursive integration of
+    Armitage, McPherson and Rowe (J. R. Statist. Soc. A 132, 1969, 235-244). Good to about 1e-10.
+    """
+    if looks < 1 or not 0 < alpha < 1:
+        raise ValueError(f"pocock needs looks >= 1 and 0 < alpha < 1, got {looks} and {alpha}")
+    if looks == 1:
+        return alpha
+    low, high = normal(1 - alpha), normal(1 - alpha / looks)  # Bonferroni's is too far out
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _leaves(middle, looks) > alpha else (low, middle)
+    return erfc(high / sqrt(2))
+
+
+def _leaves(boundary: float, looks: int) -> float:
+    """The probability that a random walk is beyond boundary x sqrt(k) at any step k <= looks."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places, mass = np.zeros(1), np.ones(1)
+    for k in range(1, looks + 1):
+        end = boundary * sqrt(k)
+        targets = nodes * end
+        density = np.exp(-np.square(targets[:, None] - places) / 2) @ mass / sqrt(2 * np.pi)
+        places, mass = targets, density * weights * end
+    return 1 - float(mass.sum())
+
+
+def _distance(logs: TrimmedMeans, margin: float) -> Array:
+    """How many standard errors each estimate lies outside the margin; negative inside."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return (np.abs(logs.mean) - np.log1p(margin)) / logs.error
+
+
+def alphas(
+    p: Array, which: Sequence[int], correction: Correction, alpha: float
+) -> tuple[float, float]:
+    """One minus the level of the rows' intervals, and of those if one more row came to answer.
+
+    Rows with the same number in `which` are one measurement, whose least `p` counts. "bh": alpha R
+    / m, if intervals at that level answer for R of m measurements, R as large as can be. Then at
+    most the share alpha of the R intervals is expected to miss the truth, and no other answers can
+    be false (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81). "holm": alpha / m,
+    so that in a share alpha of runs some miss, at most. "none": alpha each.
+    """
+    family = _least(p, which)
+    count = int(np.count_nonzero(~np.isnan(family)))
+    if correction == "none" or not count:
+        return alpha, alpha
+    if correction == "holm":
+        return alpha / count, alpha / count
+    answering = int(np.count_nonzero(adjust(family, "bh") <= alpha))
+    return alpha * max(answering, 1) / count, alpha * min(answering + 1, count) / count
+
+
+def _least(p: Array, which: Sequence[int]) -> Array:
+    """The least p of each measurement."""
+    numbers, place = np.unique(which, return_inverse=True)
+    least = np.full(len(numbers), np.nan)
+    np.fmin.at(least, place, p)
+    return least
+
+
+# Turns the interval of a log ratio into a verdict.
+
 
 MIN_BLOCKS = 10
 ALPHA = 0.05
@@ -140,3 +299,103 @@ def disagree(logs: TrimmedMeans, middle: Medians) -> NDArray[np.bool_]:
 def _side(low: Array, high: Array) -> Codes:
     """1 for an interval above 0, -1 for one below, 0 for one that contains 0."""
     return (low > 0).astype(np.int8) - (high < 0).astype(np.int8)
+
+
+# Mean log ratios over the cases of a group, and what may be said of all of them at once.
+
+
+def group_means(logs: Array, trim: float = TRIM, resolution: float = 0.0) -> TrimmedMeans:
+    """The mean over cases of their trimmed means, a row per pair; `logs` is cases x pairs x blocks.
+
+    A block counts for a pair only if it has a value in every case. Each case is trimmed and
+    winsorised on its own, as in `trimmed_means`, so that a disturbed case does not spoil the block
+    for the others; Yuen's squared error is then taken of the blocks' means of the winsorised
+    values. What cases of a block have in common is thereby in the error, whatever it is. With one
+    case this is `trimmed_means`. No error where the kept values of some case are all equal.
+    """
+    whole: Rows = np.logical_not(np.isnan(logs).any(axis=0))
+    ordered = np.sort(np.where(whole, logs, np.nan), axis=2)
+    count: Counts = np.count_nonzero(whole, axis=1).astype(np.int64)
+    mean, error = np.full(len(count), np.nan), np.full(len(count), np.nan)
+    freedom = np.zeros(len(count))
+    for n in np.unique(count[count > 0]).tolist():
+        rows = np.flatnonzero(count == n)
+        values, sorted_ = logs[:, rows], ordered[:, rows, :n]
+        cut = int(trim * n)
+        left = n - 2 * cut
+        mean[rows] = sorted_[:, :, cut : n - cut].mean(axis=(0, 2))
+        freedom[rows] = freedom_of(left, len(logs))
+        if left > 1:
+            bottom, top = sorted_[:, :, cut], sorted_[:, :, n - cut - 1]
+            winsorised: Array = np.clip(values, bottom[..., None], top[..., None]).mean(axis=0)
+            blocks = winsorised[whole[rows]].reshape(len(rows), n)
+            spread = (top - bottom > resolution).all(axis=0)
+            error[rows] = np.where(spread, yuen_error(blocks, left), np.nan)
+    return TrimmedMeans(mean, error, freedom, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Per row the interval and the verdict that hold for all rows at once."""
+
+    low: Array
+    high: Array
+    verdicts: Verdicts
+
+
+def together(
+    logs: TrimmedMeans,
+    margin: float,
+    guard: Array | float = 0.0,
+    alpha: float = ALPHA,
+    share: Array | float = 1.0,
+) -> Together:
+    """Intervals that all contain their truth with probability 1 - `alpha`, and what they say.
+
+    Each of the m rows that can be tested gets its interval at 1 - alpha share / m (Bonferroni), so
+    whatever is read off them, in whatever order and of whichever rows the data suggest, is false
+    with probability `alpha` at most. Holm's procedure would find a little more, but the intervals
+    that belong to it say only "beyond 0" of what it finds.
+
+    faster, slower: the interval lies beyond 0 and beyond `guard`, a log ratio >= 0; materially: it
+    lies beyond ln(1 + margin) too; equivalent: it lies within that, where there is no guard. Rows
+    of fewer than `MIN_BLOCKS` blocks or without an error are not testable: they get no interval and
+    do not count.
+    """
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    low, high = np.full((2, len(testable)), np.nan)
+    shares = np.broadcast_to(share, testable.shape)
+    for each in np.unique(shares).tolist():
+        ends = logs.interval(1 - alpha * each / max(int(testable.sum()), 1))
+        rows = testable & (shares == each)
+        low[rows], high[rows] = (end[rows] for end in ends)
+    return _told(low, high, margin, guard, testable)
+
+
+def at_level(logs: TrimmedMeans, margin: float, guard: Array | float, level: float) -> Together:
+    """The same where each interval has the coverage `level`, whatever family that comes from."""
+    testable = (logs.count >= MIN_BLOCKS) & ~np.isnan(logs.error)
+    low, high = (np.where(testable, end, np.nan) for end in logs.interval(level))
+    return _told(low, high, margin, guard, testable)
+
+
+def _told(low: Array, high: Array, margin: float, guard: Array | float, testable: Rows) -> Together:
+    near = np.fmax(low, -high)  # how far the nearer end lies beyond 0
+    differs, limit = (near > guard) & (near > 0), np.log1p(margin)
+    within = (np.fmax(-low, high) < limit) & (np.asarray(guard) == 0)
+    return Together(low, high, Verdicts.by(testable, high < 0, differs, near > limit, within))
+
+
+def capped(verdicts: Verdicts, case: Verdicts) -> Verdicts:
+    """What `verdicts` on groups of one case say that the verdicts on that `case` say, too."""
+    return Verdicts(_BOTH[verdicts.code, case.code])
+
+
+def _both(group: Verdict, case: Verdict) -> Verdict:
+    """The weaker of two verdicts on the same side; not resolved where they are not."""
+    if group.side != case.side:
+        return Verdict.NOT_TESTABLE if group is Verdict.NOT_TESTABLE else Verdict.NOT_RESOLVED
+    return case if group.material else group
+
+
+_BOTH = np.array([[_both(group, case).code for case in Verdict] for group in Verdict], np.int8)

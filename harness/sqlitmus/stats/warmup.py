@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sqlitmus.stats.estimate import Array
-from sqlitmus.vocabulary.terms import Steadiness
+from sqlitmus.vocabulary.verdicts import Steadiness
 
 TOLERANCE = 0.02  # levels closer than this ratio are the same
 AGREEMENT = 0.75  # share of the processes that has to be in a class

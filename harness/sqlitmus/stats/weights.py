@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlitmus.stats.estimate import TRIM, Array, Counts, TrimmedMeans, freedom_of
-from sqlitmus.stats.grade import ALPHA
+from sqlitmus.stats.noise import ALPHA
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 

@@ -1,4 +1,4 @@
-"""What every room shares: the contract, words of verdicts, errors, places, nouns.
+"""What every room shares: the contract, figures, words of verdicts, errors, places, texts.
 
 Imports: nothing.
 """

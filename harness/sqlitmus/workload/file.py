@@ -1,21 +1,100 @@
-"""A workload as its TOML file has it."""
+"""A workload as its TOML file has it, with its limits."""
 
+import hashlib
+import sqlite3
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from sqlitmus.catalog.cases import Durability
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.steps import Parameter
-from sqlitmus.catalog.tomlfile import place
-from sqlitmus.catalog.tomllines import Lines, Place
+from sqlitmus.catalog.scenario import Parameter, Profile
+from sqlitmus.catalog.toml import Lines, Place, place
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.model import Model
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.suggest import unknown
-from sqlitmus.workload.limits import Limits, weaker
+from sqlitmus.vocabulary.text import unknown
+
+
+class About(Model):
+    """What the report tells of a database; `content` and `schema_hash` are SHA-256, shortened."""
+
+    name: str
+    bytes: int
+    page_size: int
+    encoding: str
+    journal_mode: str
+    user_version: int
+    tables: int
+    schema_hash: str
+    content: str
+
+
+def about(name: str, file: Path, journal_mode: str) -> About:
+    """What a copy in `file` tells of the database of that `name`. Raises sqlite3.Error, OSError."""
+    with closing(sqlite3.connect(file)) as connection:
+
+        def pragma(name: str) -> str:
+            return str(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
+        schema = rows.fetchall()
+        facts = {
+            "page_size": int(pragma("page_size")),
+            "encoding": pragma("encoding"),
+            "user_version": int(pragma("user_version")),
+        }
+    content = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(2**20):
+            content.update(block)
+    return About.model_validate(
+        {
+            **facts,
+            "name": name,
+            "bytes": file.stat().st_size,
+            "journal_mode": journal_mode,
+            "tables": sum(k == "table" and not n.startswith("sqlite_") for k, n, _ in schema),
+            "schema_hash": hashlib.sha256(repr(schema).encode()).hexdigest()[:16],
+            "content": content.hexdigest()[:16],
+        }
+    )
+
+
+# What a runner has to keep to, and which profiles cannot.
+
+
+class Limits(Model):
+    """What a runner must keep to to be recommended: memory of a process, start to first row, p99 of
+    a round of the mix, and what a commit outlives: a power cut if it is `full`, a crash of the
+    process only if it is `normal`."""
+
+    memory_mib: float | None = Field(default=None, gt=0)
+    start_ms: float | None = Field(default=None, gt=0)
+    p99_ms: float | None = Field(default=None, gt=0)
+    durability: Durability | None = None
+
+
+_TOO_WEAK: dict[Durability, dict[str, tuple[str, ...]]] = {
+    "normal": {"synchronous": ("off", "0"), "journal_mode": ("off", "memory")},
+    "full": {"synchronous": ("off", "0", "normal", "1"), "journal_mode": ("off", "memory")},
+}
+
+
+def weaker(profile: Profile, limit: Durability) -> str | None:
+    """The pragma of `profile` that makes less durable than `limit`, if there is one."""
+    for name, value in profile.pragmas:
+        if str(value).lower() in _TOO_WEAK[limit].get(name, ()):
+            return f"{name} {value}"
+    return None
+
+
+# A workload as its TOML file has it.
+
 
 PROFILE = "normalised"
 

@@ -1,12 +1,22 @@
-"""What SQLite says of a statement: its parameters, its columns, the tables that it writes."""
+"""What SQLite says of a statement: its parameters and their pool, its columns, its answers, and
+how its writes are undone and proven.
+"""
 
+import random
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
 
-from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled
+from sqlitmus.catalog import generate
+from sqlitmus.catalog.authorizer import Compiled, Origin, Refused, compiled, confined
+from sqlitmus.catalog.scenario import ColumnType, Parameter
+from sqlitmus.catalog.scenario import Query as Readback
+from sqlitmus.vocabulary.contract import Parameters, Type
+from sqlitmus.workload.file import Drawn
 
 PATIENCE_S = 20.0
 STEP = 1000  # instructions of SQLite's virtual machine between two looks at the clock
@@ -81,3 +91,247 @@ def _words(sql: str, error: Exception) -> str:
 def _where(sql: str, offset: int) -> str:
     before = sql[:offset]
     return f"line {before.count(chr(10)) + 1}, column {offset - (before.rfind(chr(10)) + 1) + 1}"
+
+
+# Parameters of a statement as a pool of rows: from a list, generators, or the database.
+
+
+LONGEST = 4096
+Value = int | float | str | bytes | None
+Row = Sequence[Value]
+_TYPES: dict[type, Type] = {int: "integer", float: "real", str: "text", bytes: "blob"}
+
+
+class NoPool(Exception):
+    """Parameters that give no pool; the message says why and what to do."""
+
+
+def rows_of(drawn: Drawn, connection: sqlite3.Connection, seed: str) -> list[Row]:
+    """The rows that `drawn` gives, of which there may be any number; raises NoPool.
+
+    In a query `random()` is seeded, so that the same file gives the same rows.
+    """
+    if isinstance(drawn, str):
+        return _asked(drawn, connection, seed)
+    if drawn and isinstance(drawn[0], Parameter):
+        generators = [each for each in drawn if isinstance(each, Parameter)]
+        return [*generate.pool(generators, LONGEST, 0, seed)]
+    return [
+        row if isinstance(row, list) else [row] for row in drawn if not isinstance(row, Parameter)
+    ]
+
+
+def _asked(sql: str, connection: sqlite3.Connection, seed: str) -> list[Row]:
+    rng = random.Random(seed)
+    connection.create_function("random", 0, lambda: rng.getrandbits(64) - 2**63)
+    try:
+        seen = compiled(connection, sql, Origin.QUERY)
+        if seen.changes or not seen.rows:
+            what = "writes" if seen.changes else "gives no rows"
+            raise NoPool(f"the query for parameters {what}; write a SELECT")
+        with confined(connection):
+            rows: list[Row] = connection.execute(sql).fetchmany(LONGEST)
+    except sqlite3.Error as error:
+        raise NoPool(f"the query for parameters: SQLite says: {error}") from error
+    if not rows:
+        raise NoPool("the query for parameters finds no row")
+    return rows
+
+
+def pool(rows: Sequence[Row], count: int, *, distinct: bool) -> Parameters | None:
+    """`rows` as the contract's pool for `count` placeholders; None without a placeholder.
+
+    A pool's length is a power of two. Rows come again to fill it up; where they have to be
+    `distinct`, because they are written, the last ones are left out instead. Raises NoPool.
+    """
+    if not count:
+        if rows:
+            raise NoPool("the SQL has no placeholder; take the parameters out")
+        return None
+    if not rows:
+        raise NoPool(f"the SQL has {count} placeholders; say what parameters they get")
+    widths = {len(row) for row in rows}
+    if widths != {count}:
+        raise NoPool(
+            f"the SQL has {count} placeholders, a row of parameters {min(widths - {count})} values"
+        )
+    length = min(1 << (len(rows) - 1).bit_length(), LONGEST)
+    if distinct and length > len(rows):
+        length //= 2
+    whole = [list(rows[n % len(rows)]) for n in range(length)]
+    types: list[Type] = [_type([row[place] for row in whole], place) for place in range(count)]
+    for place, kind in enumerate(types):
+        if kind == "real":
+            for row in whole:
+                value = row[place]
+                row[place] = None if value is None else float(value)
+    return Parameters(types=types, rows=[[generate.encoded(v) for v in row] for row in whole])
+
+
+def _type(values: Sequence[Value], place: int) -> Type:
+    kinds: set[Type] = {_TYPES[type(value)] for value in values if value is not None}
+    if kinds == {"integer", "real"}:
+        return "real"
+    if len(kinds) > 1:
+        raise NoPool(
+            f"parameter {place + 1} has values of several types ({', '.join(sorted(kinds))})"
+        )
+    return cast("Type", min(kinds, default="text"))
+
+
+def share(whole: Parameters | None, number: int, of: int) -> Parameters | None:
+    """Part `number` of a pool of which `of` steps each get their own, as long as it is long enough;
+    else the whole."""
+    if whole is None:
+        return None
+    length = len(whole.rows) >> (of - 1).bit_length()
+    if not length:
+        return whole
+    return whole.model_copy(update={"rows": whole.rows[number * length : (number + 1) * length]})
+
+
+# How a query's writes are undone before the next iteration, and proven after the last.
+
+
+def reset(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
+    """Statements that undo inserts into tables that nothing else happens to.
+
+    New rows are those with a rowid beyond all that there were; which rows an update or a deletion
+    changes is not known, so an update has to be one that can be done again, and a deletion needs a
+    `reset` in the file. Raises Refused for what cannot be undone so.
+    """
+    statements: list[str] = []
+    for table in _in_order(connection, written):
+        actions = written[table]
+        if "delete" in actions:
+            raise Refused(
+                f"it deletes from {table}; say in `reset` how the rows come back before the next "
+                "iteration"
+            )
+        if "insert" in actions:
+            statements.append(_without_new_rows(connection, table))
+            statements += _numbering(connection, table)
+    return statements
+
+
+def _in_order(connection: sqlite3.Connection, written: Mapping[str, set[str]]) -> list[str]:
+    """The tables, what was written last first; but those that a deletion from another writes to by
+    its triggers after that. An FTS5 table is damaged by what is deleted from it twice."""
+    following: set[str] = set()
+    for table in written:
+        deletion = judged(connection, f"DELETE FROM {quoted(table)}", Origin.QUERY)
+        following |= deletion.writes.keys() - {table}
+    last_first = [*written][::-1]
+    return sorted(last_first, key=lambda table: table in following)
+
+
+def _without_new_rows(connection: sqlite3.Connection, table: str) -> str:
+    try:
+        (most,) = connection.execute(f"SELECT max(rowid) FROM {quoted(table)}").fetchone()
+    except sqlite3.Error as error:
+        raise Refused(
+            f"{table} has no rowid, by which new rows would be known; say in `reset` how they go"
+        ) from error
+    return f"DELETE FROM {quoted(table)} WHERE rowid > {most or 0}"
+
+
+def _numbering(connection: sqlite3.Connection, table: str) -> list[str]:
+    """What lets the rowids of an AUTOINCREMENT table begin where they did."""
+    try:
+        query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+        row = connection.execute(query, [table]).fetchone()
+    except sqlite3.Error:  # no table has such ids
+        return []
+    name = table.replace("'", "''")
+    if row is None:
+        return [f"DELETE FROM sqlite_sequence WHERE name = '{name}'"]
+    return [f"UPDATE sqlite_sequence SET seq = {row[0]} WHERE name = '{name}'"]
+
+
+def readback(written: Mapping[str, set[str]]) -> list[Readback]:
+    """Queries that show what was written: how many rows each table holds."""
+    return [
+        Readback(sql=f"SELECT count(*) AS held FROM {quoted(table)}", columns={"held": "integer"})
+        for table in sorted(written)
+    ]
+
+
+def quoted(name: str) -> str:
+    """`name` as an identifier in SQL."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+# What a reading statement gives for its pool: the types of its columns, rows, what it costs.
+
+
+MOST_ROWS = 200_000
+_KINDS = {int: "integer", float: "real", str: "text", bytes: "blob"}
+
+
+@dataclass(slots=True)
+class Answered:
+    """What a reading statement gave for all of its pool: types by column, rows, and instructions
+    of SQLite's virtual machine per execution, which do not depend on the machine's pace; and
+    whether all texts begin and end in ASCII."""
+
+    columns: dict[str, ColumnType]
+    rows: int
+    instructions: float
+    ascii_ends: bool
+
+
+def answer(
+    connection: sqlite3.Connection,
+    sql: str,
+    pool: Sequence[Row],
+    *,
+    first: bool,
+) -> Answered:
+    """Run a reading statement, which was compiled, with each row of `pool`, or with none, and see
+    what comes.
+
+    `first` fetches the first row only. Raises Refused for columns that have one name, or whose
+    values have several types, which no typed getter reads, and for a statement that takes too long.
+    """
+    names: list[str] = []
+    types: list[set[type]] = []
+    rows, ascii_ends = 0, True
+    with limited(connection) as ticks, confined(connection):
+        for bound in pool or [[]]:
+            cursor = connection.execute(sql, bound)
+            if not names:
+                names = _names(cursor)
+                types = [set() for _ in names]
+            fetched = [cursor.fetchone() or ()] if first else cursor
+            for row in cast("Iterable[tuple[object, ...]]", fetched):
+                rows += bool(row)
+                for seen, value in zip(types, row, strict=False):
+                    seen.add(type(value))
+                    if isinstance(value, str) and value:
+                        ascii_ends = ascii_ends and (value[0] + value[-1]).isascii()
+                if rows > MOST_ROWS:
+                    break
+            cursor.close()
+            if rows > MOST_ROWS:
+                break
+    columns: dict[str, ColumnType] = {}
+    for name, seen in zip(names, types, strict=True):
+        kinds = sorted(_KINDS[kind] for kind in seen if kind in _KINDS)
+        if len(kinds) > 1:
+            raise Refused(
+                f"column {name} holds values of several types ({', '.join(kinds)}); give it one "
+                f"with CAST({name} AS …)"
+            )
+        nullable = "?" if type(None) in seen else ""
+        kind = f"{kinds[0] if kinds else 'text'}{nullable}"
+        columns[name] = cast("ColumnType", kind)
+    return Answered(columns, rows, STEP * ticks() / max(len(pool), 1), ascii_ends)
+
+
+def _names(cursor: sqlite3.Cursor) -> list[str]:
+    names = [str(column[0]) for column in cursor.description or ()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise Refused(f"two columns are called {twice[0]}; give one another name with AS")
+    return names

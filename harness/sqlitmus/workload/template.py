@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sqlitmus.catalog.authorizer import confined
-from sqlitmus.workload.writes import quoted
+from sqlitmus.workload.statements import quoted
 
 _HEAD = """\
 # What a service asks of its database, measured on every runner: ./just workload {file}

@@ -9,8 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
-from sqlitmus.run.lines import columns
-from sqlitmus.run.store import SCHEMA
+from sqlitmus.run.store import SCHEMA, columns
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]

@@ -6,10 +6,10 @@ import pytest
 
 from sqlitmus.analysis.advice import counsel
 from sqlitmus.analysis.assemble import analyse
-from sqlitmus.analysis.promises import cache_bytes, promise
+from sqlitmus.analysis.provenance import cache_bytes, promise
+from sqlitmus.render import terminal
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.upshots import sentences
-from sqlitmus.render.terminal import page as terminal
+from sqlitmus.render.document.sentences import sentences
 from sqlitmus.results.advice import Advice, Effect, Promise, Setting
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis import runs

@@ -8,18 +8,14 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis.choices import choices
-from sqlitmus.analysis.pairs import Pairs, compare_all, compare_canary, comparisons
-from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.pairs import Pairs, Question, compare_all, compare_canary, comparisons
 from sqlitmus.analysis.ranking import crossing, still_open
 from sqlitmus.catalog.presets import OWN, Preset
-from sqlitmus.render.document.presets import section
-from sqlitmus.render.document.weighed import about, many, sentences, text
+from sqlitmus.render.document.decision import about, choice_sentences, many, presets_section, text
 from sqlitmus.results.ranking import Change, Contrast
-from sqlitmus.results.recommendation import Again
+from sqlitmus.results.recommendation import Again, Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Runner
-from sqlitmus.results.weighed import Choice, Weighed, Weighing
-from sqlitmus.stats.distributions import normal
-from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.estimate import Array, normal
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
 
@@ -295,7 +291,7 @@ def test_a_case_that_was_not_measured_ranks_nobody() -> None:
     assert not reading.ranking.front
     assert starting.ranking.front == ["r1"]
     assert "this run has no case put, so nobody is ranked." in text(said)
-    assert "this run has no cases put and bulk, so" in sentences(writing, said)[0]
+    assert "this run has no cases put and bulk, so" in choice_sentences(writing, said)[0]
 
 
 def test_who_did_not_complete_a_case_is_left_out_of_what_calls_it() -> None:
@@ -381,7 +377,7 @@ def test_operations_that_tell_the_same_are_one_sentence() -> None:
     choice = replace(weighed.choices[0], ranking=order)
     assert (
         "For each of process starts, writes and transactions of 100 rows alone, r0 is ahead of "
-        "r1." in sentences(choice, weighed)
+        "r1." in choice_sentences(choice, weighed)
     )
 
 
@@ -443,10 +439,10 @@ def test_every_preset_stands_beside_the_one_in_front() -> None:
     levels = equal(3)
     levels[:, 1] /= 1.5
     said, _ = Run(levels).decided()
-    (one,) = section(said)
+    (one,) = presets_section(said)
     assert [column.id for column in one.blocks[0].columns] == list(preset())  # type: ignore[union-attr]
     assert sum("r1 is fastest" in line for line in one.lead) == 2
-    assert sentences(said.choices[1], said)[0].startswith("For a writing use")
+    assert choice_sentences(said.choices[1], said)[0].startswith("For a writing use")
 
 
 def test_sessions_are_combined_and_few_of_them_tell_little() -> None:

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunData, analyse, from_records
-from sqlitmus.analysis.conditions import block_seconds, passed
+from sqlitmus.analysis.provenance import block_seconds, passed
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.render.document.sentences import definition
-from sqlitmus.results.conditions import Block, Taken
-from sqlitmus.run.lines import Block as Recorded
+from sqlitmus.results.notices import Block, Taken
+from sqlitmus.run.store import Block as Recorded
 from tests.analysis.runs import case, checks, make, noisy, plan, samples, written
 
 

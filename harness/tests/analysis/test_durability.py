@@ -3,7 +3,7 @@
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.render.document.durability import in_words
+from sqlitmus.render.document.parts import in_words
 from sqlitmus.results.report import Report
 from tests import worded
 from tests.analysis.runs import Json, case, change, checks, make, plan

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.headline import canary_summary
-from sqlitmus.analysis.headline import headline as headline_of
+from sqlitmus.analysis.ranking import canary_summary
+from sqlitmus.analysis.ranking import headline as headline_of
 from sqlitmus.render.document import sentences
-from sqlitmus.results.comparisons import Comparison
-from sqlitmus.results.headline import Group
-from sqlitmus.results.report import Case, Interval, Report, Runner, Standing
+from sqlitmus.results.ranking import Comparison
+from sqlitmus.results.report import Case, Group, Interval, Report, Runner, Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests import worded
 from tests.analysis.runs import case, change, checks, make, noisy, plan, runner, samples

@@ -7,9 +7,8 @@ import pytest
 
 from sqlitmus.analysis import analyse, from_records
 from sqlitmus.analysis.data import RunData
-from sqlitmus.render.document.candidates import section
-from sqlitmus.render.document.recommendation import sentences
-from sqlitmus.render.document.table import Table
+from sqlitmus.render.document.decision import workload_section, workload_sentences
+from sqlitmus.render.document.model import Table
 from sqlitmus.results.recommendation import Recommendation
 from tests.analysis.runs import WORKLOAD, Json, case, change, checks, noisy, plan, samples, written
 
@@ -51,7 +50,7 @@ def advice(run: RunData) -> Recommendation:
 def test_who_exceeds_a_limit_on_the_p99_is_left_out() -> None:
     said = advice(run({"node": 12, "bun": 3}, p99_ms=5))
     assert said.ranking.front == ["bun"]
-    text = " ".join(sentences(said))
+    text = " ".join(workload_sentences(said))
     assert (
         "node is left out: its p99 of a round at 2,000 queries a second is 12.0\u202fms, the limit "
         "5.00\u202fms." in text
@@ -65,7 +64,7 @@ def test_a_p99_within_its_limit_or_without_one_leaves_nobody_out() -> None:
     assert advice(run({"node": 12, "bun": 3}, p99_ms=20)).ranking.excluded == []
     said = advice(run({"node": 12, "bun": 3}))
     assert said.ranking.excluded == []
-    (table,) = [block for each in section(said) for block in each.blocks]
+    (table,) = [block for each in workload_section(said) for block in each.blocks]
     assert isinstance(table, Table)
     assert [column.title for column in table.columns][
         -1
@@ -77,7 +76,7 @@ def test_who_has_no_p99_where_one_is_asked_for_is_left_out() -> None:
     assert said.ranking.front == ["bun"]
     assert (
         "node is left out: its p99 of a round at 2,000 queries a second is not known, because it "
-        "gave no right answer there." in " ".join(sentences(said))
+        "gave no right answer there." in " ".join(workload_sentences(said))
     )
 
 
@@ -116,7 +115,7 @@ def test_a_limit_on_durability(limit: str, node: Json, words: str | None) -> Non
     assert told_words == ([words] if words else [])
     if words:
         assert said.ranking.front == ["bun"]
-        assert f"node is left out: its durability is {words}." in " ".join(sentences(said))
+        assert f"node is left out: its durability is {words}." in " ".join(workload_sentences(said))
 
 
 def test_what_nobody_syncs_needs_no_sync() -> None:
@@ -133,8 +132,8 @@ def test_a_limit_whose_case_was_left_out_of_the_run_is_told() -> None:
     assert filtered.ranking.excluded == []
     assert (
         "The limit on p99 of a round and time from start to first answer was not checked, for its "
-        "cases were not measured." in " ".join(sentences(filtered))
+        "cases were not measured." in " ".join(workload_sentences(filtered))
     )
     assert "was not checked" not in " ".join(
-        sentences(advice(run({"node": 1, "bun": 1}, p99_ms=5)))
+        workload_sentences(advice(run({"node": 1, "bun": 1}, p99_ms=5)))
     )

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.analysis.noise import group_guards, noise, summarised
-from sqlitmus.analysis.pairs import compare_canary
-from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.pairs import Question, compare_canary, group_guards, noise, summarised
 from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Report
 from sqlitmus.stats.estimate import TrimmedMeans
-from sqlitmus.stats.grade import grade
+from sqlitmus.stats.noise import grade
 from tests.analysis.runs import Times, case, drop, make, noisy, plan, samples
 from tests.worded import headline
 

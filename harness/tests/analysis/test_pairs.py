@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.ranking import Comparison
 from tests.analysis.runs import Times, drop, make, noisy, plan, samples
 
 SWAPPED = {

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.analysis.ranking import Table, rank
 from sqlitmus.render.document.ranking import Amounts, say
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.ranking import Contrast
+from sqlitmus.results.ranking import Contrast, Interval
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MARGIN = 0.02

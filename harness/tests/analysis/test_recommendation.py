@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import recommendation
-from sqlitmus.analysis.pairs import compare_all, comparisons
-from sqlitmus.analysis.question import Question
+from sqlitmus.analysis.pairs import Question, compare_all, comparisons
 from sqlitmus.analysis.recommendation import recommend
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.render.document.recommendation import sentences
+from sqlitmus.render.document.decision import workload_sentences
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.results.report import Case, Cell, Interval, Measure
 from sqlitmus.stats.estimate import Array
@@ -101,7 +100,7 @@ def test_a_true_tenth_is_named() -> None:
     said = recommended(levels(mix_4={"rust": 900.0}))
     assert said.ranking.front == ["rust"]
     assert {other.runner for other in said.ranking.contrasts} == {"node", "bun"}
-    text = " ".join(sentences(said))
+    text = " ".join(workload_sentences(said))
     assert text.startswith(
         "For this workload (calls: 80 % read, 15 % list and 5 % write; 4 workers): rust is "
         "fastest: "
@@ -113,14 +112,14 @@ def test_a_limit_that_the_fastest_exceeds_is_told() -> None:
     said = recommended(levels(mix_4={"rust": 500.0, "bun": 900.0}), memory_mib=100.0)
     assert said.ranking.front == ["bun"]
     assert [out.runner for out in said.ranking.excluded] == ["rust"]
-    text = " ".join(sentences(said))
+    text = " ".join(workload_sentences(said))
     assert "rust is left out: its memory is 200\u202fMiB, the limit 100\u202fMiB." in text
 
 
 def test_where_nobody_keeps_to_the_limits_nobody_is_recommended() -> None:
     said = recommended(levels(), start_ms=1e-6)
     assert said.ranking.front == []
-    assert "nobody is recommended" in sentences(said)[0]
+    assert "nobody is recommended" in workload_sentences(said)[0]
 
 
 def test_what_would_change_it_is_told_with_the_share() -> None:
@@ -136,7 +135,7 @@ def test_what_would_change_it_is_told_with_the_share() -> None:
     assert (
         "If more than about 25 % of the calls were write, bun would be ahead of rust"
         in " ".join(
-            sentences(
+            workload_sentences(
                 replace(said, ranking=replace(said.ranking, changes=[replace(change, calls=320.0)]))
             )
         )

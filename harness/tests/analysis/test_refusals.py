@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sqlitmus.analysis import RunData, analyse, from_records
-from sqlitmus.render.document.noticewords import notice
+from sqlitmus.render.document.sentences import notice
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, checks, noisy, plan, samples, written
 

@@ -6,8 +6,8 @@ import pytest
 
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.catalog.presets import Preset
-from sqlitmus.results.conditions import Fact
-from sqlitmus.results.weighed import Weighed
+from sqlitmus.results.notices import Fact
+from sqlitmus.results.recommendation import Weighed
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import (
     case,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlitmus.analysis.samples import NONE, OK, Cells, Samples, read_samples
+from sqlitmus.analysis.data import NONE, OK, Cells, Samples, read_samples
 from sqlitmus.vocabulary import figures
 from tests.analysis.runs import COLUMNS, noisy, plan, samples, written
 

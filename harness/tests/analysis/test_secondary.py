@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.question import Question
-from sqlitmus.analysis.secondary import measures
+from sqlitmus.analysis.cases import measures
+from sqlitmus.analysis.pairs import Question
 from sqlitmus.render.document import symbols as words
 from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.figure import Alike
-from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.vocabulary.figures import Alike
+from sqlitmus.vocabulary.verdicts import Correction
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 
 NAMES = ["node", "bun", "rust-ffi"]

@@ -3,7 +3,7 @@
 import pytest
 
 from sqlitmus.analysis import from_records
-from sqlitmus.results.conditions import SelfTest
+from sqlitmus.results.notices import SelfTest
 from tests.analysis.runs import Json, counts, plan
 
 FLAT: Json = {"created": "2026-01-01T00:00:00Z", "lines": ["all"], "passed": True, "blocks": 60}

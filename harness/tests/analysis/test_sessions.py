@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunDataError, analyse
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Report
 from tests import worded
 from tests.analysis.runs import Times, case, counts, make, noisy, plan, samples

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.standings import common_set
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.analysis.ranking import common_set
+from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Standing
-from sqlitmus.stats.distributions import student_t
-from sqlitmus.stats.estimate import freedom_of
+from sqlitmus.stats.estimate import freedom_of, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, change, checks, make, noisy, plan, samples
 

@@ -7,7 +7,7 @@ import pytest
 from sqlitmus.analysis import RunData, analyse, from_records
 from sqlitmus.results.report import Report
 from sqlitmus.results.tails import Tail
-from sqlitmus.vocabulary.histogram import bucket
+from sqlitmus.vocabulary.detail import bucket
 from tests.analysis.runs import case, checks, noisy, plan, samples, written
 
 NAMES = ["node", "bun", "rust"]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from sqlitmus.analysis import RunData, analyse, from_records
-from sqlitmus.render.document.noticewords import notice
-from sqlitmus.render.document.recommendation import sentences
+from sqlitmus.render.document.decision import workload_sentences
+from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import WORKLOAD, Json, case, checks, noisy, plan, samples, written
@@ -90,6 +90,6 @@ def test_a_recommendation_leaves_it_out_and_says_why(*, left_out: bool) -> None:
     of = run(drifts, {**WORKLOAD, "shares": {"read": 1.0}, "workers": 4})
     (advice,) = [s for s in analyse(of).headline if isinstance(s, Recommendation)]
     assert ("dotnet" in advice.ranking.front) is not left_out
-    said = " ".join(sentences(advice))
+    said = " ".join(workload_sentences(advice))
     told = "dotnet is left out, for it was still warming up: its second half took 11.0 % less time"
     assert (told in said) is left_out

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.analysis.work import alike, whole
+from sqlitmus.analysis.cells import alike, whole
+from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import Counts, PlannedCase
 from sqlitmus.cli.export import text_of
+from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
-from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.terminal import page as terminal
-from sqlitmus.results import summary
+from sqlitmus.results import machines
 from sqlitmus.results.report import Cell, Report
 from sqlitmus.vocabulary import figures
 from tests.analysis import runs
@@ -62,7 +61,7 @@ def written(report: Report, form: str) -> str:
     document = build(report)
     match form:
         case "summary":
-            return summary.render(report)
+            return machines.render(report)
         case "html":
             return html.render(report)
         case "markdown":

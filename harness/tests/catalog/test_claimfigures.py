@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlitmus.catalog.claimfigures import problems
+from sqlitmus.catalog.claims import figure_problems
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from sqlitmus.catalog.claimfigures import problems
     ],
 )
 def test_words_that_agree_or_say_no_ratio_pass(published: float, said: str) -> None:
-    assert list(problems(published, said)) == []
+    assert list(figure_problems(published, said)) == []
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,16 @@ def test_words_that_agree_or_say_no_ratio_pass(published: float, said: str) -> N
 def test_words_that_say_another_figure_or_none_are_refused(
     published: float, said: str, problem: str
 ) -> None:
-    (text,) = problems(published, said)
+    (text,) = figure_problems(published, said)
     assert problem in text
 
 
 def test_what_a_row_saves_is_held_against_a_difference() -> None:
     words = "312.3 ms against 2.2 ms"
-    assert list(problems(310.1, words, saves=True)) == []
-    (text,) = problems(143.85, words, saves=True)
+    assert list(figure_problems(310.1, words, saves=True)) == []
+    (text,) = figure_problems(143.85, words, saves=True)
     assert text == "published = 143.85, but '312.3 ms against 2.2 ms' saves 310.1 ms; correct one"
-    assert list(problems(153.0, "154.8 ms, the second of three, against 2 ms", saves=True)) == []
+    assert (
+        list(figure_problems(153.0, "154.8 ms, the second of three, against 2 ms", saves=True))
+        == []
+    )

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import claimfiles, definitions
-from sqlitmus.catalog.canaries import of_claims
+from sqlitmus.catalog import claims, definitions
+from sqlitmus.catalog.choose import of_claims
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -45,7 +45,7 @@ runners = ["bun"]
 
 def read(folder: Path, text: str = TINY, name: str = "a-arrays.toml") -> dict[str, Claim]:
     (folder / name).write_text(text, "utf-8")
-    return claimfiles.read(folder, definitions.load())
+    return claims.read(folder, definitions.load())
 
 
 def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ def test_a_claim_is_named_by_its_file_and_knows_its_cells(tmp_path: Path) -> Non
 def test_claims_are_chosen_by_name(tmp_path: Path) -> None:
     read(tmp_path)
     found = read(tmp_path, name="b-more.toml")
-    assert [claim.name for claim in claimfiles.named(found, [])] == ["arrays", "more"]
-    assert [claim.name for claim in claimfiles.named(found, ["more"])] == ["more"]
+    assert [claim.name for claim in claims.named(found, [])] == ["arrays", "more"]
+    assert [claim.name for claim in claims.named(found, ["more"])] == ["more"]
     with pytest.raises(UsageError, match=r"there is no claim 'arays'; did you mean arrays\?"):
-        claimfiles.named(found, ["arays"])
+        claims.named(found, ["arays"])
 
 
 def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_claim_is_the_same_once_it_was_frozen(tmp_path: Path) -> None:
 
 
 def test_this_clone_s_own_claims_can_be_measured() -> None:
-    found = claimfiles.read(paths.SCENARIOS / "claims", definitions.load())
+    found = claims.read(paths.SCENARIOS / "claims", definitions.load())
     assert len(found) >= 6
     for claim in found.values():
         rows = [row for group in claim.groups for row in group.rows]
@@ -211,10 +211,10 @@ def test_faults_of_a_claim_that_is_not_asked_for_stop_nobody(tmp_path: Path) -> 
     read(tmp_path)
     (tmp_path / "b-begun.toml").write_text('title = ""\n', "utf-8")
     known = definitions.load()
-    assert list(claimfiles.read(tmp_path, known, ["arrays"])) == ["arrays"]
+    assert list(claims.read(tmp_path, known, ["arrays"])) == ["arrays"]
     for names in ([], ["begun"], ["arrays", "begun"]):
         with pytest.raises(UsageError, match=r"b-begun\.toml:1: source: is missing; add it"):
-            claimfiles.read(tmp_path, known, names)
+            claims.read(tmp_path, known, names)
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

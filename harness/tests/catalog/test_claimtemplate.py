@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import claimfiles, claimtemplate, definitions
+from sqlitmus.catalog import claims, definitions
 from sqlitmus.vocabulary.errors import UsageError
 
 FILLED = {
@@ -16,13 +16,13 @@ FILLED = {
 
 
 def test_each_blank_of_an_unfilled_file_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "a-mine.toml").write_text(claimtemplate.TEXT, "utf-8")
+    (tmp_path / "a-mine.toml").write_text(claims.TEXT, "utf-8")
     with pytest.raises(UsageError) as caught:
-        claimfiles.read(tmp_path, definitions.load())
+        claims.read(tmp_path, definitions.load())
     named = {line.split(":")[1] for line in str(caught.value).splitlines()}
     blanks = [
         str(number)
-        for number, line in enumerate(claimtemplate.TEXT.splitlines(), 1)
+        for number, line in enumerate(claims.TEXT.splitlines(), 1)
         if '= ""' in line and not line.startswith("#")
     ]
     assert named == set(blanks)
@@ -30,12 +30,12 @@ def test_each_blank_of_an_unfilled_file_is_named_with_its_line(tmp_path: Path) -
 
 
 def test_a_filled_file_is_a_claim(tmp_path: Path) -> None:
-    text = claimtemplate.TEXT
+    text = claims.TEXT
     for blank, filled in FILLED.items():
         assert text.count(blank) == 1
         text = text.replace(blank, filled)
     (tmp_path / "a-mine.toml").write_text(text.replace('= ""', '= "A sentence."'), "utf-8")
-    (claim,) = claimfiles.read(tmp_path, definitions.load()).values()
+    (claim,) = claims.read(tmp_path, definitions.load()).values()
     assert claim.name == "mine"
     assert list(claim.cells()) == [("get-pk", "node"), ("get-pk@shape=array", "node")]
 
@@ -50,7 +50,7 @@ def test_a_filled_file_is_a_claim(tmp_path: Path) -> None:
     ],
 )
 def test_a_new_file_comes_after_the_others(files: list[str], file: str) -> None:
-    assert claimtemplate.file_name("mine", files) == file
+    assert claims.file_name("mine", files) == file
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_new_file_comes_after_the_others(files: list[str], file: str) -> None:
 )
 def test_a_name_that_cannot_be_is_refused(name: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        claimtemplate.file_name(name, ["b-keys.toml"])
+        claims.file_name(name, ["b-keys.toml"])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, compiled, definitions, fixture, jobs
-from sqlitmus.catalog.pools import pool_of
-from sqlitmus.catalog.steps import ScenarioStep
-from sqlitmus.vocabulary.contract.step import Parameters, Step
+from sqlitmus.catalog.generate import pool_of
+from sqlitmus.catalog.scenario import ScenarioStep
+from sqlitmus.vocabulary.contract import Parameters, Step
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import Clone
 

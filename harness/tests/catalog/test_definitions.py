@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import definitions
+from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import MINIMUM_BLOCKS
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import PRAGMAS_READ_BACK
+from sqlitmus.vocabulary.contract import PRAGMAS_READ_BACK
 from sqlitmus.vocabulary.errors import UsageError
 
 KNOWN = definitions.load()

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import beside, databasefiles, definitions, fixture, seal
-from sqlitmus.catalog.declared import Fixture
-from sqlitmus.catalog.steps import Generator
+from sqlitmus.catalog import definitions, fixture
+from sqlitmus.catalog import fixture as beside
+from sqlitmus.catalog import fixture as databasefiles
+from sqlitmus.catalog import fixture as seal
+from sqlitmus.catalog.scenario import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 TINY: dict[str, Any] = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.catalog.generate import bound, column, pool
-from sqlitmus.catalog.steps import Generator, Parameter
+from sqlitmus.catalog.scenario import Generator, Parameter
 from sqlitmus.vocabulary.errors import UsageError
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import cases, databasefiles, definitions, fixture, jobs
+from sqlitmus.catalog import cases, definitions, fixture, jobs
+from sqlitmus.catalog import fixture as databasefiles
 from sqlitmus.catalog.cases import override_of
-from sqlitmus.vocabulary.contract.step import Step, Value
+from sqlitmus.vocabulary.contract import Step, Value
 
 KNOWN = definitions.load()
 WRITING = [name for name, spec in KNOWN.scenarios.items() if spec.writes and spec.fixture]

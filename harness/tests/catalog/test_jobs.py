@@ -10,8 +10,7 @@ import pytest
 from sqlitmus.catalog import cases, definitions, generate, jobs
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Scenario, Variant
-from sqlitmus.vocabulary.contract.job import EventLoop, Job, Measure
-from sqlitmus.vocabulary.contract.step import Column, Parameters, Step
+from sqlitmus.vocabulary.contract import Column, EventLoop, Job, Measure, Parameters, Step
 
 KNOWN = definitions.load()
 

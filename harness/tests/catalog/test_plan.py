@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.catalog import cases as made
-from sqlitmus.catalog import claimfiles, definitions
+from sqlitmus.catalog import claims as claimfiles
+from sqlitmus.catalog import definitions
 from sqlitmus.catalog.choose import choose, mode_of
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError

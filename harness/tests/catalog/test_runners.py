@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.paths import Tools

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.catalog import definitions, same_work
-from sqlitmus.catalog.cases import make_case, parse_case
+from sqlitmus.catalog import definitions, plan
+from sqlitmus.catalog.cases import PlannedCase, make_case, parse_case
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.same_work import ASPECTS, differences, facts
+from sqlitmus.catalog.plan import ASPECTS, differences, facts
 from sqlitmus.catalog.scenario import Variant
 
 
@@ -79,9 +78,9 @@ def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> No
 
 
 def test_a_definition_that_is_gone_differs(catalog: Catalog, cases: list[PlannedCase]) -> None:
-    hashes = same_work.definitions(catalog, cases)
+    hashes = plan.definitions(catalog, cases)
     assert set(hashes) >= {"scenario get-pk", "fixture users", "profile durable"}
     smaller = catalog.model_copy(
         update={"scenarios": {k: v for k, v in catalog.scenarios.items() if k != "get-pk"}}
     )
-    assert differences(hashes, same_work.definitions(smaller, cases)) == ["scenario get-pk"]
+    assert differences(hashes, plan.definitions(smaller, cases)) == ["scenario get-pk"]

@@ -7,8 +7,7 @@ import pytest
 
 from sqlitmus.catalog import definitions, fixture
 from sqlitmus.catalog.cases import cases_of
-from sqlitmus.catalog.settings import FILE, NONE, Settings, only, read
-from sqlitmus.catalog.trials import AXIS, SUITE, Trying, trying
+from sqlitmus.catalog.settings import AXIS, FILE, NONE, SUITE, Settings, Trying, only, read, trying
 from sqlitmus.vocabulary.errors import UsageError
 
 SETTING = {"title": "t", "groups": ["reads"], "does": "It does this."}

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import definitions, fixture, jobs
-from sqlitmus.catalog.cases import make_case
-from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.cases import PlannedCase, make_case
 from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.run.counts import Turning, allocate, work
-from sqlitmus.run.observed import Observed
+from sqlitmus.run.counts import Observed, Turning, allocate, work
 
 KNOWN = definitions.load()
 WRITING = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sqlitmus.catalog.tomllines import Lines, Place
+from sqlitmus.catalog.toml import Lines, Place
 from sqlitmus.vocabulary import paths
 
 TEXT = '''# a comment with "quotes" and [brackets]

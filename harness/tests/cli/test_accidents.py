@@ -14,7 +14,7 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import plainfiles
-from sqlitmus.run import jsonlines, session
+from sqlitmus.run import session, store
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
@@ -105,7 +105,7 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
 ) -> None:
     inside.runner("a")
     inside.runner("b")
-    line, appended = jsonlines.line, plainfiles.appended
+    line, appended = store.line, plainfiles.appended
     written = 0
 
     def full(_: object) -> None:
@@ -118,7 +118,7 @@ def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
             written += path.name == file
             stream = appended(path)
             if written > lines:
-                patch.setattr(jsonlines, "line", lambda item: line(item)[:40])
+                patch.setattr(store, "line", lambda item: line(item)[:40])
                 patch.setattr(os, "fsync", full)
             return stream
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sqlitmus.results import summary
+from sqlitmus.results import machines
 from sqlitmus.results.advice import Advice, Effect
 from tests.fakes.clone import MODES, Clone
 from tests.workload.conftest import make
@@ -88,7 +88,7 @@ def advising(clone: Clone) -> Clone:
 
 
 def advice_of(clone: Clone) -> Advice:
-    report = summary.load((clone.latest().path / "summary.json").read_bytes())
+    report = machines.load((clone.latest().path / "summary.json").read_bytes())
     return next(each for each in report.headline if isinstance(each, Advice))
 
 

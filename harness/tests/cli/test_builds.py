@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import claimfiles, definitions
-from sqlitmus.cli import builds
+from sqlitmus.catalog import claims, definitions
+from sqlitmus.cli import claims as builds
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -89,7 +89,7 @@ def test_a_build_that_does_not_start_is_not_fit(tmp_path: Path) -> None:
 
 def test_the_builds_take_the_place_of_better_sqlite3_s_in_every_row() -> None:
     catalog = definitions.load()
-    claim = claimfiles.read(paths.SCENARIOS / "claims", catalog)["threading"]
+    claim = claims.read(paths.SCENARIOS / "claims", catalog)["threading"]
     (changed,) = builds.with_builds([claim])
     before, after = (list(each.compared()) for each in (claim, changed))
     assert len(before) == len(after)

@@ -6,9 +6,9 @@ from math import exp
 
 import pytest
 
-from sqlitmus.machine import affinity
-from sqlitmus.results import summary as data
-from sqlitmus.run.processes import launch
+from sqlitmus.machine import system
+from sqlitmus.results import machines as data
+from sqlitmus.run import launch
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough
@@ -321,7 +321,7 @@ def shared(clone: Clone) -> Clone:
 @several
 def test_processes_are_released_together_and_the_page_says_how_far_apart(shared: Clone) -> None:
     shared.runner("odd")
-    pin = str(affinity.allowed()[-1])
+    pin = str(system.allowed()[-1])
     done = shared.sqlitmus("claims", "--size", "s", "--blocks", "2", "--pins", pin)
     assert done.code == 0, done.err
     assert "starts" in done.out
@@ -380,7 +380,7 @@ def test_processes_are_pinned_as_published_unless_told_otherwise(shared: Clone) 
     shared.runner("odd")
     text = SHARED.replace('published_on = "8 cores"', 'published_on = "8 cores"\npins = 1')
     shared.write("scenarios/claims/a-shared.toml", text)
-    first = affinity.allowed()[0]
+    first = system.allowed()[0]
     for options, pins in (((), [first]), (("--pins", "none"), [])):
         done = shared.sqlitmus("claims", "--size", "s", "--blocks", "1", *options)
         assert done.code == 0, done.err

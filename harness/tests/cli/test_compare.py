@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from sqlitmus.render.document.format import THIN
-from sqlitmus.results import summary as data
+from sqlitmus.results import machines as data
 from sqlitmus.run.store import RunDirectory
 from tests.cli.calling import Call
 from tests.cli.test_interrupt import let_go, under_way

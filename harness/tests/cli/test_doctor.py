@@ -14,7 +14,9 @@ import pytest
 
 from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.machine import activity, lock, readiness, settings
+from sqlitmus.machine import lock, readiness
+from sqlitmus.machine import readiness as activity
+from sqlitmus.machine import readiness as settings
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call, sqlitmus
 from tests.fakes.clone import Clone, Done

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.export.reports import reports_of
-from sqlitmus.export.rows import export_of
-from sqlitmus.run.latest import point_latest
+from sqlitmus.export.rows import export_of, reports_of
+from sqlitmus.run.planning import point_latest
 from tests.analysis.runs import Json, checks, plan, write
 from tests.cli.calling import Call, sqlitmus
 from tests.export.reading import read

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run import folder, programs
-from sqlitmus.run.latest import latest, point_latest
+from sqlitmus.run import planning, store
+from sqlitmus.run.planning import latest, point_latest
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.cli.calling import Call, sqlitmus
 from tests.machines import folders
 
-NAMES = (*folder.SIZES, *folder.WRITTEN, folder.LOGS)
+NAMES = (*store.SIZES, *store.WRITTEN, store.LOGS)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_link_under_any_name_is_refused(
 ) -> None:
     run, diary = folders.write(tmp_path / "run"), tmp_path / "diary.txt"
     diary.write_text("my diary, without a line end")
-    if name == folder.LOGS:
+    if name == store.LOGS:
         (run / name).rename(tmp_path / "moved")
     (run / name).unlink(missing_ok=True)
     (run / name).symlink_to(diary)
@@ -50,7 +50,7 @@ def test_a_plan_is_taken_from_no_link(tmp_path: Path) -> None:
         RunDirectory.open(run)
 
 
-@pytest.mark.parametrize(("key", "most"), folder.MOST.items())
+@pytest.mark.parametrize(("key", "most"), store.MOST.items())
 def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, most: int) -> None:
     run = folders.write(tmp_path / "run")
     raw: dict[str, Any] = json.loads((run / "plan.json").read_text())
@@ -91,9 +91,9 @@ def test_programs_are_started_that_the_user_named_here(
 ) -> None:
     monkeypatch.setenv("SQLITMUS_TOOLCHAIN", str(tmp_path))
     subjects = ["node@24.1.0", "rust+threading=serialized", "node=/opt/node"]
-    programs.check(paths.ROOT, subjects[:2], force=False)
+    planning.check_programs(paths.ROOT, subjects[:2], force=False)
     with pytest.raises(UsageError, match="would start node=/opt/node, which no run begun on this"):
-        programs.check(paths.ROOT, subjects, force=False)
-    programs.check(paths.ROOT, subjects, force=True)
-    programs.remember(subjects)
-    programs.check(paths.ROOT, subjects, force=False)
+        planning.check_programs(paths.ROOT, subjects, force=False)
+    planning.check_programs(paths.ROOT, subjects, force=True)
+    planning.remember(subjects)
+    planning.check_programs(paths.ROOT, subjects, force=False)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from sqlitmus.cli import report
-from sqlitmus.run import blocks, interrupt
+from sqlitmus.run import blocks, progress
 from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until
@@ -172,7 +172,7 @@ def interrupting(catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int)
 def test_a_second_signal_ends_what_the_harness_does_by_itself(
     catalogue: Clone, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    with interrupt.all_like_ctrl_c():
+    with progress.all_like_ctrl_c():
         desk = interrupting(catalogue, monkeypatch, number)
         ended = desk.run(blocks=2)
     assert ended.exit == Exit.INTERRUPTED
@@ -187,12 +187,12 @@ def test_a_second_signal_ends_what_the_harness_does_by_itself(
 def test_what_nohup_ignores_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with interrupt.Stop().listening():
+        with progress.Stop().listening():
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-        assert signal.SIGHUP not in interrupt.heard()
+        assert signal.SIGHUP not in progress.heard()
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert signal.SIGHUP in interrupt.heard()
+    assert signal.SIGHUP in progress.heard()
 
 
 def test_ctrl_c_while_the_report_is_made_says_how_to_make_it(

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.machine import affinity
-from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.machine import system
+from sqlitmus.run.launch import unsupported
 from tests.fakes.clone import Clone
 
 ITERATION_NS = 1_000_000  # of the fakes
@@ -125,7 +125,7 @@ def test_a_cost_that_comes_in_every_seventh_iteration_is_in_the_result(
     clone.write("scenarios/modes.toml", file.read_text("utf-8") + SEVENS)
     options = ("--mode", "sevens", "--scheme", scheme, "--case", "get", "--blocks", "2")
     # with one processor nothing is bound, and what others took of it is not taken off
-    with affinity.pinned(affinity.allowed()[0] if affinity.allowed() else None):
+    with system.pinned(system.allowed()[0] if system.allowed() else None):
         done = clone.finish(clone.start(*RUN, *options))
     assert done.code == 0, done.err
     of = [sample.steady_ns for sample in clone.samples() if sample.runner == "collects"]

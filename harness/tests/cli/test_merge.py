@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import manifest as model
+from sqlitmus.machines import admit as model
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
@@ -142,7 +142,7 @@ def test_runs_as_they_are_measured_become_one_report(
         catalogue.runner(name)
     desk = Desk.make(catalogue, monkeypatch)
     # no processes for machines as small as these
-    monkeypatch.setattr("sqlitmus.machine.affinity.usable", lambda: 1)
+    monkeypatch.setattr("sqlitmus.machine.system.usable", lambda: 1)
     desk.instant.paces |= {"a": even(1000, "a"), "b": even(500, "b")}
     runs: list[str] = []
     for machine, case in (("here", "get"), ("here", "all"), ("there", "get")):

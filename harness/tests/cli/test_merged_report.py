@@ -13,7 +13,7 @@ from tests.machines.merged_runs import Directory
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
     monkeypatch.setattr(
-        "sqlitmus.machine.affinity.usable", lambda: 1
+        "sqlitmus.machine.system.usable", lambda: 1
     )  # no processes for machines as small as these
     return partial(sqlitmus, capsys, monkeypatch, "report")
 

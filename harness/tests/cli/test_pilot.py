@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.catalog.planned import Counts, PlannedCase
-from sqlitmus.machine import limits
-from sqlitmus.run import context, pilot, turning
-from sqlitmus.run.answers import Answers
+from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.machine import system
+from sqlitmus.run import context, pilot
+from sqlitmus.run import pilot as turning
 from sqlitmus.run.context import Context
-from sqlitmus.run.counts import block_seconds
+from sqlitmus.run.counts import Pace, block_seconds
 from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.pace import Pace
 from sqlitmus.run.store import RunDirectory
+from sqlitmus.run.verify import Answers
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, alternate, even
@@ -289,7 +289,7 @@ def test_sessions_are_those_of_the_mode_where_blocks_divide(desk: Desk) -> None:
 def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(system, "free_memory", lambda: 2**20)
     for name in ("a", "b"):
         desk.instant.lies[name] = lambda _: {"peak_rss_bytes": 400 * 2**20}
     assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.run.selftest import judge, keep, record
-from sqlitmus.run.selftest.keep import Recording
-from sqlitmus.run.selftest.passes import LABELS
+from sqlitmus.run import selftest
+from sqlitmus.run.selftest import LABELS, Recording
 from sqlitmus.stats import relabel
-from sqlitmus.vocabulary.terms import Scheme
+from sqlitmus.vocabulary.verdicts import Scheme
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 from tests.run.test_selftest import MANY, equal, noise
@@ -35,7 +34,7 @@ def rates() -> relabel.ErrorRates:
     """What the recording of equal processes gives, which takes a while."""
     recording = equal()
     equals, slow = np.log(np.array(recording.equal)), np.log(np.array(recording.slower))
-    return relabel.selftest(equals, record.BLOCKS, LABELS - 1, slow=slow)
+    return relabel.selftest(equals, selftest.BLOCKS, LABELS - 1, slow=slow)
 
 
 def recorded(desk: Desk) -> None:
@@ -50,7 +49,7 @@ def recorded(desk: Desk) -> None:
     def relabelled(*_: object, **__: object) -> relabel.ErrorRates:
         return result
 
-    desk.monkeypatch.setattr(record, "record", recording)
+    desk.monkeypatch.setattr(selftest, "record", recording)
     desk.monkeypatch.setattr(relabel, "selftest", relabelled)
 
 
@@ -85,7 +84,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(keep.record_file().read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(selftest.record_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recordings: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)
@@ -107,12 +106,12 @@ def test_a_self_test_that_fails_ends_with_1(
     words: str,
 ) -> None:
     recorded(desk)
-    judge_scheme = judge.judge_scheme
+    judge_scheme = selftest.judge_scheme
 
     def judged(name: Scheme, *given: Any) -> dict[str, Any]:
         return judge_scheme(name, *given) | {"passed": name not in failing}
 
-    monkeypatch.setattr(judge, "judge_scheme", judged)
+    monkeypatch.setattr(selftest, "judge_scheme", judged)
     done = desk.sqlitmus(capsys, *COMMAND)
     assert done.code == 1
     last = done.out.splitlines()[-1]

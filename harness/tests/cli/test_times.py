@@ -2,8 +2,8 @@
 
 import json
 
-from sqlitmus.results import summary as data
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results import machines as data
+from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.fakes.clone import Clone

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.compare import fetch
-from sqlitmus.compare.fetch import Package
+from sqlitmus.compare import subject
+from sqlitmus.compare.subject import Package
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.fakes.registry import Npm
 
@@ -48,7 +48,7 @@ def npm(tmp_path: Path, toolchain: Path, monkeypatch: pytest.MonkeyPatch) -> Npm
 def test_the_highest_version_that_is_covered_is_fetched(
     npm: Npm, toolchain: Path, wanted: str, exact: str
 ) -> None:
-    found = fetch.fetch(TOY, wanted)
+    found = subject.fetch(TOY, wanted)
     assert found.version == exact
     assert found.path.read_text("utf-8") == f"toy {exact}"
     assert found.path.is_relative_to(toolchain / "versions")
@@ -58,16 +58,16 @@ def test_the_highest_version_that_is_covered_is_fetched(
 def test_an_exact_version_that_is_there_needs_neither_network_nor_npm(
     npm: Npm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = fetch.fetch(TOY, "1")
+    first = subject.fetch(TOY, "1")
     monkeypatch.setenv("PATH", "")
-    assert fetch.fetch(TOY, "1.10.0") == first
+    assert subject.fetch(TOY, "1.10.0") == first
     assert npm.calls() == ["view toy-linux@1 version", "install"]
 
 
 def test_a_fetch_that_broke_off_is_made_anew(npm: Npm) -> None:
-    first = fetch.fetch(TOY, "1.9.0")
+    first = subject.fetch(TOY, "1.9.0")
     first.path.unlink()
-    assert fetch.fetch(TOY, "1.9.0").path.read_text("utf-8") == "toy 1.9.0"
+    assert subject.fetch(TOY, "1.9.0").path.read_text("utf-8") == "toy 1.9.0"
     assert npm.calls().count("install") == 2
 
 
@@ -82,7 +82,7 @@ def test_a_fetch_that_broke_off_is_made_anew(npm: Npm) -> None:
 )
 def test_an_unknown_version_is_told_with_the_nearest(npm: Npm, wanted: str, near: str) -> None:
     with pytest.raises(UsageError) as raised:
-        fetch.fetch(TOY, wanted)
+        subject.fetch(TOY, wanted)
     assert str(raised.value) == f"npm has no toy {wanted}; the nearest are {near}"
     assert npm.calls() == [f"view toy-linux@{wanted} version", "view toy-linux versions"]
 
@@ -90,7 +90,7 @@ def test_an_unknown_version_is_told_with_the_nearest(npm: Npm, wanted: str, near
 def test_an_older_npm_says_nothing_of_an_unknown_version(npm: Npm) -> None:
     npm.says(**TOLD, view="")
     with pytest.raises(UsageError, match=r"^npm has no toy 7$"):
-        fetch.fetch(TOY, "7")
+        subject.fetch(TOY, "7")
 
 
 def test_without_network_what_is_here_is_named(npm: Npm) -> None:
@@ -100,16 +100,16 @@ def test_without_network_what_is_here_is_named(npm: Npm) -> None:
         "Without a network name one that is here: "
     )
     with pytest.raises(NotFit) as raised:
-        fetch.fetch(TOY, "1")
+        subject.fetch(TOY, "1")
     assert str(raised.value) == told.partition("Without")[0] + "Nothing is here."
     npm.says(**TOLD)
     for version in ("1.10.0", "1.9.0"):
-        fetch.fetch(TOY, version)
+        subject.fetch(TOY, version)
     npm.says(**TOLD, view="offline")
     with pytest.raises(NotFit) as raised:
-        fetch.fetch(TOY, "1")
+        subject.fetch(TOY, "1")
     assert str(raised.value) == told + "1.9.0, 1.10.0"
-    assert fetch.fetch(TOY, "1.9.0").version == "1.9.0"
+    assert subject.fetch(TOY, "1.9.0").version == "1.9.0"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_without_network_what_is_here_is_named(npm: Npm) -> None:
 def test_an_answer_without_sense_is_told(npm: Npm, answer: str, shown: str) -> None:
     npm.says(**TOLD, view=answer)
     with pytest.raises(NotFit) as raised:
-        fetch.fetch(TOY, "1")
+        subject.fetch(TOY, "1")
     told = f"`npm view toy-linux@1 version` answered no version but {shown!r}"
     assert str(raised.value) == told
     assert npm.calls() == ["view toy-linux@1 version"]
@@ -135,7 +135,7 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
 ) -> None:
     npm.says(**TOLD, install="fails")
     with pytest.raises(NotFit) as raised:
-        fetch.fetch(TOY, "2.1.0")
+        subject.fetch(TOY, "2.1.0")
     log = toolchain / "logs" / "versions.log"
     assert str(raised.value) == (
         "toy 2.1.0 could not be fetched: set-up failed: npm install ended with 243: npm error code "
@@ -144,34 +144,34 @@ def test_a_failed_installation_is_told_with_its_log_and_tried_again(
     assert "npm error code EACCES" in log.read_text("utf-8")
     assert re.search("versions +fetching toy 2.1.0 ...", capsys.readouterr().err)
     npm.says(**TOLD)
-    assert fetch.fetch(TOY, "2.1.0", quiet=True).version == "2.1.0"
+    assert subject.fetch(TOY, "2.1.0", quiet=True).version == "2.1.0"
     assert capsys.readouterr().err == ""
 
 
 def test_a_package_without_what_is_wanted_of_it(npm: Npm) -> None:
     npm.says(**{**TOLD, "files": {}})
     with pytest.raises(NotFit, match=r"toy-linux 2\.1\.0 has no toy-\*/bin/toy for this platform"):
-        fetch.fetch(TOY, "2.1.0")
+        subject.fetch(TOY, "2.1.0")
 
 
 def test_a_package_that_npm_does_not_have(npm: Npm) -> None:
     npm.says(published={})
     with pytest.raises(NotFit, match=r"^toy: npm has no package toy-linux: E404$"):
-        fetch.fetch(TOY, "2")
+        subject.fetch(TOY, "2")
 
 
 @pytest.mark.usefixtures("toolchain")
 def test_without_npm_the_hint_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NotFit, match=r"^versions are fetched with npm: npm not found; install"):
-        fetch.fetch(TOY, "2")
+        subject.fetch(TOY, "2")
 
 
 def test_a_version_is_the_drivers_where_it_comes_from_npm_and_else_the_runtimes() -> None:
     known = definitions.load().runners
     runners = [spec for spec in known.values() if spec.role == "runner"]
     scripted = [spec for spec in runners if spec.runtime in ("Node", "Bun", "Deno")]
-    found = {spec.name: fetch.package_of(spec).title for spec in scripted}
+    found = {spec.name: subject.package_of(spec).title for spec in scripted}
     assert found == {
         "bun": "bun",
         "bun-better-sqlite3": "better-sqlite3",
@@ -181,7 +181,7 @@ def test_a_version_is_the_drivers_where_it_comes_from_npm_and_else_the_runtimes(
         "node-better-sqlite3": "better-sqlite3",
     }
     with pytest.raises(UsageError, match=r"^rust has no versions to choose from: .* rust=PATH$"):
-        fetch.package_of(known["rust"])
+        subject.package_of(known["rust"])
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_a_version_is_the_drivers_where_it_comes_from_npm_and_else_the_runtimes(
 def test_node_comes_from_the_package_that_the_set_up_takes(
     platform: str, machine: str, name: str
 ) -> None:
-    assert fetch._node_package({"platform": platform, "machine": machine}) == name  # pyright: ignore[reportPrivateUsage]
+    assert subject._node_package({"platform": platform, "machine": machine}) == name  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_platform_without_node_is_told() -> None:
     with pytest.raises(NotFit, match=r"^npm has no Node for linux on riscv64; build one and name"):
-        fetch._node_package({"platform": "linux", "machine": "riscv64"})  # pyright: ignore[reportPrivateUsage]
+        subject._node_package({"platform": "linux", "machine": "riscv64"})  # pyright: ignore[reportPrivateUsage]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.compare.gate import Gate, unmeasured
-from sqlitmus.compare.gate import gate as judged
+from sqlitmus.compare.comparison import Gate, unmeasured
+from sqlitmus.compare.comparison import gate as judged
 from sqlitmus.stats.estimate import trimmed_means
-from sqlitmus.stats.multiplicity import beyond_margin_p, pocock
+from sqlitmus.stats.verdict import beyond_margin_p, pocock
 from tests.analysis.runs import Times, case, change, checks, drop, make, noisy, plan, samples
 from tests.worded import notices
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootstrap.context import Context, Settings
-from sqlitmus.compare import npm
+from sqlitmus.compare import subject
 from sqlitmus.vocabulary.errors import NotFit
 
 
@@ -20,12 +20,12 @@ def context(folder: Path, *files: str) -> Context:
 
 
 def test_npm_is_started_by_its_own_file(tmp_path: Path) -> None:
-    assert npm.program(context(tmp_path, "npm", "node")) == [str(tmp_path / "npm")]
+    assert subject.program(context(tmp_path, "npm", "node")) == [str(tmp_path / "npm")]
 
 
 def test_without_npm_the_hint_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotFit, match="versions are fetched with npm: npm not found"):
-        npm.program(context(tmp_path))
+        subject.program(context(tmp_path))
 
 
 def test_the_batch_file_of_windows_is_left_out(
@@ -35,6 +35,6 @@ def test_the_batch_file_of_windows_is_left_out(
     found = {"npm": tmp_path / "npm.CMD", "node": tmp_path / "node"}
     monkeypatch.setattr(Context, "find", lambda _self, tool: found.get(tool))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     script = tmp_path / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    assert npm.program(here) == [str(tmp_path / "node"), str(script)]
+    assert subject.program(here) == [str(tmp_path / "node"), str(script)]
     script.unlink()
-    assert npm.program(here) == [str(tmp_path / "npm.CMD")]
+    assert subject.program(here) == [str(tmp_path / "npm.CMD")]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.catalog.declared import RunnerSpec
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.compare import fetch
-from sqlitmus.compare.resolve import Resolved, resolve
+from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.compare import subject
+from sqlitmus.compare.subject import Resolved, resolve
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -35,7 +35,7 @@ features = {{"operations": [], "shapes": [], "integers": [], "statements": [], "
 print(json.dumps({{"contract": 2, "identity": identity, "features": features,
     "sqlite": {{"version": "3", "source_id": "s", "compile_options": []}}}}))
 """
-NODE = fetch._node_package({"platform": sys.platform, "machine": os.uname().machine})  # pyright: ignore[reportPrivateUsage]
+NODE = subject._node_package({"platform": sys.platform, "machine": os.uname().machine})  # pyright: ignore[reportPrivateUsage]
 PACKAGE = {"package.json": '{"name": "better-sqlite3"}', "prebuilds/here.node": "binary VERSION"}
 
 

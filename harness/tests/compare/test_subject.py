@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.declared import RunnerSpec
+from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.compare import subject
 from sqlitmus.compare.subject import EXPECTED, Subject, parse
 from sqlitmus.vocabulary.errors import UsageError
@@ -107,7 +107,7 @@ def test_any_text_is_a_subject_or_a_usage_error(text: str) -> None:
 
 def test_labels_show_the_end_of_a_path_that_tells_subjects_apart() -> None:
     def labels(*texts: str) -> list[str]:
-        return subject.labels([parse(text, RUNNERS) for text in texts])
+        return subject.labels_of([parse(text, RUNNERS) for text in texts])
 
     assert labels("node", "node@24", "rust+a=1") == ["node", "node@24", "rust+a=1"]
     assert labels("node=/home/u/out/Release/node", "node=node") == [
@@ -128,7 +128,7 @@ def test_labels_show_the_end_of_a_path_that_tells_subjects_apart() -> None:
 
 @given(st.lists(SUBJECTS, unique_by=str, max_size=4))
 def test_labels_of_different_subjects_differ(given: list[Subject]) -> None:
-    assert len(set(subject.labels(given))) == len(given)
+    assert len(set(subject.labels_of(given))) == len(given)
 
 
 def test_a_plain_subject_is_the_runner_itself() -> None:

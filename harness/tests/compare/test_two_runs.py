@@ -6,7 +6,7 @@ import pytest
 
 from sqlitmus.analysis import RunData
 from sqlitmus.compare.two_runs import compare_runs
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict

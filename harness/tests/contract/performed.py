@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from sqlitmus.catalog import definitions
-from sqlitmus.run import vectors
-from sqlitmus.vocabulary.contract.job import Job
+from sqlitmus.run import oracle
+from sqlitmus.vocabulary.contract import Job
 from tests.contract.started import CONTRACT, Json, start
 
 VECTORS = sorted(folder.name for folder in (CONTRACT / "vectors").iterdir())
@@ -32,7 +32,7 @@ class Performed:
 
 def job_of(vector: str) -> Job:
     """The job of a vector, with its places for paths still in it."""
-    return vectors.job_of(CONTRACT / "vectors" / vector)
+    return oracle.job_of(CONTRACT / "vectors" / vector)
 
 
 def needs_own_process(job: Job) -> bool:
@@ -82,7 +82,7 @@ def file_of(vector: str, folder: Path) -> Path:
 
 def written(vector: str, folder: Path) -> Job:
     """A vector's job, with its database below `folder` and its file where `file_of` tells."""
-    text = vectors.place(CONTRACT / "vectors" / vector, folder / vector)
+    text = oracle.place(CONTRACT / "vectors" / vector, folder / vector)
     job = Job.model_validate_json(text)
     file = file_of(vector, folder)
     file.parent.mkdir(exist_ok=True)

@@ -5,8 +5,7 @@ from pathlib import Path
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import freshness
-from sqlitmus.run.freshness import Manner
-from sqlitmus.run.prober import Prober
+from sqlitmus.run.freshness import Manner, Prober
 from tests.contract.performed import TWINS
 from tests.contract.started import RUNNERS, command, description, lacking, of_runners
 

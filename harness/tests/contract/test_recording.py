@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.vocabulary import histogram, paths
-from sqlitmus.vocabulary.histogram import bucket
+from sqlitmus.vocabulary import detail, paths
+from sqlitmus.vocabulary.detail import bucket
 
 ORACLE = paths.RUNNERS / "python"
 PROGRAM = ORACLE / "main.py"
@@ -151,15 +151,15 @@ def test_a_stall_of_100_ms_is_in_the_tail_by_the_right_amount(clock: Clock) -> N
     times = [MS // 10] * 2000
     times[500] += 100 * MS
     planned = perform(Works(clock, list(times)), 2000, latencies=True, rate=1000)[1]
-    assert histogram.bounds(max(planned))[1] == pytest.approx(100.1 * MS, rel=0.01)
+    assert detail.bounds(max(planned))[1] == pytest.approx(100.1 * MS, rel=0.01)
     # of 2,000 the third longest: two operations behind the stalled one
-    assert histogram.quantile(planned, 0.999) == pytest.approx((100.1 - 2 * 0.9) * MS, rel=0.01)
-    assert histogram.quantile(planned, 0.99) == pytest.approx((100.1 - 20 * 0.9) * MS, rel=0.01)
-    assert histogram.quantile(planned, 0.5) == pytest.approx(0.1 * MS, rel=0.01)
+    assert detail.quantile(planned, 0.999) == pytest.approx((100.1 - 2 * 0.9) * MS, rel=0.01)
+    assert detail.quantile(planned, 0.99) == pytest.approx((100.1 - 20 * 0.9) * MS, rel=0.01)
+    assert detail.quantile(planned, 0.5) == pytest.approx(0.1 * MS, rel=0.01)
     # one after the other, a single operation shows the same stall
     unplanned = perform(Works(clock, list(times)), 2000, latencies=True)[1]
-    assert histogram.quantile(unplanned, 0.999) == pytest.approx(0.1 * MS, rel=0.01)
-    assert histogram.bounds(max(unplanned))[1] == pytest.approx(100.1 * MS, rel=0.01)
+    assert detail.quantile(unplanned, 0.999) == pytest.approx(0.1 * MS, rel=0.01)
+    assert detail.bounds(max(unplanned))[1] == pytest.approx(100.1 * MS, rel=0.01)
 
 
 def test_workers_are_planned_side_by_side(clock: Clock) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.machine import architecture
+from sqlitmus.machine import host
 from sqlitmus.vocabulary import paths
 from tests.contract.started import command, description, each_runner
 
@@ -37,9 +37,9 @@ def system() -> ModuleType:
 def test_a_runner_names_the_architecture_of_its_own_process(name: str) -> None:
     """Here nothing is emulated: what it names is what its program is built for."""
     line, _ = command(name)
-    said = architecture.named(description(name)["identity"]["architecture"])
+    said = host.named(description(name)["identity"]["architecture"])
     program = Path(line[0]).resolve()
-    assert said == (architecture.of_program(program) or said)
+    assert said == (host.of_program(program) or said)
     assert said in ("x64", "arm64")
 
 
@@ -124,7 +124,7 @@ def test_on_windows_the_oracle_names_its_own_architecture_and_not_the_machine_s(
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(platform, "machine", lambda: "ARM64")
     monkeypatch.setattr(sysconfig, "get_platform", lambda: built)
-    assert architecture.named(system.architecture()) == told
+    assert host.named(system.architecture()) == told
 
 
 ENDED = """

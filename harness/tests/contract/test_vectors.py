@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
-from sqlitmus.run import vectors
-from sqlitmus.vocabulary.contract.job import Job, Measure, Share, Writer
-from sqlitmus.vocabulary.contract.step import Operation
+from sqlitmus.run import oracle
+from sqlitmus.vocabulary.contract import Job, Measure, Operation, Share, Writer
 from tests.contract.performed import Performed, needs_own_process, perform_all, slow, vectors_of
 from tests.contract.started import (
     CONTRACT,
@@ -123,7 +122,7 @@ def test_vector(
         assert result["status"] == want["status"], result.get("error") or result.get("reason")
         assert result["digest"] != want["digest"], "it reads U+0000 now: say so in its runner.toml"
         return
-    problem = vectors.difference(
+    problem = oracle.difference(
         result, want, digested=job.mode == "verify" or job.measure.digest > 0
     )
     assert problem is None, f"{problem}: {result.get('error') or result.get('reason')}"

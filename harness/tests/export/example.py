@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from sqlitmus.results import summary as data
+from sqlitmus.results import machines as data
 from sqlitmus.results.report import Case, Report
 from tests.render import synthetic
 

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.analysis import analyse
 from sqlitmus.cli.export import text_of
-from sqlitmus.export import claimed
+from sqlitmus.export import model
 from sqlitmus.export.model import export_model
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary import paths
@@ -23,7 +23,7 @@ def report() -> Report:
 
 
 def test_each_row_has_published_value_band_interval_and_word(report: Report) -> None:
-    found = list(claimed.rows("here", report))
+    found = list(model.claim_rows("here", report))
     shown = [row for group in report.claims[0].groups for row in group.rows]
     assert [one.row for one in found] == [row.name for row in shown]
     small = found[1]
@@ -46,7 +46,7 @@ def test_each_row_has_published_value_band_interval_and_word(report: Report) -> 
 
 def test_csv_has_what_json_has(report: Report, capsys: pytest.CaptureFixture[str]) -> None:
     text = text_of([("here", report)], "json")
-    assert export_model().model_validate_json(text).claims == list(claimed.rows("here", report))
+    assert export_model().model_validate_json(text).claims == list(model.claim_rows("here", report))
     exported = json.loads(text)
     lines = list(csv.DictReader(io.StringIO(text_of([("here", report)], "claims-csv"))))
     assert [list(line) for line in lines] == [list(one) for one in exported["claims"]]
@@ -67,6 +67,6 @@ def test_a_run_without_claims_has_none_to_export() -> None:
 def test_the_page_tells_every_column() -> None:
     page = (paths.ROOT / "docs" / "exports.md").read_text("utf-8")
     section = page.partition("## Published claims")[2].partition("\n## ")[0]
-    for name in claimed.columns():
+    for name in model.claim_columns():
         short = name.removeprefix("ratio") if name.startswith("ratio_") else name
         assert f"`{short}`" in section, name

@@ -12,8 +12,7 @@ from sqlitmus.cli.export import text_of
 from sqlitmus.cli.schema import schemas
 from sqlitmus.export import model
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.figures import FIGURES
+from sqlitmus.vocabulary.figures import FIGURES, Figure
 from tests.export import example
 
 DOCS = paths.ROOT / "docs"

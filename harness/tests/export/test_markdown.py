@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from sqlitmus.export import as_markdown
+from sqlitmus.export import formats
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from tests.render import synthetic
@@ -23,7 +23,7 @@ def lines(text: str) -> list[str]:
 
 
 def test_a_table_per_group_and_machine_with_every_case(reports: list[tuple[str, Report]]) -> None:
-    text = as_markdown.render(reports)
+    text = formats.render_markdown(reports)
     heads = re.findall(r"^### (.+)$", text, re.MULTILINE)
     wanted = [
         f"{group} on {name}"
@@ -38,15 +38,15 @@ def test_a_table_per_group_and_machine_with_every_case(reports: list[tuple[str, 
 
 def test_the_reference_comes_first_and_shows_its_time(reports: list[tuple[str, Report]]) -> None:
     name, report = reports[0]
-    table = next(as_markdown.tables(name, replace(report, reference="bun")))
+    table = next(formats.tables(name, replace(report, reference="bun")))
     assert table.head.splitlines()[2].startswith("| case | `bun` | `node` |")
     assert re.match(r"\| `[^`]+` \| [\d.]+\u202fms \| ▼ \*\*1\.", table.rows[0])
-    other = next(as_markdown.tables(name, synthetic.build_compare()))
+    other = next(formats.tables(name, synthetic.build_compare()))
     assert other.head.splitlines()[2] == "| case | `node@24.11.0` | `node@26.10.0` |"
 
 
 def test_tables_keep_their_columns_and_read_no_markup(reports: list[tuple[str, Report]]) -> None:
-    text = as_markdown.render([("<img> | @team", hostile(reports[0][1]))])
+    text = formats.render_markdown([("<img> | @team", hostile(reports[0][1]))])
     for line in text.splitlines():
         if line.startswith("|"):
             assert len(re.findall(r"(?<!\\)\|", line)) == 12, line
@@ -57,12 +57,12 @@ def test_tables_keep_their_columns_and_read_no_markup(reports: list[tuple[str, R
 
 def test_a_limit_leaves_out_the_last_rows_whole() -> None:
     reports = [(name, synthetic.build(cases=6, runners=3)) for name in ("a", "b")]
-    whole = as_markdown.render(reports)
+    whole = formats.render_markdown(reports)
     rows = lines(whole)
     size = len(whole.encode())
     seen: set[int] = set()
     for limit in (*range(400, size, 97), *range(size - 400, size)):
-        text = as_markdown.render(reports, limit)
+        text = formats.render_markdown(reports, limit)
         assert len(text.encode()) <= limit
         kept = lines(text)
         assert kept == rows[: len(kept)]
@@ -74,13 +74,13 @@ def test_a_limit_leaves_out_the_last_rows_whole() -> None:
 
 
 def test_what_fits_exactly_is_whole(reports: list[tuple[str, Report]]) -> None:
-    whole = as_markdown.render(reports)
-    note = as_markdown.left_out(20, 20)
-    assert as_markdown.render(reports, len(f"{whole}{note}\n".encode())) == whole
+    whole = formats.render_markdown(reports)
+    note = formats.left_out(20, 20)
+    assert formats.render_markdown(reports, len(f"{whole}{note}\n".encode())) == whole
 
 
 def test_a_limit_too_small_for_anything_is_refused(reports: list[tuple[str, Report]]) -> None:
     with pytest.raises(UsageError, match=r"--limit 20: not even .*; give at least (\d+)") as told:
-        as_markdown.render(reports, 20)
+        formats.render_markdown(reports, 20)
     least = int(str(told.value).split()[-1])
-    assert "20 of 20 rows" in as_markdown.render(reports, least)
+    assert "20 of 20 rows" in formats.render_markdown(reports, least)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.export import node_csv
+from sqlitmus.export import formats
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import case, make, noisy, plan, samples
@@ -27,11 +27,11 @@ def compared() -> Report:
 
 
 def rows(report: Report) -> list[dict[str, str]]:
-    return [*csv.DictReader(io.StringIO(node_csv.render(report)))]
+    return [*csv.DictReader(io.StringIO(formats.render_node_csv(report)))]
 
 
 def test_it_is_that_of_compare_js(compared: Report) -> None:
-    lines = node_csv.render(compared).splitlines()
+    lines = formats.render_node_csv(compared).splitlines()
     assert lines[0] == '"binary","filename","configuration","rate","time"'
     assert lines[1].startswith('"old","get-pk","workers=1 profile=\'shipped\'",')
     assert lines[5].startswith('"old","get-pk","workers=2 profile=""it\'s""",')
@@ -53,11 +53,11 @@ def test_a_case_without_a_time_on_one_side_is_left_out(compared: Report) -> None
 
 def test_a_suite_is_refused() -> None:
     with pytest.raises(UsageError, match="no comparison"):
-        node_csv.render(synthetic.build(cases=1))
+        formats.render_node_csv(synthetic.build(cases=1))
 
 
 def test_a_name_cannot_drive_a_terminal(compared: Report) -> None:
-    text = node_csv.render(
+    text = formats.render_node_csv(
         replace(compared, cases=[replace(compared.cases[0], scenario="a\x1b[31m\nb")])
     )
     assert "\x1b" not in text

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.cli.export import text_of
-from sqlitmus.export import as_csv
+from sqlitmus.export import formats
 from sqlitmus.export.model import Row, columns, export_model, row_model
 from sqlitmus.export.rows import export_of
-from sqlitmus.vocabulary.plain import json_text, visible
+from sqlitmus.vocabulary.text import json_text, visible
 from tests.export import example
 from tests.export.reading import read
 from tests.render import synthetic
@@ -39,7 +39,7 @@ def test_csv_comes_back_as_it_was_but_for_what_drives_a_terminal(rows: list[Row]
         row.model_copy(update={k: visible(v) for k, v in dict(row).items() if isinstance(v, str)})
         for row in rows
     ]
-    assert read(as_csv.render(rows)) == shown
+    assert read(formats.render_csv(rows)) == shown
 
 
 @given(st.lists(odd_rows(), max_size=4))
@@ -60,7 +60,7 @@ def test_whole_reports_come_back_as_they_were(kind: str) -> None:
 
 @given(odd_rows())
 def test_no_text_is_a_formula_to_a_spreadsheet(row: Row) -> None:
-    (record,) = csv.DictReader(io.StringIO(as_csv.render([row]), newline=""))
+    (record,) = csv.DictReader(io.StringIO(formats.render_csv([row]), newline=""))
     for name, value in record.items():
         if isinstance(getattr(row, name), str):
             assert not value.startswith(tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"))
@@ -68,11 +68,11 @@ def test_no_text_is_a_formula_to_a_spreadsheet(row: Row) -> None:
 
 def test_a_number_below_0_stays_one() -> None:
     row = PLAIN.model_copy(update={"overhead_ns_per_unit": -1.5e-07})
-    assert ",-1.5e-07," in as_csv.render([row])
+    assert ",-1.5e-07," in formats.render_csv([row])
 
 
 def test_a_line_per_row_and_none_is_nothing() -> None:
-    text = as_csv.render([PLAIN])
+    text = formats.render_csv([PLAIN])
     header, line, end = text.split("\n")
     assert header == ",".join(columns())
     assert end == ""

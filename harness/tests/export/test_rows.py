@@ -6,8 +6,8 @@ import pytest
 from sqlitmus.export.model import Row
 from sqlitmus.export.rows import export_of, rows
 from sqlitmus.results.report import Case, Cell, Interval, Report
+from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.figures import named
-from sqlitmus.vocabulary.syncs import Syncs
 from tests.render import synthetic
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.export import bmf, gha_benchmark, tracked
+from sqlitmus.export import formats
 from sqlitmus.export.model import Row
 from sqlitmus.export.rows import export_of
 from tests.render import synthetic
@@ -25,17 +25,17 @@ def few() -> list[Row]:
 
 
 def by_name(rows: list[Row]) -> dict[str, Row]:
-    return {tracked.name(row): row for row in rows if row.outcome == "ok"}
+    return {formats.tracked_name(row): row for row in rows if row.outcome == "ok"}
 
 
 def test_bmf_has_every_timed_cell_of_every_machine(rows: list[Row]) -> None:
-    found: dict[str, Json] = json.loads(bmf.render(rows))
+    found: dict[str, Json] = json.loads(formats.render_bmf(rows))
     timed = by_name(rows)
     assert list(found) == list(timed)
     assert {name.split("/")[0] for name in found} == {"a", "b"}
     for name, measures in found.items():
         row = timed[name]
-        time = tracked.time(row)
+        time = formats.tracked_time(row)
         assert time
         assert measures["latency"] == {
             "value": time.value,
@@ -50,12 +50,12 @@ def test_bmf_has_every_timed_cell_of_every_machine(rows: list[Row]) -> None:
 
 
 def test_gha_benchmark_has_the_primary_time_of_every_timed_cell(rows: list[Row]) -> None:
-    found: list[Json] = json.loads(gha_benchmark.render(rows))
+    found: list[Json] = json.loads(formats.render_gha_benchmark(rows))
     timed = by_name(rows)
     assert [one["name"] for one in found] == list(timed)
     for one in found:
         row = timed[one["name"]]
-        time = tracked.time(row)
+        time = formats.tracked_time(row)
         assert time
         assert one["value"] == time.value
         assert one["unit"] == f"ns/{row.unit}"
@@ -66,21 +66,21 @@ def test_gha_benchmark_has_the_primary_time_of_every_timed_cell(rows: list[Row])
 
 
 def test_what_is_left_out_is_told_by_reason(rows: list[Row], few: list[Row]) -> None:
-    there = len(json.loads(bmf.render(rows)))
+    there = len(json.loads(formats.render_bmf(rows)))
     assert 0 < there < len(rows)
-    told = tracked.left_out(rows)
+    told = formats.untracked(rows)
     assert told.startswith(f"{len(rows) - there} of {len(rows)} cells left out: ")
     for outcome in ("unsupported", "wrong", "failed", "missing"):
         assert f"{sum(row.outcome == outcome for row in rows)} {outcome}" in told
     assert "fewer" not in told
-    assert "from fewer than 10 blocks" in tracked.left_out(few)
-    assert json.loads(bmf.render(few)) == {}
-    assert json.loads(gha_benchmark.render(few)) == []
-    assert tracked.left_out(list(by_name(rows).values())) == ""
+    assert "from fewer than 10 blocks" in formats.untracked(few)
+    assert json.loads(formats.render_bmf(few)) == {}
+    assert json.loads(formats.render_gha_benchmark(few)) == []
+    assert formats.untracked(list(by_name(rows).values())) == ""
 
 
 def test_a_time_without_bounds_has_no_range(rows: list[Row]) -> None:
     ends = {"cold_ns_low": None, "cold_ns_high": None, "runtime_version": None}
-    (entry,) = json.loads(gha_benchmark.render([rows[0].model_copy(update=ends)]))
+    (entry,) = json.loads(formats.render_gha_benchmark([rows[0].model_copy(update=ends)]))
     assert "range" not in entry
     assert "node of unknown version" in entry["extra"]

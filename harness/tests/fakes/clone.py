@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 import psutil
 
-from sqlitmus.run.lines import Sample
-from sqlitmus.run.schedule import schedule
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.run.agenda import schedule
+from sqlitmus.run.store import RunDirectory, Sample
 from sqlitmus.vocabulary import paths
 from tests.fakes import warm
 

@@ -21,19 +21,18 @@ from typing import Any, NamedTuple
 import pytest
 
 from sqlitmus import machine
-from sqlitmus.analysis.looks import settled
+from sqlitmus.analysis.assemble import settled
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.machine import leftovers
+from sqlitmus.machine import process_tree
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.machine.leftovers import Leftovers
-from sqlitmus.run import blocks, context, pace, pilot, proof, session
-from sqlitmus.run.finished import Timing
+from sqlitmus.machine.process_tree import Leftovers
+from sqlitmus.run import blocks, context, pilot, proof, session
+from sqlitmus.run import counts as pace
+from sqlitmus.run.process import Timing
 from sqlitmus.run.progress import Progress
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.description import Description
-from sqlitmus.vocabulary.contract.job import Job
-from sqlitmus.vocabulary.contract.result import Proof
-from sqlitmus.vocabulary.terms import Outcome
+from sqlitmus.vocabulary.contract import Description, Job, Proof
+from sqlitmus.vocabulary.verdicts import Outcome
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
 
@@ -244,8 +243,8 @@ class Desk:
         def nothing_to_outlive(*_held: int) -> AbstractContextManager[Leftovers]:
             return nullcontext(Leftovers())
 
-        monkeypatch.setattr(leftovers, "none_outlive", nothing_to_outlive)
-        monkeypatch.setattr(leftovers, "of_the_dead", lambda: 0)
+        monkeypatch.setattr(process_tree, "none_outlive", nothing_to_outlive)
+        monkeypatch.setattr(process_tree, "of_the_dead", lambda: 0)
 
         def look(probe_ns: int) -> Conditions:
             return Conditions(monotonic_ns=instant.now_ns, probe_ns=probe_ns, load_average=0.5)

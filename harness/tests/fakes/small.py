@@ -1,7 +1,7 @@
 """The smallest plan of a run: one case, one runner, two blocks."""
 
+from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.catalog.planned import PlannedRunner
 
 RUNNER = PlannedRunner(name="a", title="a", runtime="a", driver="a", role="runner")
 PLAN = Plan(

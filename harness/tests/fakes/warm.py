@@ -95,7 +95,7 @@ def serve() -> None:
     import sqlitmus
     from sqlitmus.cli import command
     from sqlitmus.render.html import assets
-    from sqlitmus.results import summary
+    from sqlitmus.results import machines
 
     for module in pkgutil.walk_packages(sqlitmus.__path__, "sqlitmus."):
         if not module.name.endswith("__main__"):
@@ -104,7 +104,7 @@ def serve() -> None:
     templates = assets.environment()
     for name in templates.list_templates():
         templates.get_template(name)
-    summary.adapter()
+    machines.adapter()
     for model in subclasses(BaseModel):
         if model.__module__.startswith("sqlitmus."):
             model.model_rebuild()

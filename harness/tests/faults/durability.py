@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.render.document import noticewords
-from sqlitmus.render.document.durability import in_words
+from sqlitmus.render.document import sentences
+from sqlitmus.render.document.parts import in_words
 from sqlitmus.vocabulary import paths
 from tests.fakes.clone import PROFILES, SCENARIOS, Clone
 from tests.faults.fault import Fault, Seen
@@ -39,7 +39,7 @@ def noticed(clone: Clone, *runners: str, case: str) -> Seen:
     if seen.fate != "ok":
         return seen
     report = analyse(load(clone.latest().path))
-    notices = [noticewords.notice(n) for n in report.notices if n.kind.endswith(" syncs")]
+    notices = [sentences.notice(n) for n in report.notices if n.kind.endswith(" syncs")]
     words = [*notices, *map(in_words, report.cases)]
     shown = bool(notices) or "not counted" in words[-1]
     return Seen("noticed" if shown else "ok", " ".join(words))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sqlitmus.machine.activity import Activity, ProcessShare
 from sqlitmus.machine.conditions import Rates
+from sqlitmus.machine.readiness import Activity, ProcessShare
 
 CPUS = "sys/devices/system/cpu"
 CLOCKS = "sys/devices/system/clocksource/clocksource0"

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine.activity import ProcessCounters, ProcessShare, Snapshot, between, snapshot
 from sqlitmus.machine.conditions import Conditions
+from sqlitmus.machine.readiness import ProcessCounters, ProcessShare, Snapshot, between, snapshot
 from tests.machine.linux import build
 
 

@@ -5,43 +5,43 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.machine import affinity, priority
+from sqlitmus.machine import system
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
-pins_here = pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+pins_here = pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 
 
 @pins_here
 def test_a_pin_holds_inside_the_block_only() -> None:
-    here = affinity.allowed()
-    with affinity.pinned(here[-1]):
-        assert affinity.allowed() == [here[-1]]
-    assert affinity.allowed() == here
-    with pytest.raises(ValueError, match="inside"), affinity.pinned(here[0]):
+    here = system.allowed()
+    with system.pinned(here[-1]):
+        assert system.allowed() == [here[-1]]
+    assert system.allowed() == here
+    with pytest.raises(ValueError, match="inside"), system.pinned(here[0]):
         raise ValueError("inside")
-    assert affinity.allowed() == here
+    assert system.allowed() == here
 
 
 @pins_here
 def test_whoever_keeps_away_from_a_processor_does_so_inside_the_block_only() -> None:
-    here = affinity.allowed()
-    with affinity.away_from(here[-1]):
-        assert affinity.allowed() == (here[:-1] or here)
-    assert affinity.allowed() == here
-    with pytest.raises(ValueError, match="inside"), affinity.away_from(here[0]):
+    here = system.allowed()
+    with system.away_from(here[-1]):
+        assert system.allowed() == (here[:-1] or here)
+    assert system.allowed() == here
+    with pytest.raises(ValueError, match="inside"), system.away_from(here[0]):
         raise ValueError("inside")
-    assert affinity.allowed() == here
-    with affinity.away_from(None):
-        assert affinity.allowed() == here
-    with affinity.pinned(here[0]), affinity.away_from(here[0]):  # there is no other
-        assert affinity.allowed() == [here[0]]
+    assert system.allowed() == here
+    with system.away_from(None):
+        assert system.allowed() == here
+    with system.pinned(here[0]), system.away_from(here[0]):  # there is no other
+        assert system.allowed() == [here[0]]
 
 
 @pins_here
 def test_no_pin_changes_nothing() -> None:
-    here = affinity.allowed()
-    with affinity.pinned(None):
-        assert affinity.allowed() == here
+    here = system.allowed()
+    with system.pinned(None):
+        assert system.allowed() == here
 
 
 @pins_here
@@ -50,9 +50,9 @@ def test_a_pin_must_be_a_processor_that_is_allowed(monkeypatch: pytest.MonkeyPat
         return {5, 2}
 
     monkeypatch.setattr(os, "sched_getaffinity", two)
-    affinity.check([2, 5, 2])
+    system.check([2, 5, 2])
     with pytest.raises(UsageError, match=r"pin 3: there is no such .* usable are 2, 5$"):
-        affinity.check([2, 3])
+        system.check([2, 3])
 
 
 @pins_here
@@ -61,19 +61,19 @@ def test_the_first_processors_are_those_that_may_be_used(monkeypatch: pytest.Mon
         return {5, 2, 7}
 
     monkeypatch.setattr(os, "sched_getaffinity", some)
-    assert [affinity.first(count) for count in (0, 2, 3, 4)] == [[], [2, 5], [2, 5, 7], []]
+    assert [system.first_processor(count) for count in (0, 2, 3, 4)] == [[], [2, 5], [2, 5, 7], []]
     monkeypatch.delattr(os, "sched_setaffinity")
-    assert affinity.first(2) == []
+    assert system.first_processor(2) == []
 
 
 @pins_here
 def test_of_the_fastest_processors_the_last_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     speeds = {0: 5, 1: 9, 2: 5}
     _grant(monkeypatch, {0, 1, 2})
-    monkeypatch.setattr(affinity, "_speed", speeds.__getitem__)
-    assert affinity.fastest() == 1
+    monkeypatch.setattr(system, "_speed", speeds.__getitem__)
+    assert system.fastest() == 1
     speeds[1] = 5
-    assert affinity.fastest() == 2
+    assert system.fastest() == 2
 
 
 @pins_here
@@ -84,11 +84,11 @@ def test_nothing_is_bound_where_there_is_no_choice_or_no_right(
         raise PermissionError
 
     _grant(monkeypatch, {3})
-    assert affinity.fastest() is None
+    assert system.fastest() is None
     _grant(monkeypatch, {0, 1})
-    assert affinity.fastest() is not None
+    assert system.fastest() is not None
     monkeypatch.setattr(os, "sched_setaffinity", refuse)
-    assert affinity.fastest() is None
+    assert system.fastest() is None
 
 
 def _grant(monkeypatch: pytest.MonkeyPatch, processors: set[int]) -> None:
@@ -104,15 +104,15 @@ def _grant(monkeypatch: pytest.MonkeyPatch, processors: set[int]) -> None:
 
 def test_a_system_without_pins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
-    affinity.check([])
+    system.check([])
     with pytest.raises(NotFit, match=r"pins 0, 1: processes cannot be pinned .* Leave the pins"):
-        affinity.check([0, 1])
+        system.check([0, 1])
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="no scheduling policies")
 def test_priority_is_given_back() -> None:
     before = os.sched_getscheduler(0)
-    with priority.first() as granted:
+    with system.highest() as granted:
         assert (os.sched_getscheduler(0) == os.SCHED_FIFO) == granted
     assert os.sched_getscheduler(0) == before
 
@@ -124,6 +124,6 @@ def test_without_the_right_to_priority_nothing_changes(monkeypatch: pytest.Monke
 
     before = os.sched_getscheduler(0)
     monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    with priority.first() as granted:
+    with system.highest() as granted:
         assert not granted
         assert os.sched_getscheduler(0) == before

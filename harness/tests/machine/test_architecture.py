@@ -12,8 +12,8 @@ from typing import Any, Self, cast
 import pytest
 
 from sqlitmus import machine
-from sqlitmus.machine import architecture
-from sqlitmus.machine.facts import cpu_model, os_name
+from sqlitmus.machine import host
+from sqlitmus.machine.host import cpu_model, os_name
 from tests.machine.linux import build
 
 
@@ -33,7 +33,7 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_one_name_for_each(said: str, name: str) -> None:
-    assert architecture.named(said) == name
+    assert host.named(said) == name
 
 
 @pytest.mark.parametrize(("kernel", "told"), [("aarch64\n", "arm64"), (None, "x64")])
@@ -42,7 +42,7 @@ def test_linux_s_kernel_tells_what_runs_beneath_an_emulator(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     root = build(tmp_path, {"proc/sys/kernel/arch": kernel} if kernel else {})
-    assert architecture.native(root) == told
+    assert host.native(root) == told
 
 
 @pytest.mark.parametrize(("answer", "told"), [("1", "arm64"), ("0", "x64"), ("", "x64")])
@@ -50,12 +50,12 @@ def test_macos_tells_of_apple_silicon_under_rosetta(
     monkeypatch: pytest.MonkeyPatch, answer: str, told: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(architecture, "sysctl", {"hw.optional.arm64": answer}.get)
-    assert architecture.native() == told
+    monkeypatch.setattr(host, "sysctl", {"hw.optional.arm64": answer}.get)
+    assert host.native() == told
 
 
 def test_without_sysctl_nothing_is_told() -> None:
-    assert architecture.sysctl("sqlitmus.there.is.none") == ""
+    assert host.sysctl("sqlitmus.there.is.none") == ""
 
 
 def kernel32(machine: int, *, fails: bool = False) -> Callable[[str], Any]:
@@ -78,7 +78,7 @@ def test_windows_tells_of_arm_under_an_emulated_process(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WinDLL", kernel32(number, fails=fails), raising=False)
-    assert architecture.native() == told
+    assert host.native() == told
 
 
 PE = b"MZ" + bytes(58) + struct.pack("<I", 128) + bytes(64) + b"PE\0\0"
@@ -99,14 +99,14 @@ PROGRAMS = {
 def test_a_program_s_header(tmp_path: Path, name: str) -> None:
     head, built = PROGRAMS[name]
     (tmp_path / "program").write_bytes(head)
-    assert architecture.of_program(tmp_path / "program") == built
-    assert architecture.of_program(tmp_path / "gone") is None
+    assert host.of_program(tmp_path / "program") == built
+    assert host.of_program(tmp_path / "gone") is None
 
 
 def test_this_python_is_built_for_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    built = architecture.of_program(Path(sys.executable).resolve())
-    assert built in (architecture.named(platform.machine()), None)
+    built = host.of_program(Path(sys.executable).resolve())
+    assert built in (host.named(platform.machine()), None)
 
 
 def test_the_machine_is_what_the_facts_and_the_kind_name(
@@ -115,7 +115,7 @@ def test_the_machine_is_what_the_facts_and_the_kind_name(
     root = build(tmp_path, {"proc/sys/kernel/arch": "aarch64"})
     monkeypatch.setattr(sys, "platform", "linux")
     assert machine.facts(tmp_path, root)["architecture"] == "arm64"
-    monkeypatch.setattr(architecture, "native", lambda: "arm64")
+    monkeypatch.setattr(host, "native", lambda: "arm64")
     for system, kind in (("Darwin", "macos-arm64"), ("Windows", "windows-arm64")):
         monkeypatch.setattr(platform, "system", lambda system=system: system)
         assert machine.kind() == kind
@@ -124,7 +124,7 @@ def test_the_machine_is_what_the_facts_and_the_kind_name(
 def test_the_processor_and_system_of_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     brand = {"machdep.cpu.brand_string": "Example M9"}
-    monkeypatch.setattr(architecture, "sysctl", brand.get)
+    monkeypatch.setattr(host, "sysctl", brand.get)
     monkeypatch.setattr(platform, "mac_ver", lambda: ("26.1", ("", "", ""), "arm64"))
     assert cpu_model() == "Example M9"
     assert os_name(Path("/nowhere")) == "Darwin (macOS 26.1)"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine import conditions, probe
+from sqlitmus.machine import conditions
+from sqlitmus.machine import conditions as probe
 from sqlitmus.machine.conditions import Conditions, Rates, difference
 from tests.machine.linux import LAPTOP, build
 

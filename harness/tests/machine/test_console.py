@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sqlitmus.machine import console
+from sqlitmus.machine import system
 
 TEXT = "1.2 µs ± 3 % → ok\n"
 
@@ -24,7 +24,7 @@ def streams(
 
 def test_what_a_locale_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     out, err = streams(monkeypatch, "iso-8859-1")
-    console.prepare()
+    system.prepare()
     print(TEXT, end="")
     print(TEXT, end="", file=sys.stderr)
     assert out.getvalue() == err.getvalue() == "1.2 µs ± 3 % ? ok\n".encode("iso-8859-1")
@@ -38,7 +38,7 @@ def test_windows_writes_utf_8_with_one_character_at_the_end_of_a_line(
     colorama = SimpleNamespace(just_fix_windows_console=lambda: called.append(True))
     monkeypatch.setitem(sys.modules, "colorama", colorama)
     monkeypatch.setattr(sys, "platform", "win32")
-    console.prepare()
+    system.prepare()
     print(TEXT, end="")
     print(TEXT, end="", file=sys.stderr)
     assert out.getvalue() == err.getvalue() == TEXT.encode()
@@ -50,4 +50,4 @@ def test_a_stream_that_is_none_of_the_system_s_is_left_alone(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    console.prepare()
+    system.prepare()

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from sqlitmus import machine
-from sqlitmus.machine.facts import commit, hyperfine_version
+from sqlitmus.machine.host import commit, hyperfine_version
 from sqlitmus.vocabulary import paths
 from tests.machine.linux import LAPTOP, build
 

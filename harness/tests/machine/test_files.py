@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.cli.output import save
+from sqlitmus.cli.options import save
 from sqlitmus.vocabulary import paths
 
 CODE = [

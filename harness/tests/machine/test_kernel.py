@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machine import conditions, disturbance, kernel, settings, system
-from sqlitmus.machine.facts import facts
+from sqlitmus.machine import conditions, readiness, system
+from sqlitmus.machine import system as kernel
+from sqlitmus.machine.host import facts
 from tests.machine.linux import CLOCKS, CPUS, LAPTOP, QUIET, build
 
 READERS = {
@@ -91,13 +92,13 @@ def test_whatever_the_files_hold_nothing_is_raised(files: dict[str, bytes]) -> N
         before, after = conditions.read(root=root), conditions.read(root=root)
         conditions.difference(before, after)
         for check in (
-            settings.governor(root),
-            settings.boost(root),
-            settings.threads(root),
-            settings.clock(root, 1),
-            disturbance.temperature(QUIET, root),
-            disturbance.steal(QUIET, root),
-            disturbance.disk_traffic(QUIET, root),
+            readiness.governor(root),
+            readiness.boost(root),
+            readiness.threads(root),
+            readiness.clock(root, 1),
+            readiness.temperature(QUIET, root),
+            readiness.steal(QUIET, root),
+            readiness.disk_traffic(QUIET, root),
         ):
             assert check.finding
             assert bool(check.advice) == (check.state != "ok")

@@ -14,7 +14,7 @@ import pytest
 
 from bootstrap import guardian
 from bootstrap.guarded import marked
-from sqlitmus.machine import leftovers
+from sqlitmus.machine import process_tree
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import running, until
 
@@ -29,9 +29,9 @@ HARNESS = f"""
 import subprocess, sys
 from bootstrap import guardian
 from bootstrap.guarded import marked
-from sqlitmus.machine import leftovers
+from sqlitmus.machine import process_tree
 guardian.VARIABLE = sys.argv[1]
-with leftovers.none_outlive():
+with process_tree.none_outlive():
     child = subprocess.Popen({SLEEP!r}, env=marked({{}}), start_new_session=True,
         stdout=subprocess.DEVNULL)
     print(child.pid, flush=True)
@@ -76,13 +76,13 @@ def guardians_of(pid: int) -> list[int]:
 
 
 def test_what_is_left_is_ended_named_and_reaped() -> None:
-    with leftovers.none_outlive() as left:
+    with process_tree.none_outlive() as left:
         pids = {detached(), detached()}
         names = list(left.end().values())
         assert len(names) == len(pids)
         assert not any(map(psutil.pid_exists, pids))
         assert left.end() == {}
-    assert leftovers.told(names) == f"left 2 processes running ({names[0]} ×2); they were ended"
+    assert process_tree.told(names) == f"left 2 processes running ({names[0]} ×2); they were ended"
 
 
 def test_what_is_inherited_while_children_are_listed_is_ended(
@@ -91,7 +91,7 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
     """A child that ends between being listed and being reaped leaves its own children behind."""
     listed = psutil.Process.children
     code = DETACHED + "sys.stdout.flush(); sys.stdin.read()"
-    with leftovers.none_outlive() as left:
+    with process_tree.none_outlive() as left:
         process = subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -115,7 +115,7 @@ def test_what_is_inherited_while_children_are_listed_is_ended(
 
 
 def test_what_ends_by_itself_is_not_told() -> None:
-    with leftovers.none_outlive() as left:
+    with process_tree.none_outlive() as left:
         code = "import os; os._exit(0) if os.fork() else None"
         subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
         assert left.end() == {}
@@ -123,7 +123,7 @@ def test_what_ends_by_itself_is_not_told() -> None:
 
 def test_children_from_before_live_on() -> None:
     with sleeping() as before:
-        with leftovers.none_outlive() as left:
+        with process_tree.none_outlive() as left:
             detached()
             assert len(left.end()) == 1
         assert running(before.pid)
@@ -133,7 +133,7 @@ def test_what_is_left_at_the_end_of_the_block_is_ended() -> None:
     pids: list[int] = []
 
     def fail() -> None:
-        with leftovers.none_outlive():
+        with process_tree.none_outlive():
             pids.append(detached())
             raise ZeroDivisionError
 
@@ -143,8 +143,8 @@ def test_what_is_left_at_the_end_of_the_block_is_ended() -> None:
 
 
 def test_what_cannot_be_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "PATIENCE_S", 0)
-    with leftovers.none_outlive() as left:
+    monkeypatch.setattr(process_tree, "PATIENCE_S", 0)
+    with process_tree.none_outlive() as left:
         with monkeypatch.context() as patch:
             patch.setattr(os, "kill", print)
             pid = detached()
@@ -191,12 +191,12 @@ def test_what_killed_harness_and_guardian_left_is_ended_by_the_next_harness(
     monkeypatch.setattr(guardian, "VARIABLE", "SQLITMUS_RUN_OF_LEFTOVERS")
     process, child = harness()
     (watch,) = guardians_of(process.pid)
-    assert leftovers.of_the_dead() == 0
+    assert process_tree.of_the_dead() == 0
     assert running(child)
     os.kill(watch, signal.SIGKILL)
     process.kill()
     process.communicate()
-    assert leftovers.of_the_dead() == 1
+    assert process_tree.of_the_dead() == 1
     assert not running(child)
 
 

@@ -10,9 +10,11 @@ from typing import Any
 import psutil
 import pytest
 
-from sqlitmus.machine import Check, disturbance, lock, readiness, settings
-from sqlitmus.machine.activity import Activity, ProcessShare
+from sqlitmus.machine import Check, lock, readiness
+from sqlitmus.machine import readiness as disturbance
+from sqlitmus.machine import readiness as settings
 from sqlitmus.machine.conditions import Rates
+from sqlitmus.machine.readiness import Activity, ProcessShare
 from sqlitmus.vocabulary import paths
 from tests.machine.linux import BUSY, CLOCKS, CPUS, LAPTOP, QUIET, build
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machine import process_tree, taken
-from sqlitmus.machine.taken import Look, between
+from sqlitmus.machine import proc, process_tree
+from sqlitmus.machine.proc import Look, between
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's counters")
 AT_FIRST = Look({1: 10, 2: 500}, read_bytes=4096, away_ns=70)
@@ -27,7 +27,7 @@ def test_it_is_unknown_beside_a_disk_and_where_the_system_does_not_tell() -> Non
     assert between(AT_FIRST, Look({1: 30}, read_bytes=8192, away_ns=70)) is None
     assert between(AT_FIRST, None) is None
     assert between(None, AT_FIRST) is None
-    assert taken.look(2**22 + 1, None) is None
+    assert proc.look(2**22 + 1, None) is None
 
 
 @needs_linux
@@ -36,11 +36,11 @@ def test_this_process_and_what_it_started(tmp_path: Path) -> None:
     stat = "cpu0 1 1 1 1 1 2 3 4 0 0\ncpu1 1 1 1 1 1 20 30 40 0 0\n"
     (tmp_path / "proc/stat").write_text(stat)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
-        before = taken.look(os.getpid(), 1, tmp_path)
+        before = proc.look(os.getpid(), 1, tmp_path)
         assert before is not None
         assert {os.getpid(), child.pid} <= before.waited_ns.keys()
         assert before.away_ns == 90 * 10**7
-        everywhere = taken.look(os.getpid(), None, tmp_path)
+        everywhere = proc.look(os.getpid(), None, tmp_path)
         assert everywhere is not None
         assert everywhere.away_ns == 99 * 10**7
         assert process_tree.read_bytes(child.pid) is not None
@@ -58,8 +58,8 @@ def test_who_has_to_share_a_processor_waits_for_it() -> None:
         for child in children:
             assert child.stdout
             child.stdout.readline()
-        before = taken.look(children[0].pid, here)
-        while not (between(before, taken.look(children[0].pid, here)) or 0) > 1_000_000:
+        before = proc.look(children[0].pid, here)
+        while not (between(before, proc.look(children[0].pid, here)) or 0) > 1_000_000:
             os.sched_yield()
     finally:
         for child in children:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.machines.discover import Given
+from sqlitmus.machines.admit import Given
 from sqlitmus.machines.merge import Done, merge
 from tests.analysis import runs
 

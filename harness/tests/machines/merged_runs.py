@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlitmus.machines.manifest import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
+from sqlitmus.machines.admit import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
 from tests.analysis.runs import (
     Json,
     Times,

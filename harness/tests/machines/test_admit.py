@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machine import plainfiles
-from sqlitmus.machines import copying
-from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.discover import Origin, take
-from sqlitmus.machines.manifest import RefusedRun
-from sqlitmus.run import folder as folder_of
+from sqlitmus.machines import admit
+from sqlitmus.machines.admit import Origin, RefusedRun, Run, take
+from sqlitmus.run import store as folder_of
 from tests.machines.folders import FACTS, edit, write
 
 
@@ -216,20 +214,20 @@ def test_a_file_with_one_endless_line_is_told_without_reading_it(tmp_path: Path)
     folder = write(tmp_path / "run")
     os.truncate(folder / "samples.jsonl", folder_of.MOST_LINES)  # zeros, which take no place
     assert reason(folder) == "samples.jsonl line 9: longer than 4 MB, which no run writes"
-    assert (tmp_path / "copy/samples.jsonl").stat().st_size <= folder_of.MOST_LINE + copying.CHUNK
+    assert (tmp_path / "copy/samples.jsonl").stat().st_size <= folder_of.MOST_LINE + admit.CHUNK
 
 
 def test_a_line_across_chunks_is_measured_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copying, "CHUNK", 64)
+    monkeypatch.setattr(admit, "CHUNK", 64)
     folder = write(tmp_path / "run")
     longest = max(map(len, (folder / "samples.jsonl").read_bytes().split(b"\n")))
     others = [f for f in folder.iterdir() if f.is_file() and f.name != "samples.jsonl"]
     longer = max(longest, *(max(map(len, f.read_bytes().split(b"\n"))) for f in others))
-    monkeypatch.setattr(copying, "MOST_LINE", longer)
+    monkeypatch.setattr(admit, "MOST_LINE", longer)
     assert taken(folder).complete
-    monkeypatch.setattr(copying, "MOST_LINE", longer - 1)
+    monkeypatch.setattr(admit, "MOST_LINE", longer - 1)
     told = take(Origin(folder, "run", False), tmp_path / "again")
     assert isinstance(told, RefusedRun)
     assert "longer than" in told.reason
@@ -269,22 +267,22 @@ def test_a_run_that_grows_meanwhile_is_refused(
 def test_only_known_files_are_copied_and_each_counts_for_the_hash(tmp_path: Path) -> None:
     folder = write(tmp_path / "run")
     (folder / "report.html").write_text("<p>")
-    first = copying.copy(folder, tmp_path / "copy")
+    first = admit.copy(folder, tmp_path / "copy")
     names = {"plan.json", "machine.json", "verify.jsonl", "samples.jsonl", "blocks.jsonl"}
     assert {file.name for file in (tmp_path / "copy").iterdir()} == names
     for name in names:
         assert (tmp_path / "copy" / name).read_bytes() == (folder / name).read_bytes()
-    assert copying.copy(folder, tmp_path / "same") == first
+    assert admit.copy(folder, tmp_path / "same") == first
     for name in names:
         before = (folder / name).read_bytes()
         (folder / name).write_bytes(before[:-1] + b" ")
-        assert copying.copy(folder, tmp_path / f"other-{name}") != first
+        assert admit.copy(folder, tmp_path / f"other-{name}") != first
         (folder / name).write_bytes(before)
 
 
 def test_the_same_bytes_under_another_name_are_another_run(tmp_path: Path) -> None:
     folder = write(tmp_path / "run")
     (folder / "gate.json").write_text("{}")
-    first = copying.copy(folder, tmp_path / "first")
+    first = admit.copy(folder, tmp_path / "first")
     (folder / "gate.json").rename(folder / "selftest.json")
-    assert copying.copy(folder, tmp_path / "second") != first
+    assert admit.copy(folder, tmp_path / "second") != first

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.results import summary as data
+from sqlitmus.results import machines as data
 from tests.machines.folders import files, merged, write
 
 # Ratios to a time of 1e-320 ns overflow, of which NumPy warns.

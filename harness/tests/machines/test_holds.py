@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machines.holds import judge, pool
+from sqlitmus.machines.report import judge, pool
 from sqlitmus.results.machines import Answer
 from sqlitmus.results.report import Interval
 from sqlitmus.vocabulary.verdicts import Verdict

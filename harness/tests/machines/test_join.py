@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.machines.join import differences, join
-from sqlitmus.render.document import noticewords
+from sqlitmus.machines.survey import differences, join
+from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Case
-from sqlitmus.run.lines import Block
+from sqlitmus.run.store import Block
 from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
 
 NAMES = ("node", "bun", "rust-ffi")
@@ -95,7 +95,7 @@ def test_facts_that_differ_are_shown_with_their_runs() -> None:
     runs = [part(1, FIRST, 1), part(2, SECOND, 5, blocks=15, scheme="relay")]
     joined = join(runs)
     assert joined.machine == {"cpu": "CPU", "load at start": "1.0: run-1; 2.0: run-2"}
-    assert list(map(noticewords.notice, differences(runs))) == [
+    assert list(map(sentences.notice, differences(runs))) == [
         "Numbers of blocks differ between the runs of this machine. 12: run-1; 15: run-2.",
         "Schemes differ between the runs of this machine. process: run-1; relay: run-2.",
     ]
@@ -107,7 +107,7 @@ def test_a_runner_that_is_not_the_same_everywhere_is_told() -> None:
     of = plan(NAMES, run="run-2", cases=SECOND, runners=runners, floor=None)
     other = make(of, verify=checks(of), lines=samples(of, noisy()))
     (said,) = differences([make(plan(NAMES, cases=FIRST)), other])[:1]
-    assert noticewords.notice(said) == (
+    assert sentences.notice(said) == (
         "bun differs between the runs of this machine. bun 1.0, bun-sqlite 2.0, SQLite 3.51.0: "
         "run-1; missing: bun not found: run-2."
     )

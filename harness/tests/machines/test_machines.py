@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machines.arrange import arrange
-from sqlitmus.machines.candidate import Run
-from sqlitmus.machines.manifest import MergedMachine, RefusedRun
+from sqlitmus.machines.admit import MergedMachine, RefusedRun, Run
+from sqlitmus.machines.merge import arrange
 
 DAY = "2026-01-0{}T00:00:00+00:00"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import discover as sources
-from sqlitmus.machines import manifest as model
-from sqlitmus.machines.discover import Given
+from sqlitmus.machines import admit as model
+from sqlitmus.machines import admit as sources
+from sqlitmus.machines.admit import Given
 from sqlitmus.machines.merge import merge
-from sqlitmus.run.latest import latest
+from sqlitmus.run.planning import latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.machines.folders import NOW, edit, files, merged, write
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import manifest as model
-from sqlitmus.machines.discover import Given, Inventory, find
-from sqlitmus.run.folder import MOST_WHOLE
-from sqlitmus.run.latest import point_latest
+from sqlitmus.machines import admit as model
+from sqlitmus.machines.admit import Given, Inventory, find
+from sqlitmus.run.planning import point_latest
+from sqlitmus.run.store import MOST_WHOLE
 from sqlitmus.vocabulary.errors import UsageError
 from tests.machines.folders import NOW, edit, merged, write
 

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.analysis import load
-from sqlitmus.analysis.emulation import emulated
-from sqlitmus.machines.load import machine_report, reference_of
-from sqlitmus.machines.manifest import SOURCES, Merged
+from sqlitmus.analysis.notices import emulated
+from sqlitmus.machines.admit import SOURCES, Merged
 from sqlitmus.machines.report import merged_report
-from sqlitmus.machines.survey import survey
-from sqlitmus.render.document import noticewords
+from sqlitmus.machines.survey import machine_report, reference_of, survey
+from sqlitmus.render.document import sentences
 from sqlitmus.results.machines import MergedReport, Refused, Row
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
@@ -137,7 +136,7 @@ def test_runs_of_a_machine_are_one_and_how_they_differ_is_told(made: Directory) 
     report = reported(made)
     one = report.machines[0]
     assert (one.cases, one.runs) == (2, ["one-0", "one-1"])
-    assert noticewords.notice(one.notices[0]) == (
+    assert sentences.notice(one.notices[0]) == (
         "Numbers of blocks differ between the runs of this machine. 12: one-0; 15: one-1."
     )
     found = row(report, "bun", "get-index")

@@ -2,9 +2,8 @@
 
 from rich.cells import cell_len
 
+from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document.build import build
-from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.terminal import page as terminal
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 

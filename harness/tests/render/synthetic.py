@@ -7,26 +7,24 @@ from math import erfc, exp, inf, log, sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from sqlitmus.results.comparisons import Comparison, Comparisons
-from sqlitmus.results.conditions import Block, Fact, SelfTest, Taken
-from sqlitmus.results.curves import Curve, Point, Scaling
-from sqlitmus.results.headline import Broken, Group
-from sqlitmus.results.notices import CanarySummary, Noise, Notice
-from sqlitmus.results.ranking import Contrast, Ranking
+from sqlitmus.results.notices import Block, CanarySummary, Fact, Noise, Notice, SelfTest, Taken
+from sqlitmus.results.ranking import Comparison, Comparisons, Contrast, Ranking
 from sqlitmus.results.report import (
     VERSION,
+    Broken,
     Case,
     Cell,
+    Group,
     Interval,
     Measure,
     Report,
     Runner,
     Standing,
 )
+from sqlitmus.results.tails import Curve, Point, Scaling
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.verdicts import CellOutcome, Grade, Steadiness, Verdict
 
 REFERENCE = "node"
 FLOOR = "rust-ffi"

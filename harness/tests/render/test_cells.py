@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from sqlitmus.render.document import cells
+from sqlitmus.render.document import symbols
 from sqlitmus.render.html.embed import page_data
-from sqlitmus.results.estimate import Interval
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Standing
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.render import synthetic
@@ -25,8 +25,8 @@ def test_a_groups_mean_is_coloured_by_its_verdict_and_not_by_its_interval(
 ) -> None:
     beyond = Interval(1.2, 1.1, 1.3)  # of a noisy group, or of a case that says less
     standing = Standing("bun", "node", "reads", beyond, 1, 0, 1, 0, 0, 0, verdict)
-    assert cells.mean(standing).style == style
-    assert cells.mean(replace(standing, ratio=None)) == cells.mean(None) == cells.NONE
+    assert symbols.mean(standing).style == style
+    assert symbols.mean(replace(standing, ratio=None)) == symbols.mean(None) == symbols.NONE
 
 
 def test_the_page_has_the_verdict_of_each_standing() -> None:
@@ -40,8 +40,8 @@ def test_the_ratio_of_the_times_shown_is_told_where_the_interval_excludes_it() -
     old, new = report.cases[0].cells
     old = replace(old, time=Interval(46_000.0, None, None))
     new = replace(new, time=Interval(70_000.0, None, None))
-    quotient = cells.of_medians(new, old, Interval(1.31, 1.22, 1.41))
+    quotient = symbols.of_medians(new, old, Interval(1.31, 1.22, 1.41))
     assert quotient is not None
     assert quotient.value == pytest.approx(70 / 46)
-    assert cells.of_medians(new, old, Interval(1.5, 1.4, 1.6)) is None
-    assert cells.of_medians(None, old, Interval(1.31, 1.22, 1.41)) is None
+    assert symbols.of_medians(new, old, Interval(1.5, 1.4, 1.6)) is None
+    assert symbols.of_medians(None, old, Interval(1.31, 1.22, 1.41)) is None

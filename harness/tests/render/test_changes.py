@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from sqlitmus.render.document import comparison
-from sqlitmus.render.document.table import Table
-from sqlitmus.results.estimate import Interval
+from sqlitmus.render.document.model import Table
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.verdicts import Verdict

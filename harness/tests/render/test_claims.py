@@ -10,14 +10,14 @@ from rich.table import Table as Grid
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
-from sqlitmus.render.document import claimrow
+from sqlitmus.render.document import claims
 from sqlitmus.render.document import claims as claimwords
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
-from sqlitmus.render.html import latencies as histograms
+from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
+from sqlitmus.render.html import curves as histograms
+from sqlitmus.render.html import curves as threadlines
 from sqlitmus.render.html import page as html
-from sqlitmus.render.html import threads as threadlines
-from sqlitmus.render.terminal.layout import laid_out
-from sqlitmus.results import summary as data
+from sqlitmus.render.terminal import laid_out
+from sqlitmus.results import machines as data
 from sqlitmus.results.claims import (
     Group,
     Histograms,
@@ -30,9 +30,9 @@ from sqlitmus.results.claims import (
     Threads,
 )
 from sqlitmus.results.claims import Row as ClaimRow
-from sqlitmus.results.estimate import Interval, Speedup
+from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.verdicts import ClaimWord
 from tests.analysis.claims import claim_runs
 from tests.analysis.claims.claim_runs import claim, group, make, row
 from tests.render.printing import as_markdown, as_text, check_80_columns
@@ -183,22 +183,26 @@ def threads(*values: tuple[int, float, bool]) -> Threads:
 
 
 def test_points_beyond_the_cores_are_not_joined() -> None:
-    (panel,) = threadlines.panels(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), [])
+    (panel,) = threadlines.thread_panels(
+        threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), []
+    )
     (line,) = panel.lines
     assert len(line.points.split()) == len(line.marks) == 2
     assert len(line.beyond) == 1
     assert panel.shade is not None
     assert line.marks[-1][0] < panel.shade < line.beyond[0][0]
     assert line.marks[1][1] < line.marks[0][1]  # more is higher
-    (within,) = threadlines.panels(threads((1, 1e6, False), (2, 2e6, False)), [])
+    (within,) = threadlines.thread_panels(threads((1, 1e6, False), (2, 2e6, False)), [])
     assert within.shade is None
 
 
 def test_all_points_beyond_the_cores_leave_no_line() -> None:
-    (panel,) = threadlines.panels(threads((4, 1e6, True), (8, 1e6, True)), [])
+    (panel,) = threadlines.thread_panels(threads((4, 1e6, True), (8, 1e6, True)), [])
     assert panel.lines[0].points == ""
-    assert panel.shade == threadlines.BOX[0]
-    assert threadlines.panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
+    assert panel.shade == threadlines.THREAD_BOX[0]
+    assert (
+        threadlines.thread_panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
+    )
 
 
 def titles(table: Table) -> list[str]:
@@ -239,7 +243,7 @@ def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
     ]  # fmt: skip
     assert [[cell.text for cell in row.cells[1:]] for row in table.rows] == [
         ["2.00\u202fms", "7.00\u202fms", "0.5", "0", "900\u202fns"],
-        [claimrow.NONE] * 5,
+        [claims.NONE] * 5,
     ]
 
 
@@ -271,8 +275,8 @@ def tops(bars: str) -> list[float]:
 
 def test_bars_show_a_single_operation_and_share_their_axis() -> None:
     many, few = latencies((1000, 1007, 10_000), (64_000, 64_255, 1)), latencies((4000, 4015, 5))
-    one, other = histograms.panels(Histograms("H", None, [many, few], []), [])
-    box = histograms.BOX
+    one, other = histograms.histogram_panels(Histograms("H", None, [many, few], []), [])
+    box = histograms.HISTOGRAM_BOX
     assert max(tops(one.bars)) == box[3] - box[1]
     assert len(tops(one.bars)) == 2
     assert min(tops(one.bars)) > 3
@@ -285,14 +289,14 @@ def test_bars_show_a_single_operation_and_share_their_axis() -> None:
 def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     ms = 1_000_000
     found = latencies((2 * ms, 2 * ms + 9, 5), (152 * ms, 153 * ms, 3), (303 * ms, 304 * ms, 1))
-    (panel,) = histograms.panels(Histograms("H", 150.0 * ms, [found], []), [])
+    (panel,) = histograms.histogram_panels(Histograms("H", 150.0 * ms, [found], []), [])
     assert [text for _, text in panel.ticks] == [
         "0", "150\u202fms", "300\u202fms", "450\u202fms"
     ]  # fmt: skip
     places = [x for x, _ in panel.ticks]
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
-    assert histograms.panels(Histograms("H", None, [], []), []) == []
+    assert histograms.histogram_panels(Histograms("H", None, [], []), []) == []
 
 
 GROUP = Group("times", "steady", "operation", [])
@@ -302,7 +306,7 @@ def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
     def shown(new_ns: float) -> Cell:
         times = (Interval(2600.0, None, None), Interval(new_ns, None, None))
         ratio = Speedup(1.2, 1.1, 1.3)
-        return claimrow.times(
+        return claims.times(
             ClaimRow("a", "r", "b", "n", "", None, None, "", False, ratio, *times), GROUP
         )
 
@@ -314,7 +318,7 @@ def test_a_row_tells_how_its_ratio_and_its_times_go_together() -> None:
 
 def test_a_row_prints_its_band_and_its_guard() -> None:
     row = ClaimRow("a", "r", "b", "n", "", 2.0, ClaimWord.COMPATIBLE, "why", same=(1.5, 3.0))
-    assert claimrow.same_size(row) == ""  # nothing was held against it
-    assert claimrow.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
-    guarded = claimrow.row_of(replace(row, guard=1.0456), GROUP).cells[4]
+    assert claims.same_size(row) == ""  # nothing was held against it
+    assert claims.same_size(replace(row, guard=1.0)) == "1.5 to 3 counts as the same"
+    guarded = claims.row_of(replace(row, guard=1.0456), GROUP).cells[4]
     assert guarded.text == "compatible: why; 1.5 to 3 counts as the same, guard 1.05\u00d7"

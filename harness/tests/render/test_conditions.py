@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.render.document import conditions
+from sqlitmus.render.document import parts
 from sqlitmus.render.document.model import Paragraph
-from sqlitmus.render.html import strips
-from sqlitmus.results.conditions import Block
+from sqlitmus.render.html import drawings
+from sqlitmus.results.notices import Block
 from sqlitmus.results.report import Report
 
 shares = st.floats(min_value=0, max_value=1)
@@ -24,24 +24,24 @@ blocks = st.builds(
 
 
 @pytest.fixture(scope="module")
-def by_title(small: Report) -> dict[str, strips.Strip]:
-    return {strip.title: strip for strip in strips.strips(small, []).strips}
+def by_title(small: Report) -> dict[str, drawings.Strip]:
+    return {strip.title: strip for strip in drawings.strips(small, []).strips}
 
 
-def test_what_cannot_be_read_says_so(by_title: dict[str, strips.Strip]) -> None:
+def test_what_cannot_be_read_says_so(by_title: dict[str, drawings.Strip]) -> None:
     assert (by_title["Throttled"].bars, by_title["Throttled"].said) == ("", "not readable here")
     assert by_title["I/O pressure"].said == "1.0 %; not readable here in 12 blocks"
 
 
-def test_ranges_are_in_words(by_title: dict[str, strips.Strip]) -> None:
+def test_ranges_are_in_words(by_title: dict[str, drawings.Strip]) -> None:
     assert by_title["CPU stolen"].said == "0.0 % to 12.0 %"
     assert by_title["Load"].said == "0.40 to 1.90"
     assert by_title["Fixed work"].said == "41.0\u202fms to 46.3\u202fms"
 
 
 def test_a_repeated_block_is_marked_named_and_keeps_its_place(small: Report) -> None:
-    assert strips.strips(small, []).marks.startswith("M30 0")
-    section = conditions.section(small, [])
+    assert drawings.strips(small, []).marks.startswith("M30 0")
+    section = parts.conditions_section(small, [])
     assert "Block 4 was disturbed" in section.sections[0].lead[0]
     (table,) = section.tables()
     assert [row.head.name for row in table.rows][2:6] == ["3", "4", "4", "5"]
@@ -51,12 +51,12 @@ def test_a_repeated_block_is_marked_named_and_keeps_its_place(small: Report) -> 
 
 def test_a_run_without_disturbance_says_so(small: Report) -> None:
     calm = replace(small, blocks=[block for block in small.blocks if not block.repeated])
-    assert strips.strips(calm, []).marks == ""
-    assert "No block was disturbed." in conditions.section(calm, []).sections[0].lead[0]
+    assert drawings.strips(calm, []).marks == ""
+    assert "No block was disturbed." in parts.conditions_section(calm, []).sections[0].lead[0]
 
 
 def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
-    section = conditions.section(replace(small, blocks=[]), ["Noise grade B."])
+    section = parts.conditions_section(replace(small, blocks=[]), ["Noise grade B."])
     assert (section.lead, section.sections) == (["Noise grade B."], [])
     assert section.blocks == [
         Paragraph("Nothing was read of the machine between the blocks of this run.")
@@ -67,19 +67,19 @@ def test_a_run_of_which_nothing_was_read_says_so(small: Report) -> None:
 def test_bars_stay_in_the_strip_and_the_table_holds_every_block(
     small: Report, drawn: list[Block]
 ) -> None:
-    for reading, heights in strips.DRAWN:
-        strip = strips.strip(reading, heights, drawn)
+    for reading, heights in drawings.DRAWN:
+        strip = drawings.strip(reading, heights, drawn)
         tall = [float(v) for v in re.findall(r"v-([\d.e-]+)", strip.bars)]
-        assert all(0 <= height <= strips.HEIGHT - strips.MARK for height in tall)
+        assert all(0 <= height <= drawings.HEIGHT - drawings.MARK for height in tall)
         assert (strip.bars == "") == all(reading.read(block) is None for block in drawn)
-    assert tuple(reading for reading, _ in strips.DRAWN) == conditions.READINGS
-    (table,) = conditions.section(replace(small, blocks=drawn), []).tables()
+    assert tuple(reading for reading, _ in drawings.DRAWN) == parts.READINGS
+    (table,) = parts.conditions_section(replace(small, blocks=drawn), []).tables()
     assert len(table.rows) == len(drawn)
 
 
 def test_a_drift_of_the_fixed_work_is_drawn_larger_than_it_is() -> None:
-    first, second, none, last = strips.over_fastest([100.0, 110.0, None, 105.0])
+    first, second, none, last = drawings.over_fastest([100.0, 110.0, None, 105.0])
     assert (first, second, none) == (0.0, pytest.approx(1.0), None)
     assert last == pytest.approx(0.5)
     # A quiet machine is not made to look restless.
-    assert strips.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / strips.LEAST_PROBE)
+    assert drawings.over_fastest([100.0, 101.0])[1] == pytest.approx(0.01 / drawings.LEAST_PROBE)

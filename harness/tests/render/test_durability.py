@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Cell, Report
-from sqlitmus.vocabulary.syncs import Syncs
+from sqlitmus.vocabulary.detail import Syncs
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.render.document import symbols as words
 from sqlitmus.render.html import embed
-from sqlitmus.render.html import samples as columns
+from sqlitmus.render.html import embed as columns
 from sqlitmus.results.report import Cell, Interval, Report
 from sqlitmus.vocabulary.verdicts import Verdict
 

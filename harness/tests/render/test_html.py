@@ -9,10 +9,8 @@ from sqlitmus.render.document import comparison
 from sqlitmus.render.html import assets, view
 from sqlitmus.render.html import page as html
 from sqlitmus.render.html.assets import linked
-from sqlitmus.results.conditions import Fact, SelfTest
-from sqlitmus.results.headline import Recorded
-from sqlitmus.results.notices import CanarySummary, Noise, Notice
-from sqlitmus.results.report import Case, Cell, Report, Runner
+from sqlitmus.results.notices import CanarySummary, Fact, Noise, Notice, SelfTest
+from sqlitmus.results.report import Case, Cell, Recorded, Report, Runner
 from tests.render import synthetic
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`|{{7*7}}"

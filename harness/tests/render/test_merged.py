@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.machines.load import reference_of
-from sqlitmus.machines.manifest import RefusedRun
+from sqlitmus.machines.admit import RefusedRun
 from sqlitmus.machines.report import merged_report
-from sqlitmus.machines.survey import survey
-from sqlitmus.render.html import machines, packed
-from sqlitmus.results.headline import Recorded
+from sqlitmus.machines.survey import reference_of, survey
+from sqlitmus.render.html import page as packed
+from sqlitmus.render.html import pictures
 from sqlitmus.results.machines import Answer, MergedReport, Row
-from sqlitmus.results.report import Interval
+from sqlitmus.results.report import Interval, Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, counts, plan
 from tests.machines.merged_runs import Directory
@@ -59,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def test_golden_fragments(made: Made, snapshot: SnapshotAssertion) -> None:
-    text = packed.render(*made)
+    text = packed.render_merged(*made)
 
     def between(start: str, end: str) -> str:
         place = text.index(start)
@@ -102,7 +101,7 @@ def test_80_columns_hold_every_id_whole(made: Made) -> None:
 
 def test_each_machines_page_is_inside_as_it_is_alone(made: Made) -> None:
     report, pages = made
-    text = packed.render(report, pages)
+    text = packed.render_merged(report, pages)
     scripts = [attrs for tag, attrs in parse(text).elements if tag == "script"]
     names = [attrs["data-of"] for attrs in scripts if "data-of" in attrs]
     assert names == [machine.name for machine in report.machines]
@@ -116,7 +115,7 @@ def test_each_machines_page_is_inside_as_it_is_alone(made: Made) -> None:
 
 
 def test_the_policy_admits_the_scripts_of_both_pages_and_nothing_else(made: Made) -> None:
-    page = parse(packed.render(*made))
+    page = parse(packed.render_merged(*made))
     policy = next(a["content"] for _, a in page.elements if "http-equiv" in a) or ""
     inner = parse(decompress(made[1][0]).decode())
     theirs = next(a["content"] for _, a in inner.elements if "http-equiv" in a) or ""
@@ -163,7 +162,7 @@ def test_hostile_texts_never_become_markup(made: Made) -> None:
         reference=HOSTILE,
         refused=[replace(one, path=HOSTILE, reason=HOSTILE) for one in report.refused],
     )
-    text = packed.render(poison, pages)
+    text = packed.render_merged(poison, pages)
     page = parse(text)
     assert not [tag for tag, _ in page.elements if tag in {"img", "iframe"}]
     assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
@@ -176,7 +175,7 @@ def test_hostile_texts_never_become_markup(made: Made) -> None:
 
 
 def test_ids_are_unique_links_arrive_and_tables_have_heads(made: Made) -> None:
-    text = packed.render(*made)
+    text = packed.render_merged(*made)
     elements = parse(text).elements
     ids = [attrs["id"] for _, attrs in elements if "id" in attrs]
     assert len(ids) == len(set(ids))
@@ -191,7 +190,7 @@ def test_ids_are_unique_links_arrive_and_tables_have_heads(made: Made) -> None:
 def test_pages_without_room_stay_out_and_say_how_to_see_them(made: Made) -> None:
     report, pages = made
     large = bytes(packed.LIMIT)
-    text = packed.render(report, [pages[0], large, pages[2]])
+    text = packed.render_merged(report, [pages[0], large, pages[2]])
     assert len(text.encode()) < packed.LIMIT
     names = re.findall(r'data-of="([^"]+)"', text)
     assert names == ["linux-x64", "macos-arm64"]
@@ -225,9 +224,9 @@ def test_rows_without_room_are_counted_and_decided_ones_come_first(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed, "ROOM", 300_000)
-    monkeypatch.setattr("sqlitmus.render.markdown.page.LIMIT", 200_000)
+    monkeypatch.setattr("sqlitmus.render.markdown.LIMIT", 200_000)
     report = many(made[0], 400, 36)
-    text = packed.render(report, [b""] * 36)
+    text = packed.render_merged(report, [b""] * 36)
     assert len(text.encode()) < packed.ROOM + 200_000
     ranks = re.findall(r' data-c="case-\d+" data-rank="(\d)"', text)
     shown = len(ranks)
@@ -242,22 +241,24 @@ def test_rows_without_room_are_counted_and_decided_ones_come_first(
 
 def test_a_merge_without_anything_renders(made: Made) -> None:
     empty = replace(made[0], rows=[], machines=[], groups=[], refused=[], expected=[])
-    assert "No machine has a comparison." in packed.render(empty, [])
+    assert "No machine has a comparison." in packed.render_merged(empty, [])
     assert as_markdown(empty)
     assert as_text(empty, 80)
 
 
 def test_the_forest_draws_every_machine(made: Made) -> None:
     (row,) = (r for r in made[0].rows if (r.case, r.runner) == ("get-pk", "deno"))
-    sides = machines.drawing(row.answers, row.pooled, machines.axis([row])).sides
+    sides = pictures.drawing(row.answers, row.pooled, pictures.machine_axis([row])).sides
     assert sum(points.count("h0") for _, _, points in sides) == 3
     assert [side for side, _, _ in sides].count("em") == 1
     far = replace(row, answers=[Answer(Interval(9.0, 8.0, 10.0), Verdict.MATERIALLY_SLOWER)])
-    ((_, _, points),) = machines.drawing(far.answers, far.pooled, machines.axis([far])).sides
+    ((_, _, points),) = pictures.drawing(
+        far.answers, far.pooled, pictures.machine_axis([far])
+    ).sides
     assert not points
 
 
 def test_the_page_works_in_chromium(made: Made, check_page: Callable[[str], str]) -> None:
-    found = check_page(packed.render(*made))
+    found = check_page(packed.render_merged(*made))
     assert "no problems" in found
     assert "links within a machine's page stay in it" in found

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sqlitmus.analysis import analyse
-from sqlitmus.render.html import assets, packed
+from sqlitmus.render.html import assets, page
 from sqlitmus.render.html import page as html
 from sqlitmus.results.machines import Answer, MergedReport, Row
 from sqlitmus.results.report import Interval, Measure, Report
@@ -51,7 +51,7 @@ def test_cells_have_the_names_that_are_asked_for(small: Report, ab: Report) -> N
     case = replace(case, cells=[replace(cell, figures=measured) for cell in case.cells])
     reports = (small, ab, replace(loaded, cases=[case]), analyse(make()))
     pages = [html.render(report) for report in reports]
-    pages.append(packed.render(MERGED, []))
+    pages.append(page.render_merged(MERGED, []))
     text = "".join(pages)
     # A document's own tables name all their columns.
     worked = re.findall(r'<table (?!class="doc").*?</table>', text, flags=re.DOTALL)

@@ -5,15 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import tails as document
 from sqlitmus.render.document.build import build
-from sqlitmus.render.document.model import Chart
-from sqlitmus.render.document.table import Table
-from sqlitmus.render.html import page, tails
-from sqlitmus.render.markdown import page as markdown
-from sqlitmus.render.terminal import page as terminal
-from sqlitmus.results.estimate import Interval
+from sqlitmus.render.document.model import Chart, Table
+from sqlitmus.render.html import curves, page
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.results.tails import Tail, Tails
 from tests.render import synthetic
@@ -97,12 +95,12 @@ def test_every_format_has_the_section_and_a_report_without_has_none(report: Repo
 
 
 def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
-    steps = tails.steps(FAST.buckets)
+    steps = curves.steps(FAST.buckets)
     assert [round(share, 4) for share, _ in steps] == [1.0, 0.01, 0.001]
-    (drawn,) = tails.panels(CASE, [])
+    (drawn,) = curves.tail_panels(CASE, [])
     assert [line.label for line in drawn.lines] == ["node", "bun", "rust"]
     points = [tuple(map(float, p.split(","))) for p in drawn.lines[0].points.split()]
-    left, top, right, bottom = tails.BOX
+    left, top, right, bottom = curves.TAIL_BOX
     assert all(left <= x <= right and top <= y <= bottom for x, y in points)
     assert points == sorted(points)  # to the right
     assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)  # upwards
@@ -110,16 +108,16 @@ def test_a_curve_falls_neither_in_time_nor_in_share() -> None:
 
 
 def test_a_case_without_histograms_has_no_curve() -> None:
-    assert tails.panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
+    assert curves.tail_panels(replace(CASE, cells=[replace(FAST, buckets=[])]), []) == []
 
 
 def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report) -> None:
-    assert tails.log_sizes(CASE, []) == []
+    assert curves.log_sizes(CASE, []) == []
     grown = replace(FAST, wal=[(0.0, 0), (20.0, 4096), (40.0, 8192)])
     case = replace(CASE, cells=[SLOW, grown])
-    assert tails.memory_sizes(case, []) == []
-    (drawn,) = tails.log_sizes(case, [])
-    left, top, right, bottom = tails.BOX
+    assert curves.memory_sizes(case, []) == []
+    (drawn,) = curves.log_sizes(case, [])
+    left, top, right, bottom = curves.TAIL_BOX
     assert [line.label for line in drawn.lines] == ["rust"]
     assert (
         drawn.lines[0].points

@@ -6,13 +6,11 @@ from pydantic import ValidationError
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
+from sqlitmus.render import markdown
 from sqlitmus.render.document.build import build
-from sqlitmus.render.markdown import page as markdown
-from sqlitmus.results import summary as data
-from sqlitmus.results.conditions import SelfTest
-from sqlitmus.results.headline import Recorded
-from sqlitmus.results.notices import CanarySummary, Notice
-from sqlitmus.results.report import Report
+from sqlitmus.results import machines as data
+from sqlitmus.results.notices import CanarySummary, Notice, SelfTest
+from sqlitmus.results.report import Recorded, Report
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
 

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sqlitmus.catalog.presets import OWN, Preset
-from sqlitmus.render.document.weighed import sentences
-from sqlitmus.render.html import weights
-from sqlitmus.results.recommendation import Again
-from sqlitmus.results.weighed import Weighed, Weighing
-from sqlitmus.stats.distributions import normal, student_t
+from sqlitmus.render.document.decision import choice_sentences
+from sqlitmus.render.html import embed
+from sqlitmus.results.recommendation import Again, Weighed, Weighing
+from sqlitmus.stats.estimate import normal, student_t
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.test_choices import NAMES, Run, equal, of_variants, preset
 from tests.render.test_script import run
@@ -36,7 +35,7 @@ def page(run_: Run, weighed: Weighed, weighing: Weighing) -> dict[str, Any]:
         "margin": 0.02,
         "runners": [[name] for name in run_.names],
         "verdicts": {v.letter: [str(v), v.symbol, v.style, v.opposite.letter] for v in Verdict},
-        "weighing": weights.packed(weighed, weighing, index),
+        "weighing": embed.packed(weighed, weighing, index),
     }
 
 
@@ -86,7 +85,7 @@ def test_the_page_decides_by_other_calls_as_python_does(of: Run) -> None:
     for calls, found in zip(asked, theirs(shown, asked), strict=True):
         ours, _ = of.decided({OWN: own(calls), **preset()})
         first = ours.choices[0]
-        assert found["lines"] == sentences(first, replace(ours, again=AGAIN))
+        assert found["lines"] == choice_sentences(first, replace(ours, again=AGAIN))
         for (name, row), other in zip(found["rows"], first.ranking.contrasts, strict=True):
             ends = (other.ratio.value, other.ratio.low, other.ratio.high)
             assert name == other.runner
@@ -107,7 +106,7 @@ def test_a_runner_that_did_not_complete_a_case_is_left_out_alike() -> None:
     for asked in ({"list": 1.0, "read": 2.0}, {"read": 1.0}):
         (found,) = theirs(shown, [asked])
         ours, _ = of.decided({OWN: own(asked), **preset()}, times)
-        assert found["lines"] == sentences(ours.choices[0], replace(ours, again=AGAIN))
+        assert found["lines"] == choice_sentences(ours.choices[0], replace(ours, again=AGAIN))
 
 
 def test_quantiles_are_alike() -> None:

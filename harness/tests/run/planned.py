@@ -1,6 +1,6 @@
 """Counts of a cell, of which a test says only what it is about."""
 
-from sqlitmus.catalog.planned import Counts
+from sqlitmus.catalog.cases import Counts
 
 
 def planned(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.agreement import suspicion
 from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.verify import suspicion
 
 ANSWER = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="right")
 RUNTIMES = {"a": "A", "b": "B", "c": "A"}

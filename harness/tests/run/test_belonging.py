@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.belonging import stranger
-from sqlitmus.vocabulary.contract.description import Description
-from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.run.judge import stranger
+from sqlitmus.vocabulary.contract import Description, Result
 from tests.run.test_hyperfine import RESULT
 
 ANEW = ", and is asked anew by the next run"

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.machine import conditions, kernel
+from sqlitmus.machine import conditions, system
 from sqlitmus.results.report import Cell
 from sqlitmus.run import blocks
 from sqlitmus.run.store import RunDirectory
@@ -205,7 +205,7 @@ def test_a_machine_that_tells_nothing_of_itself_is_measured_all_the_same(
 ) -> None:
     silent: Callable[..., None] = lambda *_: None  # noqa: E731
     for name in ("pressure_us", "cpu_ticks", "context_switches", "throttle_count", "frequency_khz"):
-        monkeypatch.setattr(kernel, name, silent)
+        monkeypatch.setattr(system, name, silent)
     monkeypatch.setattr(os, "getloadavg", refuse)
     monkeypatch.setattr(psutil, "sensors_battery", refuse)
     monkeypatch.setattr(blocks, "conditions", conditions)

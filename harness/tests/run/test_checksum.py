@@ -6,10 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from sqlitmus.run.checksum import checksum, digest
+from sqlitmus.run.proof import checksum, digest
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Job
-from sqlitmus.vocabulary.contract.step import Step
+from sqlitmus.vocabulary.contract import Job, Step
 
 VECTORS = paths.RUNNERS / "contract" / "vectors"
 

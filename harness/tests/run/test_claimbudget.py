@@ -1,8 +1,8 @@
 """What each claim costs: each cell once, with its canary."""
 
+from sqlitmus.catalog.cases import Counts
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.catalog.planned import Counts
-from sqlitmus.run.claimbudget import line_of, shares
+from sqlitmus.run.budget import line_of, shares
 
 LESSONS = dict.fromkeys(("reproduced", "different", "unresolved", "reversed", "untestable"), "x")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.catalog import databasefiles
+from sqlitmus.catalog import fixture
 from sqlitmus.run.copies import BLOCK, Copies
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -58,7 +58,7 @@ def test_only_what_a_writer_changed_is_written_again(
     if seen:
         copies.difference(copy, origin)
     copy.with_name("copy.db-wal").write_bytes(b"left behind")
-    monkeypatch.setattr(databasefiles, "fresh_copy", never)
+    monkeypatch.setattr(fixture, "fresh_copy", never)
     copies.supply(origin, copy)
     assert copy.read_bytes() == origin.read_bytes()
     assert not copy.with_name("copy.db-wal").exists()

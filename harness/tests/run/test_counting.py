@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.vocabulary.syncs import Syncs
+from sqlitmus.vocabulary.detail import Syncs
 from tests.fakes.clone import Clone
 from tests.faults.stage import use_tool
 

@@ -9,23 +9,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sqlitmus.catalog.declared import Mode
-from sqlitmus.catalog.planned import Counts, PlannedCase
+from sqlitmus.catalog.cases import Counts, PlannedCase
+from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.counts import (
     HARNESS_S,
     LONGEST,
     LOOKS,
     QUARTERS,
     SLACK,
+    Observed,
+    PilotProcess,
     Turning,
     Work,
     allocate,
     block_seconds,
     fitting,
+    observe,
     work,
 )
-from sqlitmus.run.observed import Observed, PilotProcess, observe
-from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.turns import Turns
 from tests.run.planned import planned
 
 MODE = Mode(

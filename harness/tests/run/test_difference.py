@@ -5,10 +5,8 @@ import sqlite3
 
 import pytest
 
-from sqlitmus.run.difference import Ask, of_types
-from sqlitmus.vocabulary.contract.job import Job, Measure
-from sqlitmus.vocabulary.contract.result import Result
-from sqlitmus.vocabulary.contract.step import Column, Operation, Parameters, Step
+from sqlitmus.run.judge import Ask, of_types
+from sqlitmus.vocabulary.contract import Column, Job, Measure, Operation, Parameters, Result, Step
 
 SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'
 IDENTITY = {

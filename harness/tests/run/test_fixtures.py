@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.run.fixtures import Fixtures
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.run.copies import Fixtures
 
 KNOWN = definitions.load()
 

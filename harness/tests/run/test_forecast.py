@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sqlitmus.run.forecast import Forecast, forecast
-from sqlitmus.vocabulary.terms import Correction
+from sqlitmus.run.budget import Forecast, forecast
+from sqlitmus.vocabulary.verdicts import Correction
 from tests.run.planned import planned
 
 CELLS = {f"case-{n}": ["a", "b", "c"] for n in range(10)}

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import choose, definitions
-from sqlitmus.run import freshness, staleness
-from sqlitmus.run.finished import Invocation
+from sqlitmus.run import freshness
+from sqlitmus.run import freshness as staleness
 from sqlitmus.run.freshness import Manner, Question
-from sqlitmus.vocabulary.contract.result import Counts, Result
+from sqlitmus.run.process import Invocation
+from sqlitmus.vocabulary.contract import Counts, Result
 
 GET = Manner("object", "number", "prepared", "get")
 ALL = Manner("object", "number", "prepared", "all")

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.finished import Timing
-from sqlitmus.run.hyperfine import Hyperfine, invoke
+from sqlitmus.run.process import Hyperfine, Timing, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal, windows
-from sqlitmus.vocabulary.contract.result import Counts, Proof, Result
+from sqlitmus.vocabulary.contract import Counts, Proof, Result
 
 IDENTITY = {
     "runner": "x",

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.look import MOST_EXTENDED, extended
+from sqlitmus.run.store import MOST_EXTENDED, extended
 
 SECONDS = st.floats(0.001, 1000)
 

@@ -9,10 +9,10 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import memory
+from sqlitmus.run import context
+from sqlitmus.run.context import Memory, key
+from sqlitmus.run.counts import Observed
 from sqlitmus.run.judge import OracleAnswer, Verified
-from sqlitmus.run.memory import Memory, key
-from sqlitmus.run.observed import Observed
 
 KNOWN = definitions.load()
 WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")
@@ -40,7 +40,7 @@ def make_key(
 
 def test_what_was_judged_by_other_rules_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before = make_key()
-    monkeypatch.setattr(memory, "JUDGED_BY", memory.JUDGED_BY + 1)
+    monkeypatch.setattr(context, "JUDGED_BY", context.JUDGED_BY + 1)
     assert make_key() != before
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlitmus.run.naming import free_moment, name_of
+from sqlitmus.run.planning import free_moment, name_of
 
 BEGIN = datetime(2026, 1, 31, 23, 59, 59, 250_000, UTC)
 

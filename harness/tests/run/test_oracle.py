@@ -8,7 +8,8 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed, environment
-from sqlitmus.run import oracle, vectors
+from sqlitmus.run import oracle
+from sqlitmus.run import oracle as vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.paths import Tools

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from sqlitmus.run import blocks, pause
+from sqlitmus.run import blocks
+from sqlitmus.run import blocks as pause
 from sqlitmus.run.counts import HARNESS_S
-from sqlitmus.run.interrupt import Stop
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.progress import Progress, Stop
 from tests.fakes.clone import Clone
 from tests.fakes.instant import PROBE_NS, Desk, Instant
 

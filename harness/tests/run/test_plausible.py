@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.machine.limits import Limits
-from sqlitmus.run.bounds.terms import Arrangement
-from sqlitmus.run.finished import Timing
-from sqlitmus.run.plausible import contradiction
-from sqlitmus.vocabulary import histogram
-from sqlitmus.vocabulary.contract.result import Result
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.machine.system import Limits
+from sqlitmus.run.bounds import Arrangement, contradiction
+from sqlitmus.run.process import Timing
+from sqlitmus.vocabulary import detail
+from sqlitmus.vocabulary.contract import Result
 from tests.run.test_hyperfine import RESULT
 
 MS, S = 10**6, 10**9
@@ -53,7 +52,7 @@ def worker(iterations: list[int], operations: int = 36, **changes: Any) -> dict[
 
 
 def counted(ns: int, count: int) -> dict[str, Any]:
-    return {"buckets": [[histogram.bucket(ns), count]]}
+    return {"buckets": [[detail.bucket(ns), count]]}
 
 
 def test_honest_figures() -> None:

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.planned import PlannedCase
+from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import sets
-from sqlitmus.run.copies import Copies
-from sqlitmus.run.fixtures import Fixtures
-from sqlitmus.run.preparation import Preparation
+from sqlitmus.run import blocks
+from sqlitmus.run.copies import Copies, Fixtures
+from sqlitmus.run.invocations import Preparation
 
 KNOWN = definitions.load()
 PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")
@@ -127,6 +126,6 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
     invocations: Any = SimpleNamespace(begin=begin)
     relay: Any = None
     with pytest.raises(Enough):
-        sets.play(invocations, relay, seatings, "1", lambda: False)
+        blocks.play(invocations, relay, seatings, "1", lambda: False)
     assert None not in targets
     assert len(set(targets)) == files

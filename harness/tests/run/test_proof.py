@@ -11,9 +11,7 @@ import pytest
 from sqlitmus.run import proof
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.proof import Files, Unproven
-from sqlitmus.vocabulary.contract.job import Readback
-from sqlitmus.vocabulary.contract.result import Proof, Result
-from sqlitmus.vocabulary.contract.step import Column
+from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result
 
 ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]
 QUERY = Readback(

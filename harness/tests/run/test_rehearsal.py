@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run import sets
-from sqlitmus.run.sets import Seating, Turned
+from sqlitmus.run import blocks
+from sqlitmus.run.blocks import Seating, Turned
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 from tests.run.test_selftest import one_by_one
@@ -27,7 +27,7 @@ def rehearsed(desk: Desk) -> Sequence[Seating]:
         sittings.append(given[2])
         return one_by_one(*given)
 
-    desk.monkeypatch.setattr(sets, "play", seated)
+    desk.monkeypatch.setattr(blocks, "play", seated)
     desk.run(mode="piloted", cases=["get"], blocks=1)
     return sittings[0]
 

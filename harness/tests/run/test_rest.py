@@ -3,8 +3,8 @@
 import pytest
 
 from sqlitmus.machine.conditions import Conditions
-from sqlitmus.run.lines import Block
-from sqlitmus.run.rest import restless
+from sqlitmus.run.blocks import restless
+from sqlitmus.run.store import Block
 
 
 def block(number: int, **idle: float) -> Block:

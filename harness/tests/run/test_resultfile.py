@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.run import resultfile
-from sqlitmus.run.resultfile import Unreadable
+from sqlitmus.run import process
+from sqlitmus.run.process import Unreadable
 from tests.run.test_hyperfine import RESULT
 
 TEXT = json.dumps(RESULT)
@@ -16,7 +16,7 @@ WORKER: dict[str, object] = {"operations": 1, "rows": 1, "checksum": 1, "iterati
 
 def problem(file: Path) -> str:
     with pytest.raises(Unreadable) as raised:
-        resultfile.read(file)
+        process.read(file)
     return str(raised.value)
 
 
@@ -27,9 +27,9 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_a_result_is_read(tmp_path: Path) -> None:
-    assert resultfile.read(written(tmp_path, TEXT)).cell == "a/b"
+    assert process.read(written(tmp_path, TEXT)).cell == "a/b"
     with pytest.raises(FileNotFoundError):
-        resultfile.read(tmp_path / "none")
+        process.read(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_more_than_any_job_needs_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, TEXT + " " * 2**20)
-    assert resultfile.read(file).cell == "a/b"
-    monkeypatch.setattr(resultfile, "MOST_BYTES", 2**20)
+    assert process.read(file).cell == "a/b"
+    monkeypatch.setattr(process, "MOST_BYTES", 2**20)
     assert problem(file).startswith("its result has 1.0 MB; 1 MB are room for any job's")
 
 
@@ -73,7 +73,7 @@ def test_a_folder_is_no_result(tmp_path: Path) -> None:
         ("its result is no regular file", "its result cannot be read")
     )
     (folder / "more").touch()
-    resultfile.clear(folder)
+    process.clear(folder)
     assert not folder.exists()
 
 
@@ -82,7 +82,7 @@ def test_nothing_waits_for_the_other_end_of_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "result.json"
     os.mkfifo(pipe)
     assert problem(pipe) == "its result is no regular file"
-    resultfile.keep(pipe, tmp_path / "copy")
+    process.keep(pipe, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 
 
@@ -91,12 +91,12 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     file, link = written(tmp_path, TEXT), tmp_path / "link"
     link.symlink_to(file)
     assert problem(link) == "its result is a link, which the harness does not follow"
-    resultfile.keep(link, tmp_path / "copy")
+    process.keep(link, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
-    resultfile.clear(link)
+    process.clear(link)
     assert (file.exists(), link.is_symlink()) == (True, False)
 
 
 def test_what_is_kept_as_evidence_is_the_file_as_it_is(tmp_path: Path) -> None:
-    resultfile.keep(written(tmp_path, "no JSON"), tmp_path / "copy")
+    process.keep(written(tmp_path, "no JSON"), tmp_path / "copy")
     assert (tmp_path / "copy").read_text("utf-8") == "no JSON"

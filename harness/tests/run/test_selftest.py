@@ -15,21 +15,19 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
-from sqlitmus.machine import limits
-from sqlitmus.run import context, sets, turning
+from sqlitmus.machine import system
+from sqlitmus.run import blocks as sets
+from sqlitmus.run import context, pilot, selftest
+from sqlitmus.run.blocks import Seating, Turned
 from sqlitmus.run.invocations import Invocations
-from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.launch import unsupported
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.relay.relay import Abandoned, Relay
-from sqlitmus.run.selftest import judge, keep, passes, record
-from sqlitmus.run.selftest.keep import Recording
-from sqlitmus.run.selftest.passes import LABELS, SPARE
-from sqlitmus.run.selftest.record import BLOCKS
-from sqlitmus.run.sets import Seating, Turned
-from sqlitmus.stats.efficiency import Gain
+from sqlitmus.run.relay import Abandoned, Relay
+from sqlitmus.run.selftest import BLOCKS, LABELS, SPARE, Recording
+from sqlitmus.stats.relabel import Gain
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError, UsageError
-from sqlitmus.vocabulary.terms import Scheme
+from sqlitmus.vocabulary.verdicts import Scheme
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, Measured, jitter
 
@@ -65,8 +63,8 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk.make(catalogue, monkeypatch)
     made.instant.paces["a"] = noise
     clock = SimpleNamespace(monotonic=lambda: made.instant.now_ns / 1e9)
-    monkeypatch.setattr(record, "time", clock)
-    monkeypatch.setattr(passes, "time", clock)
+    monkeypatch.setattr(selftest, "time", clock)
+    monkeypatch.setattr(selftest, "time", clock)
     monkeypatch.setattr(sets, "play", one_by_one)
     return made
 
@@ -99,7 +97,7 @@ def noise(_operations: int, number: int) -> float:
 
 def recorded(desk: Desk, budget_s: float = 30.0, **changes: Any) -> dict[Scheme, Recording]:
     given: dict[str, Any] = {"runner": "a", "case_id": "many", "seed": 1, "wait": False}
-    return record.record(
+    return selftest.record(
         definitions.load(),
         paths.tools(),
         Progress(desk.stderr),
@@ -171,7 +169,7 @@ def test_a_scheme_can_be_asked_for(desk: Desk, scheme: Scheme) -> None:
 
 
 def no_turns_on_this_system(desk: Desk) -> None:
-    for module in (context, turning):
+    for module in (context, pilot):
         desk.monkeypatch.setattr(module, "unsupported", lambda: "it has no pidfd_open")
 
 
@@ -182,7 +180,7 @@ def rated(desk: Desk) -> None:
 def too_little_memory(desk: Desk) -> None:
     quick = 'without a pilot"\nblocks = 2\npilot = '
     desk.clone.replace("scenarios/modes.toml", f"{quick}0", f"{quick}1")
-    desk.monkeypatch.setattr(limits, "free_memory", lambda: 2**20)
+    desk.monkeypatch.setattr(system, "free_memory", lambda: 2**20)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +328,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk, scheme: Scheme, at: int) -> None:
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         recorded(desk, scheme=scheme)
     assert len(desk.instant.measured) == at  # the process under way was the last
-    assert not keep.record_file().exists()
+    assert not selftest.record_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -343,9 +341,9 @@ def test_real_processes_are_recorded_in_both_schemes(
     for name in ("SQLITMUS_TOOLCHAIN", "SQLITMUS_PATHS", "SQLITMUS_LOCK"):
         monkeypatch.setenv(name, clone.environment()[name])
     monkeypatch.setattr(paths, "OWN_RUNNERS", clone.root / "runners")
-    monkeypatch.setattr(record, "BLOCKS", 1)
+    monkeypatch.setattr(selftest, "BLOCKS", 1)
     folders = (clone.root / name for name in ("scenarios", "fixtures", "runners"))
-    both = record.record(
+    both = selftest.record(
         definitions.read(*folders),
         paths.tools(),
         Progress(StringIO()),
@@ -366,7 +364,7 @@ def test_real_processes_are_recorded_in_both_schemes(
 
 
 def judged(recording: Recording, scheme: Scheme = "process") -> dict[str, Any]:
-    return judge.judge_scheme(scheme, recording, "a", "many")
+    return selftest.judge_scheme(scheme, recording, "a", "many")
 
 
 def test_equal_processes_pass_and_the_slower_one_is_found() -> None:
@@ -407,9 +405,9 @@ def test_more_false_alarms_than_the_limit_fail(monkeypatch: pytest.MonkeyPatch) 
     recording = equal()
     rates = judged(recording)
     rate = max(rates["false_alarms"], rates["false_sentences"])
-    monkeypatch.setattr(judge, "LIMIT", rate)
+    monkeypatch.setattr(selftest, "LIMIT", rate)
     assert judged(recording)["passed"]
-    monkeypatch.setattr(judge, "LIMIT", rate - 1e-9)
+    monkeypatch.setattr(selftest, "LIMIT", rate - 1e-9)
     assert not judged(recording)["passed"]
 
 
@@ -434,12 +432,12 @@ def test_both_schemes_must_pass_and_their_lines_follow_each_other(
     def rates(name: Scheme, *_: object) -> dict[str, Any]:
         return of[name]
 
-    monkeypatch.setattr(judge, "judge_scheme", rates)
-    both = judge.judge({"process": equal(), "relay": equal(spread=0.02)}, "a", "many")
+    monkeypatch.setattr(selftest, "judge_scheme", rates)
+    both = selftest.judge({"process": equal(), "relay": equal(spread=0.02)}, "a", "many")
     assert (both["runner"], both["case"], both["passed"]) == ("a", "many", False)
     assert both["schemes"] == of
     assert both["lines"] == ["lone", "turns", both["better"]]
-    single = judge.judge({"process": equal()}, "a", "many")
+    single = selftest.judge({"process": equal()}, "a", "many")
     assert (single["passed"], single["lines"]) == (True, ["lone"])
     assert single["better"] is single["gain"] is None
 
@@ -448,9 +446,9 @@ def test_turns_are_better_where_they_halve_the_noise(monkeypatch: pytest.MonkeyP
     def rates(*_: object) -> dict[str, Any]:
         return {"lines": [], "passed": True}
 
-    monkeypatch.setattr(judge, "judge_scheme", rates)
+    monkeypatch.setattr(selftest, "judge_scheme", rates)
     turns = equal(spread=0.005, seconds=3.0)
-    both = judge.judge({"process": equal(), "relay": turns}, "a", "many")
+    both = selftest.judge({"process": equal(), "relay": turns}, "a", "many")
     # a quarter of the variance, in one and a half of the time
     assert both["gain"]["value"] == pytest.approx(4 / 1.5)
     assert both["better"].startswith("Better for this case on this machine: processes in turns;")
@@ -491,7 +489,7 @@ def test_turns_are_better_where_they_halve_the_noise(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_which_scheme_is_better(gain: Gain | None, sentence: str) -> None:
-    assert judge.sentence(gain) == sentence
+    assert selftest.sentence(gain) == sentence
 
 
 # keep, and the reports that follow --------------------------------------------------------------
@@ -499,9 +497,9 @@ def test_which_scheme_is_better(gain: Gain | None, sentence: str) -> None:
 
 def test_the_result_is_kept_with_its_recordings(desk: Desk, tmp_path: Path) -> None:
     recordings = recorded(desk)
-    result = judge.judge(recordings, "a", "many")
-    file = keep.save(result, recordings, tmp_path / "recordings")
-    assert json.loads(keep.record_file().read_text("utf-8")) == result
+    result = selftest.judge(recordings, "a", "many")
+    file = selftest.save(result, recordings, tmp_path / "recordings")
+    assert json.loads(selftest.record_file().read_text("utf-8")) == result
     everything = json.loads(file.read_text("utf-8"))
     assert everything.pop("recorded") == {
         name: {"equal_ns": one.equal, "slower_ns": one.slower, "seconds": one.seconds}
@@ -514,8 +512,8 @@ def test_later_reports_carry_it_and_earlier_ones_do_not(desk: Desk, tmp_path: Pa
     desk.run(blocks=1, label="before")
     before = desk.clone.latest()
     recordings: dict[Scheme, Recording] = {"process": equal(), "relay": equal(spread=0.005)}
-    result = judge.judge(recordings, "a", "many")
-    keep.save(result, recordings, tmp_path)
+    result = selftest.judge(recordings, "a", "many")
+    selftest.save(result, recordings, tmp_path)
     desk.run(blocks=1, label="after")
     shown = analyse(load(desk.clone.latest().path)).selftest
     assert shown is not None
@@ -524,7 +522,7 @@ def test_later_reports_carry_it_and_earlier_ones_do_not(desk: Desk, tmp_path: Pa
     assert analyse(load(before.path)).selftest is None
     # a later self-test does not rewrite what a run was judged by
     result["schemes"]["process"]["passed"] = False
-    keep.save(result, recordings, tmp_path)
+    selftest.save(result, recordings, tmp_path)
     kept = analyse(load(desk.clone.latest().path)).selftest
     assert kept is not None
     assert kept.passed

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from sqlitmus.catalog.planned import Cells, Counts, PlannedCounts
-from sqlitmus.run.sharing import shared
+from sqlitmus.catalog.cases import Cells, Counts, PlannedCounts
+from sqlitmus.run.budget import shared
 from tests.run.planned import planned
 
 

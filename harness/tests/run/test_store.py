@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.run.judge import Verified
-from sqlitmus.run.latest import latest, point_latest
-from sqlitmus.run.lines import Iterations, Sample, columns
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.run.planning import latest, point_latest
+from sqlitmus.run.store import Iterations, RunDirectory, Sample, columns
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.fakes.small import PLAN

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions
-from sqlitmus.catalog.planned import PlannedCase
-from sqlitmus.catalog.steps import ScenarioStep
-from sqlitmus.run.syncs import (
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.scenario import ScenarioStep
+from sqlitmus.run.proof import (
     Counter,
     Counts,
     counted_cases,
@@ -18,8 +18,8 @@ from sqlitmus.run.syncs import (
     transactions,
     writes_files,
 )
+from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.paths import Tools
-from sqlitmus.vocabulary.syncs import Syncs
 
 KNOWN = definitions.load()
 # What the program does has to be counted although it leaves without a word to its libraries.

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from sqlitmus.run import watch
+from sqlitmus.run import process
 
 
-def of_log(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[watch.Watch, Path]:
-    looks = watch.of_log(tmp_path / "x.db", lambda: ended.append("x"), most=most)
+def of_log(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[process.Watch, Path]:
+    looks = process.of_log(tmp_path / "x.db", lambda: ended.append("x"), most=most)
     return looks, tmp_path / "x.db-wal"
 
 
@@ -33,7 +33,7 @@ def test_a_log_beyond_the_bound_ends_the_runner_once(tmp_path: Path) -> None:
 
 
 def test_the_thread_looks_until_the_end(tmp_path: Path) -> None:
-    looks = watch.of_log(tmp_path / "x.db", lambda: None, every_s=0)
+    looks = process.of_log(tmp_path / "x.db", lambda: None, every_s=0)
     with looks:
         while len(looks.sizes) < 2:
             pass
@@ -45,7 +45,7 @@ def test_the_thread_looks_until_the_end(tmp_path: Path) -> None:
 def test_a_process_that_leaks_is_ended_once_and_told() -> None:
     ended: list[str] = []
     sizes = iter([40, 101, 300])
-    looks = watch.of_memory(lambda: next(sizes), lambda: ended.append("x"), most=100)
+    looks = process.of_memory(lambda: next(sizes), lambda: ended.append("x"), most=100)
     for _ in range(3):
         looks.look()
     assert [size for _, size in looks.sizes] == [40, 101, 300]

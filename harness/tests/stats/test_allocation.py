@@ -3,7 +3,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.allocation import components, rounds
+from sqlitmus.stats.power import components, rounds
 
 
 @pytest.mark.parametrize(("processes", "count"), [(5, 40), (10, 12), (60, 100)])

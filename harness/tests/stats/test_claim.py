@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.stats.claim import Decision, Published, Rule, decide
-from sqlitmus.stats.distributions import student_t
-from sqlitmus.stats.estimate import LEVEL, TrimmedMeans
-from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.stats.estimate import LEVEL, TrimmedMeans, student_t
+from sqlitmus.vocabulary.verdicts import ClaimWord
 
 BLOCKS = 20
 FREEDOM = 11

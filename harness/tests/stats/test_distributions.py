@@ -3,13 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sqlitmus.stats.distributions import (
-    binomial_tail,
-    normal,
-    sign_test_rank,
-    student_p,
-    student_t,
-)
+from sqlitmus.stats.estimate import binomial_tail, normal, sign_test_rank, student_p, student_t
 from tests.stats.oracle import scipy_stats
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sqlitmus.stats.efficiency import Passes, gain
 from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.relabel import Passes, gain
 
 BLOCKS, SLOTS = 60, 6
 

@@ -1,7 +1,6 @@
 import numpy as np
 
-from sqlitmus.stats.equals import false_sentences
-from sqlitmus.stats.relabel import selftest
+from sqlitmus.stats.relabel import false_sentences, selftest
 
 NOISE = np.random.default_rng(4).normal(0, 0.01, (120, 6))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
-from sqlitmus.stats.multiplicity import p_values
+from sqlitmus.stats.verdict import p_values
 from tests.stats.oracle import scipy_stats
 
 # Steps of 1/64 add and negate exactly, so that symmetries can be asked for to the last bit.

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.stats.estimate import TrimmedMeans, trimmed_means
-from sqlitmus.stats.grade import LIMITS, Grades, grade
+from sqlitmus.stats.noise import LIMITS, Grades, grade
 from sqlitmus.stats.verdict import MIN_BLOCKS
 
 T99 = 2.898230519677418  # of 17 degrees of freedom

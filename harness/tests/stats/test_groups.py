@@ -3,10 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.distributions import student_t
-from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
-from sqlitmus.stats.groups import capped, group_means, together
-from sqlitmus.stats.verdict import Verdicts
+from sqlitmus.stats.estimate import Array, TrimmedMeans, student_t, trimmed_means
+from sqlitmus.stats.verdict import Verdicts, capped, group_means, together
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes
 

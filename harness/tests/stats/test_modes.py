@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
-from sqlitmus.stats.modes import far
+from sqlitmus.stats.noise import far
 from sqlitmus.stats.verdict import Verdicts, confirmed
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.stats.noise import spikes

@@ -7,18 +7,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
-from sqlitmus.stats.multiplicity import (
+from sqlitmus.stats.verdict import (
     CORRECTIONS,
     adjust,
     beyond_margin_p,
+    decide,
     equivalence_p,
     p_values,
     pocock,
     share,
 )
-from sqlitmus.stats.verdict import decide
-from sqlitmus.vocabulary.terms import Correction
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.vocabulary.verdicts import Correction, Verdict
 from tests.stats.oracle import scipy_stats
 
 MARGIN = 0.02

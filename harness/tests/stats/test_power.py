@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from sqlitmus.stats.estimate import TrimmedMeans, trimmed_means
-from sqlitmus.stats.multiplicity import adjust, p_values
 from sqlitmus.stats.power import blocks_to_resolve, detectable
-from sqlitmus.stats.verdict import decide
+from sqlitmus.stats.verdict import adjust, decide, p_values
 
 
 def estimate(mean: float, deviation: float, count: int) -> TrimmedMeans:

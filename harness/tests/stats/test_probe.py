@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.probe import disturbed, repeats_allowed
+from sqlitmus.stats.noise import disturbed, repeats_allowed
 from tests.stats.recorded import STEADY, trace
 
 PROBES = st.integers(0, 40).flatmap(

@@ -3,8 +3,7 @@ import pytest
 
 from sqlitmus.stats import relabel
 from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.experiments import judge, judge_sequential
-from sqlitmus.stats.relabel import rate, selftest
+from sqlitmus.stats.relabel import judge, judge_sequential, rate, selftest
 from tests.stats.noise import wander
 from tests.stats.oracle import scipy_stats
 from tests.stats.recorded import STEADY, WALL, trace

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.estimate import Array
-from sqlitmus.stats.sessions import Combined, combine, paule_mandel
+from sqlitmus.stats.estimate import Array, Combined, combine, paule_mandel
 from tests.stats.oracle import scipy_optimize, scipy_stats
 
 # BCG vaccine against tuberculosis, 13 trials: events and numbers, vaccinated and not (Colditz et

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.spread import deviation
+from sqlitmus.stats.estimate import deviation
 from tests.stats.oracle import scipy_stats
 
 

@@ -3,11 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.stats.estimate import Array, TrimmedMeans, trimmed_means
-from sqlitmus.stats.grade import grade
-from sqlitmus.stats.multiplicity import adjust, p_values
-from sqlitmus.stats.unpaired import difference, relative_means
-from sqlitmus.stats.verdict import decide
+from sqlitmus.stats.estimate import Array, TrimmedMeans, difference, relative_means, trimmed_means
+from sqlitmus.stats.noise import grade
+from sqlitmus.stats.verdict import adjust, decide, p_values
 from tests.stats.oracle import scipy_stats
 
 

@@ -5,10 +5,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, trimmed_means
-from sqlitmus.stats.multiplicity import CORRECTIONS
-from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, decide, disagree
-from sqlitmus.vocabulary.terms import Correction
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.stats.verdict import CORRECTIONS, MIN_BLOCKS, Verdicts, decide, disagree
+from sqlitmus.vocabulary.verdicts import Correction, Verdict
 
 MARGIN = 0.02
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.vocabulary.claimwords import ClaimWord
+from sqlitmus.vocabulary.verdicts import ClaimWord
 
 OF_ROWS = [word for word in ClaimWord if word is not ClaimWord.MIXED]
 YES, NEAR, LESS, MORE, NONE, TURNED, _, OPEN, GONE = ClaimWord

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sqlitmus.vocabulary import engine, paths
+from sqlitmus.vocabulary import contract, paths
 
 
 def test_the_contract_has_the_same_options_and_values() -> None:
@@ -12,7 +12,7 @@ def test_the_contract_has_the_same_options_and_values() -> None:
     section = text.partition("### Engine options\n")[2].partition("\n### ")[0]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)
     assert {option: re.findall(r"[\w-]+", values) for option, values in rows} == {
-        option: [str(value) for value in values] for option, values in engine.VALUES.items()
+        option: [str(value) for value in values] for option, values in contract.VALUES.items()
     }
 
 
@@ -27,4 +27,4 @@ def test_the_contract_has_the_same_options_and_values() -> None:
     ],
 )
 def test_what_an_option_cannot_be(option: str, value: str | int, text: str) -> None:
-    assert engine.problem(option, value) == text
+    assert contract.problem(option, value) == text

@@ -6,11 +6,9 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from sqlitmus.run.finished import Invocation, Laps, Timing
-from sqlitmus.vocabulary.contract.description import Identity, Versioned
-from sqlitmus.vocabulary.contract.result import Result
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.figures import FIGURES, named, reported
+from sqlitmus.run.process import Invocation, Laps, Timing
+from sqlitmus.vocabulary.contract import Identity, Result, Versioned
+from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict
 
 PROGRAM = Versioned(name="x", version="1")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlitmus.vocabulary.contract.result import Phases, Result
-from sqlitmus.vocabulary.growth import LEAST, growth
+from sqlitmus.vocabulary.contract import Phases, Result
+from sqlitmus.vocabulary.detail import LEAST, growth
 
 MIB = 2**20
 

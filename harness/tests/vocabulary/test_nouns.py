@@ -1,6 +1,6 @@
 """Plurals, and where long texts are cut."""
 
-from sqlitmus.vocabulary.nouns import by_value, counted, ending, listed
+from sqlitmus.vocabulary.text import by_value, counted, ending, listed
 
 WHOLE = "logs/x.log"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.vocabulary.plain import json_text, one_line, shortened, visible
+from sqlitmus.vocabulary.text import json_text, one_line, shortened, visible
 
 BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
 MARKS = "\u200e\u200f\u061c"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlitmus.vocabulary.queryplans import modern
+from sqlitmus.vocabulary.text import modern
 
 
 @pytest.mark.parametrize(

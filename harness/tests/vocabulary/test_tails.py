@@ -2,10 +2,8 @@
 
 import pytest
 
-from sqlitmus.vocabulary.contract.description import Identity, Versioned
-from sqlitmus.vocabulary.contract.result import Histogram, Result, Worker
-from sqlitmus.vocabulary.histogram import bucket, merged
-from sqlitmus.vocabulary.tails import MANY, tails
+from sqlitmus.vocabulary.contract import Histogram, Identity, Result, Versioned, Worker
+from sqlitmus.vocabulary.detail import MANY, bucket, merged, tails
 
 MS = 1_000_000
 PROGRAM = Versioned(name="x", version="1")

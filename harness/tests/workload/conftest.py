@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.catalog.declared import Fixture, Profile
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.scenario import Fixture, Profile
 
 SCHEMA = """
 CREATE TABLE document(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.steps import Parameter
+from sqlitmus.catalog.scenario import Parameter
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.file import read
 

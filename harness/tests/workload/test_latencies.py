@@ -9,7 +9,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import read
-from sqlitmus.workload.latencies import LEAST, at_rate
+from sqlitmus.workload.parts import LEAST, at_rate
 from sqlitmus.workload.scenarios import catalogue
 from tests.workload.test_scenarios import SERVICE, Write
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.workload.pools import NoPool, pool, rows_of, share
+from sqlitmus.workload.statements import NoPool, pool, rows_of, share
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from sqlitmus.catalog import fixture
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary.errors import NotFit
-from sqlitmus.workload import prepared
+from sqlitmus.workload import scenarios
 
 READS = '[query.a]\nsql = "SELECT id FROM document"\n'
 WRITES = '[query.a]\nsql = "INSERT INTO event(document) VALUES (1)"\n'
@@ -41,10 +41,10 @@ def test_a_workload_that_writes_needs_a_copy_for_each_runner(
     monkeypatch.setattr(shutil, "disk_usage", usage)
     file = write(text)
     if fits:
-        assert prepared.read(file, catalog, runners=runners).planned.writing == (
+        assert scenarios.read(file, catalog, runners=runners).planned.writing == (
             ["a"] if text == WRITES else []
         )
     else:
         with pytest.raises(NotFit, match="12 copies have to fit on the disk"):
-            prepared.read(file, catalog, runners=runners)
+            scenarios.read(file, catalog, runners=runners)
         assert not list(fixture.snapshots().iterdir())

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.workload.database import Snapshot, snapshot
-from sqlitmus.workload.sample import SMALL, parsed
+from sqlitmus.workload.database import SMALL, Snapshot, parsed, snapshot
 
 SCHEMA = """
 PRAGMA encoding = 'UTF-16le';

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog.authorizer import Compiled, Refused
-from sqlitmus.workload.answers import answer
-from sqlitmus.workload.statements import limited, look
+from sqlitmus.workload.statements import answer, limited, look
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.workload.database import snapshot
 from sqlitmus.workload.file import Query, Source, read
-from sqlitmus.workload.pools import LONGEST
 from sqlitmus.workload.scenarios import catalogue
+from sqlitmus.workload.statements import LONGEST
 from sqlitmus.workload.trace import with_queries
 
 GET = "SELECT title FROM document WHERE id = ?"

@@ -2,13 +2,23 @@
 
 from collections.abc import Iterator
 
-from sqlitmus.render.document import cells, parts
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Block, Document, Items, Paragraph, Section
-from sqlitmus.render.document.table import Cell, Column, Head, Row, Table
+from sqlitmus.render.document import parts, symbols
+from sqlitmus.render.document.model import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Head,
+    Items,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+)
 from sqlitmus.results.advice import Advice, Effect, Setting, Tried
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted, listed
+from sqlitmus.vocabulary.text import counted, listed
 
 _FIGURE = "Numbers are time with the setting over time without it"
 _STYLES = {Effect.UNSUPPORTED: "na", Effect.WRONG: "bad", Effect.FAILED: "bad"}
@@ -41,7 +51,7 @@ def _overview(advice: Advice) -> Section:
     rows: list[Row] = []
     for setting in advice.settings:
         tried = {(t.group, t.database): t for t in setting.tried}
-        row = [_cell(tried[spot]) if spot in tried else cells.NONE for spot in spots]
+        row = [_cell(tried[spot]) if spot in tried else symbols.NONE for spot in spots]
         head = Head(setting.title, link=f"setting-{setting.name}")
         rows.append(Row(head, [*row, _promise(setting)]))
     columns = [
@@ -80,7 +90,7 @@ def _promise(setting: Setting) -> Cell:
 
 def _cell(tried: Tried) -> Cell:
     if tried.ratio and tried.verdict:
-        return cells.compared(tried.ratio, tried.verdict)
+        return symbols.compared(tried.ratio, tried.verdict)
     style = _STYLES.get(tried.effect, "un")
     return Cell(str(tried.effect), style=style, emphasis="aside", tooltip=tried.reason)
 
@@ -135,14 +145,14 @@ def _rows(setting: Setting, advice: Advice) -> Iterator[Row]:
             [
                 Cell(titles.get(tried.database, "")),
                 Cell(str(tried.effect), style=_STYLES.get(tried.effect, "")),
-                _cell(tried) if tried.ratio else cells.NONE,
-                *(Cell(fmt.time(time)[0]) if time else cells.NONE for time in times),
+                _cell(tried) if tried.ratio else symbols.NONE,
+                *(Cell(fmt.time(time)[0]) if time else symbols.NONE for time in times),
                 Cell(_rest(tried)),
             ],
         )
     for (database, reason), names in absent.items():
         effect = Cell(str(Effect.NOT_MEASURED), emphasis="aside")
-        none = [cells.NONE] * 3
+        none = [symbols.NONE] * 3
         head = Head(listed(names), (database,) if database else ())
         yield Row(head, [Cell(titles.get(database, "")), effect, *none, Cell(reason)])
 

@@ -6,7 +6,7 @@ from sqlitmus.render.document import advice, claims, comparison, machines, suite
 from sqlitmus.render.document.model import Document
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.terms import RunKind
+from sqlitmus.vocabulary.verdicts import RunKind
 
 BUILDERS: dict[RunKind, Callable[[Report], Document]] = {
     "suite": suite.build,

@@ -1,35 +1,346 @@
 """Published claims as a document: what was said and what came out here, then tables of cells."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import log
+from typing import TypeVar
 
+from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, sentences
-from sqlitmus.render.document.claimrow import here, mark, published, rows_of
-from sqlitmus.render.document.claimtables import (
-    by_threads,
-    cells_of,
-    ends,
-    histograms,
-    ranking,
-    threads,
-)
 from sqlitmus.render.document.model import (
+    RUNNER,
     Block,
+    Cell,
     Chart,
+    Column,
     Definitions,
     Document,
+    Folded,
+    Head,
     Legend,
     LegendEntry,
+    Mark,
     Paragraph,
     Section,
+    Table,
 )
+from sqlitmus.render.document.model import Row as TableRow
 from sqlitmus.render.document.suite import matrix, scatter
-from sqlitmus.render.document.table import Cell, Column, Head, Table
-from sqlitmus.render.document.table import Row as TableRow
-from sqlitmus.results.claims import Claim, Row
+from sqlitmus.results.claims import (
+    METRICS,
+    Claim,
+    Group,
+    Histograms,
+    Load,
+    Place,
+    Ranking,
+    Row,
+    ThreadPoint,
+    Threads,
+)
+from sqlitmus.results.ranking import Interval, Speedup
 from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.claimwords import ClaimWord
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.verdicts import ClaimWord
+
+NONE = "\u2013"
+# More rows than these are folded by runner.
+FOLD = 10
+ROW = Column("row", "row", "text")
+COLUMNS = [
+    RUNNER,
+    Column("published", "published", "text"),
+    Column("here", "× as fast here [95 %]"),
+    Column("times", "base \u2192 new", wide=True),
+    Column("verdict", "verdict", "text"),
+    Column("blocks", "blocks"),
+]
+DIFFERENCE = Column("difference", "less here [95 %]")
+SIZE = Column("here", "× as small here [95 %]")
+# Ratio and medians that are farther apart stand beside each other.
+APART = 1.02
+
+
+def rows_of(ident: str, group: Group) -> Section:
+    """The rows of a group; of many, those that decide nothing are folded."""
+    shown, folded = group.rows, list[Row]()
+    if len(group.rows) > FOLD:
+        shown = [row for row in group.rows if row.key]
+        folded = [row for row in group.rows if not row.key]
+    rest = None
+    if folded:
+        rest = Folded(tally(folded), [row_of(row, group) for row in folded], "rows")
+    here = DIFFERENCE if group.compare == "difference" else SIZE if group.metric == "file" else None
+    columns = [here if here and column.id == "here" else column for column in COLUMNS]
+    table = Table(ident, ROW, columns, [row_of(row, group) for row in shown], rest)
+    return Section(ident, group.title, [measured(group)], [Chart("forest", group), table])
+
+
+def row_of(row: Row, group: Group) -> TableRow:
+    """A row of a group: a ratio or a difference, and what was published."""
+    word = row.verdict
+    text = word or (f"no {group.compare} was published" if _here(row) else "not measured")
+    why = "; ".join(filter(None, (row.reason, same_size(row), repeated(row))))
+    return TableRow(
+        Head(row.name),
+        [
+            Cell(row.runner),
+            published(row),
+            here(row),
+            times(row, group),
+            Cell(
+                f"{text}: {why}" if why else text,
+                mark=mark(word) if word else None,
+                style=word.style if word else "na",
+            ),
+            Cell(str(row.blocks), value=row.blocks) if _here(row) else Cell(),
+        ],
+        style=word.style if word else "",
+    )
+
+
+def _here(row: Row) -> bool:
+    """Whether the row has a figure of this machine."""
+    return bool(row.ratio or row.difference)
+
+
+def mark(word: ClaimWord) -> Mark:
+    """The word's symbol."""
+    return Mark(word.symbol, word.ascii)
+
+
+def published(row: Row) -> Cell:
+    """The published figure, and what the publication said."""
+    if row.published is None:
+        return Cell("", note=row.said)
+    write = fmt.duration if row.saves else _ratio
+    return Cell(write(row.published), note=row.said, value=row.published)
+
+
+def here(row: Row) -> Cell:
+    """The ratio or difference that was measured."""
+    if row.ratio:
+        return Cell(*fmt.speedup(row.ratio), emphasis="strong", value=row.ratio)
+    if row.difference:
+        return Cell(*fmt.time(row.difference), emphasis="strong", value=row.difference)
+    return Cell(NONE)
+
+
+def same_size(row: Row) -> str:
+    """What counts as the published size, and the canary's noise, which draws out the interval."""
+    if row.same is None or row.guard is None:
+        return ""
+    low, high = row.same
+    if row.saves:
+        guard = f", guard {fmt.duration(row.guard)}" if row.guard else ""
+        return f"{fmt.duration(low)} to {fmt.duration(high)} counts as the same{guard}"
+    guard = "" if row.guard == 1 else f", guard {row.guard:.3g}\u00d7"
+    return f"{low:.3g} to {high:.3g} counts as the same{guard}"
+
+
+def repeated(row: Row) -> str:
+    """Which row is counted in the place of this one."""
+    return f"shown and counted in \u201c{row.repeats}\u201d" if row.repeats else ""
+
+
+def times(row: Row, group: Group) -> Cell:
+    """Both medians; with their own ratio where it is not that of the row."""
+    if row.base_time is None or row.new_time is None:
+        return Cell()
+    write = _size if group.metric == "file" else _short
+    both = " \u2192 ".join(write(time) for time in (row.base_time, row.new_time))
+    of_medians = row.base_time.value / row.new_time.value if row.new_time.value else None
+    if not row.ratio or not of_medians or abs(log(of_medians / row.ratio.value)) < log(APART):
+        return Cell(both)
+    return Cell(both, note=f"ratio of these medians: {_ratio(of_medians)}")
+
+
+def _ratio(value: float) -> str:
+    return fmt.speedup(Speedup(value, None, None))[0]
+
+
+def tally(rows: Sequence[Row]) -> str:
+    """`41 rows: 38 reproduced, 3 not resolved`; a measurement that is shown twice counts once."""
+    counts = Counter(row.verdict for row in rows if row.verdict and not row.repeats)
+    parts = [f"{counts[word]} {word}" for word in ClaimWord if counts[word]]
+    if repeats := sum(bool(row.repeats) for row in rows):
+        parts.append(f"{repeats} shown before")
+    count = counted(len(rows), "row")
+    return f"{count}: {', '.join(parts)}" if parts else f"{count} without a published ratio"
+
+
+def measured(group: Group) -> str:
+    """What is compared, of what: `median latency per operation`."""
+    if group.metric == "file":
+        return METRICS[group.metric]
+    saved = "; base less new" if group.compare == "difference" else ""
+    return f"{METRICS[group.metric]} per {group.unit}{saved}"
+
+
+def _short(value: Interval) -> str:
+    return fmt.time(value)[0]
+
+
+def _size(value: Interval) -> str:
+    return fmt.size(round(value.value))
+
+
+# Tables of a claim's cells: who took how long, threads, and latencies.
+
+
+# Counts below this have a digit or two behind the point.
+FEW = 10
+T = TypeVar("T")
+Figure = tuple[str, Callable[[T], str]]
+
+
+def cells_of(
+    claim: Claim, data: Ranking | Threads | Histograms, lead: str, table: Table, *charts: Chart
+) -> Section:
+    """A table of cells beside each other, its charts, and what is missing in it."""
+    return Section(
+        f"claim-{claim.name}-{data.title}",
+        data.title,
+        [lead] if lead else [],
+        [*charts, table, *(Paragraph(problem, "dim") for problem in data.problems)],
+    )
+
+
+def ranking(ranked: Ranking) -> Table:
+    """Fastest first; only columns that any cell has a figure for, and no file that all share."""
+    figures = _filled(_COLUMNS, ranked.places)
+    if len({place.file for place in ranked.places}) > 1:
+        figures.append(_FILE)
+    rows = [
+        TableRow(Head(p.label), [Cell(p.runner), *(Cell(read(p) or NONE) for _, read in figures)])
+        for p in ranked.places
+    ]
+    return _table("cell", [RUNNER, *(Column(title, title) for title, _ in figures)], rows)
+
+
+def threads(scaled: Threads) -> Table:
+    """A row for each option and number of threads; only columns that any of them has."""
+    points = [(line.label, point) for line in scaled.lines for point in line.points]
+    figures = _filled(_THREADS, [point for _, point in points])
+    if scaled.rates:
+        figures.insert(0, ("time, per operation", lambda p: fmt.duration(1e9 / p.value.value)))
+    write = fmt.rate if scaled.rates else fmt.time
+    rows = [
+        TableRow(
+            Head(label),
+            [
+                Cell(str(point.threads), note="more than cores" if point.over else ""),
+                Cell(*write(point.value), value=point.value),
+                *(Cell(read(point) or NONE) for _, read in figures),
+            ],
+        )
+        for label, point in points
+    ]
+    value = "operations/s" if scaled.rates else METRICS[scaled.metric]
+    titles = ["threads", value, *(title for title, _ in figures)]
+    return _table("option", [Column(title, title) for title in titles], rows)
+
+
+def ends(ranked: Ranking) -> str:
+    """Which cell measured the least and which the most, as a sentence; "" for fewer than two."""
+    if len(ranked.times) < 2:
+        return ""
+    least, most = ranked.times[0], ranked.times[-1]
+    first, last = (
+        " on ".join(filter(None, (place.label, place.runner)))
+        for place in (ranked.places[0], ranked.places[len(ranked.times) - 1])
+    )
+    return (
+        f"Least {METRICS[ranked.metric]}: {first} ({fmt.duration(least)}); most: {last} "
+        f"({fmt.duration(most)}), so the least is {100 * (1 - least / most):.0f} % less. These "
+        "are medians; their order has no verdict."
+    )
+
+
+def by_threads(scaled: Threads) -> str:
+    """What a scaling shows, as a sentence."""
+    what = "operations per second" if scaled.rates else METRICS[scaled.metric]
+    return f"{what.capitalize()} by threads."
+
+
+def histograms(drawn: Histograms) -> Table:
+    """Each cell's number of operations and their quantiles."""
+    rows: list[TableRow] = []
+    for cell in drawn.cells:
+        total = sum(count for *_, count in cell.buckets)
+        quantiles = [_quantile(cell.buckets, share) for share in (0.5, 0.99)]
+        values = [cell.buckets[0][0], *quantiles, cell.buckets[-1][1]]
+        durations = [Cell(fmt.duration(value), value=value) for value in values]
+        rows.append(TableRow(Head(cell.label), [Cell(cell.runner), Cell(str(total)), *durations]))
+    titles = ("operations", "shortest", "median", "99 %", "longest")
+    return _table("cell", [RUNNER, *(Column(title, title) for title in titles)], rows)
+
+
+def _table(head: str, columns: list[Column], rows: list[TableRow]) -> Table:
+    return Table("", Column(head, head, "text"), columns, rows)
+
+
+def _quantile(buckets: Sequence[tuple[int, int, int]], share: float) -> float:
+    total, seen = sum(count for *_, count in buckets), 0
+    for low, high, count in buckets:
+        seen += count
+        if seen >= share * total:
+            return (low + high) / 2
+    raise ValueError("a histogram without operations")
+
+
+def _time(value: Interval | None) -> str:
+    return fmt.time(value)[0] if value else ""
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}".replace("%", " %")
+
+
+def _count(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}" if value < FEW else f"{value:.0f}"
+
+
+def _filled(columns: Sequence[Figure[T]], lines: Sequence[T]) -> list[Figure[T]]:
+    """The columns that any line has a text for."""
+    return [(title, read) for title, read in columns if any(map(read, lines))]
+
+
+_LOAD: tuple[Figure[Load], ...] = (
+    ("CPU, per operation", lambda load: fmt.duration(load.cpu) if load.cpu else ""),
+    ("voluntary switches, per operation", lambda load: _count(load.voluntary)),
+    ("involuntary switches, per operation", lambda load: _count(load.involuntary)),
+)
+_COLUMNS: tuple[Figure[Place], ...] = (
+    ("end to end", lambda p: _time(p.wall)),
+    ("loop, per operation", lambda p: _time(p.loop)),
+    *((title, lambda p, read=read: read(p.load)) for title, read in _LOAD),
+    (
+        "operations/s",
+        lambda p: fmt.rate(Interval(1e9 / p.loop.value, None, None))[0] if p.loop else "",
+    ),
+    ("average", lambda p: _time(p.average)),
+    ("median", lambda p: _time(p.p50)),
+    ("99 %", lambda p: _time(p.p99)),
+    ("99.9 %", lambda p: _time(p.p999)),
+    ("CPU in sum", lambda p: _percent(p.cpu)),
+    ("per processor", lambda p: ", ".join(f"{n}: {_percent(c)}" for n, c in p.cpus.items())),
+    ("slowest / fastest worker", lambda p: f"{p.spread:.2f}" if p.spread else ""),
+    ("starts apart", lambda p: fmt.duration(p.skew) if p.skew else ""),
+    ("writer's 99 %", lambda p: _time(p.writer_p99)),
+    ("busy", lambda p: _count(p.busy)),
+    ("writer's busy", lambda p: _count(p.writer_busy)),
+    ("pacing error, 99 %", lambda p: "" if p.pacing is None else fmt.duration(p.pacing)),
+)
+_FILE: Figure[Place] = ("file", lambda p: fmt.size(p.file) if p.file else "")
+_THREADS: tuple[Figure[ThreadPoint], ...] = tuple(
+    (title, lambda p, read=read: read(p.load)) for title, read in _LOAD
+)
+
+
+# Published claims as a document: what was said and what came out here, then tables of cells.
+
 
 CLAIM = Column("claim", "claim", "text")
 ANSWERS = [

@@ -3,19 +3,29 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlitmus.render.document import cells, parts, symbols
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Chart, Document, Section
-from sqlitmus.render.document.naming import heads
+from sqlitmus.render.document import parts, symbols
+from sqlitmus.render.document import symbols as cells
+from sqlitmus.render.document.model import (
+    CASE,
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Folded,
+    Head,
+    Section,
+    Table,
+)
+from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.render.document.parts import heads
 from sqlitmus.render.document.symbols import more_blocks, worded
-from sqlitmus.render.document.table import CASE, Cell, Column, Folded, Head, Table
-from sqlitmus.render.document.table import Row as TableRow
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.report import Case, Measure, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.figures import Figure
+from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import Verdict
 
 COLUMNS = [

@@ -8,8 +8,8 @@ than four significant ones; the exact value stays in the data behind the page.
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor, isfinite, log10
 
-from sqlitmus.results.estimate import Interval, Speedup
-from sqlitmus.vocabulary.figure import Unit
+from sqlitmus.results.ranking import Interval, Speedup
+from sqlitmus.vocabulary.figures import Unit
 
 THIN = "\u202f"
 MINUS = "\u2212"

@@ -1,38 +1,130 @@
 """Several machines as a document: what holds on which of them, and what they are."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from sqlitmus.render.document import cells, sentences
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.machinewords import (
-    WORDS,
-    absent,
-    blocks,
-    count,
-    folded,
-    said,
-    schemes,
-    side,
-    sqlite,
-)
+from sqlitmus.render.document import sentences, symbols
 from sqlitmus.render.document.model import (
+    CASE,
+    RUNNER,
     Block,
+    Cell,
     Chart,
     Code,
+    Column,
     Document,
+    Folded,
+    Head,
     Legend,
     LegendEntry,
+    Mark,
     Notice,
     Origin,
     Paragraph,
     Section,
+    Table,
 )
-from sqlitmus.render.document.table import CASE, RUNNER, Cell, Column, Folded, Head, Mark, Table
-from sqlitmus.render.document.table import Row as TableRow
-from sqlitmus.results.machines import Answer, MergedReport, Pooled, Row
-from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import HoldsWord
+from sqlitmus.render.document.model import Row as TableRow
+from sqlitmus.results.machines import Answer, Machine, MergedReport, Pooled, Row
+from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.verdicts import HoldsWord
+
+
+@dataclass(frozen=True, slots=True)
+class HoldWord:
+    """`ascii` stands in for the symbol on plain terminals; a row is `folded` where it says nothing
+    for or against a runner."""
+
+    symbol: str
+    ascii: str
+    folded: bool
+    meaning: str
+
+
+# In the order in which rows are kept where not all have room.
+WORDS: dict[HoldsWord, HoldWord] = {
+    "depends on the machine": HoldWord(
+        "≠",
+        "!=",
+        False,
+        "machines contradict each other: faster on one and slower on another, or materially so on "
+        "one and equivalent on another",
+    ),
+    "holds on all": HoldWord("✓", "ok", False, "every machine with an answer says the same"),
+    "holds on most": HoldWord(
+        "◐", "~", False, "two or more machines and more than half say the same, the others nothing"
+    ),
+    "on one machine only": HoldWord(
+        "1", "1", False, "one machine has an answer, and it is decided"
+    ),
+    "not resolved": HoldWord("?", "?", True, "too few machines can tell"),
+    "no answer": HoldWord("∅", "0", True, "no machine has both runners"),
+}
+
+
+def said(row: Row) -> str:
+    """`materially faster: holds on all 6`, or the word alone."""
+    return row.text if row.verdict is None else f"{row.verdict}: {row.text}"
+
+
+def side(row: Row) -> str:
+    """The side of what the machines agree on: f, s, eq or un."""
+    return "un" if row.verdict is None else row.verdict.style
+
+
+def folded(row: Row) -> bool:
+    """Whether a row is behind a fold."""
+    return WORDS[row.word].folded
+
+
+def count(rows: Iterable[Row]) -> str:
+    """`12 not resolved, 3 no answer`: the words that occur."""
+    kinds = [row.word for row in rows]
+    return ", ".join(f"{kinds.count(word)} {word}" for word in WORDS if word in kinds)
+
+
+def blocks(machine: Machine) -> str:
+    """`30`, or `12 of 30`."""
+    if machine.blocks == machine.blocks_planned:
+        return str(machine.blocks)
+    return f"{machine.blocks} of {machine.blocks_planned}"
+
+
+def sqlite(machine: Machine) -> str:
+    """The version of SQLite, or each with the runners that have it."""
+    if len(machine.sqlite) < 2:
+        return next(iter(machine.sqlite), "unknown")
+    return "; ".join(f"{version}: {', '.join(names)}" for version, names in machine.sqlite.items())
+
+
+def absent(report: MergedReport) -> list[str]:
+    """What is not in the report, as sentences: machines and emulated runners."""
+    lines = [f"{name} was expected and did not arrive." for name in report.expected]
+    for machine in report.machines:
+        if machine.emulated:
+            names = ", ".join(machine.emulated)
+            lines.append(f"{machine.name}: emulated, so not counted in any word or mean: {names}.")
+    return lines
+
+
+def schemes(report: MergedReport) -> list[str]:
+    """That machines did not all measure in the same scheme."""
+    turned, alone = (
+        [machine.name for machine in report.machines if machine.scheme == scheme]
+        for scheme in ("relay", "process")
+    )
+    if not (turned and alone):
+        return []
+    sentence = (
+        f"On {listed(turned)} the processes of a case took turns, and on {listed(alone)} they ran "
+        "one after the other, which can change a ratio by itself."
+    )
+    return [sentence]
+
+
+# Several machines as a document: what holds on which of them, and what they are.
+
 
 READING = (
     "Ratios are within a machine, against its own {reference}; no time of one machine is set "
@@ -76,7 +168,7 @@ def build(report: MergedReport) -> Document:
             Legend(
                 [LegendEntry(_mark(word), word, look.meaning) for word, look in WORDS.items()]
             ),
-            Legend(cells.verdicts()),
+            Legend(symbols.verdicts()),
             Code(f"./just report results/{report.run} --machine NAME", "One machine's own report"),
             Paragraph(f"sqlitmus {report.sqlitmus_version} · run {report.run}", "dim"),
         ],
@@ -135,7 +227,7 @@ def _span(answers: Sequence[Answer]) -> str:
     """The smallest and the largest ratio of the machines that count."""
     ratios = [answer.ratio for answer in answers if answer.ratio and not answer.emulated]
     if not ratios:
-        return cells.NONE.text
+        return symbols.NONE.text
     ratios.sort(key=lambda ratio: ratio.value)
     return " to ".join(dict.fromkeys(fmt.ratio(ratio)[0] for ratio in (ratios[0], ratios[-1])))
 
@@ -150,7 +242,7 @@ def _answer(answer: Answer) -> Cell:
     """One machine's ratio, or why there is none."""
     if answer.ratio is None or answer.verdict is None:
         return Cell(answer.said, style="na", emphasis="aside")
-    cell = cells.compared(answer.ratio, answer.verdict)
+    cell = symbols.compared(answer.ratio, answer.verdict)
     return replace(cell, note="emulated", style="em", emphasis="") if answer.emulated else cell
 
 

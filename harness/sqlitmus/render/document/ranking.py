@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.results.estimate import Interval
-from sqlitmus.results.ranking import Change, Contrast, Excluded, Limit, Open, Ranking
+from sqlitmus.results.ranking import Change, Contrast, Excluded, Interval, Limit, Open, Ranking
 from sqlitmus.results.recommendation import Again
-from sqlitmus.vocabulary.nouns import counted, listed
+from sqlitmus.vocabulary.text import counted, listed
 from sqlitmus.vocabulary.verdicts import Verdict
 
 MOST_BLOCKS = 1000

@@ -2,14 +2,24 @@
 
 from typing import TypeVar
 
-from sqlitmus.render.document import candidates, cells, parts, presets, symbols, tails
-from sqlitmus.render.document.model import Block, Chart, Document, Section
-from sqlitmus.render.document.naming import heads
-from sqlitmus.render.document.table import CASE, RUNNER, Column, Head, Row, Table
-from sqlitmus.results.recommendation import Recommendation
+from sqlitmus.render.document import decision, parts, symbols, tails
+from sqlitmus.render.document import symbols as cells
+from sqlitmus.render.document.model import (
+    CASE,
+    RUNNER,
+    Block,
+    Chart,
+    Column,
+    Document,
+    Head,
+    Row,
+    Section,
+    Table,
+)
+from sqlitmus.render.document.parts import heads
+from sqlitmus.results.recommendation import Recommendation, Weighed
 from sqlitmus.results.report import Case, Report
-from sqlitmus.results.weighed import Weighed
-from sqlitmus.vocabulary.nouns import counted
+from sqlitmus.vocabulary.text import counted
 
 Said = TypeVar("Said", Recommendation, Weighed)
 
@@ -21,12 +31,12 @@ def build(report: Report) -> Document:
         report,
         [("", size), ("reference", report.reference)],
         [
-            *candidates.section(_said(report, Recommendation)),
+            *decision.workload_section(_said(report, Recommendation)),
             *_summary(report),
             matrix(report),
             scatter(report),
             *tails.section(report),
-            *presets.section(_said(report, Weighed)),
+            *decision.presets_section(_said(report, Weighed)),
         ],
         parts.verdicts(report, "Numbers are time over the reference's time"),
     )

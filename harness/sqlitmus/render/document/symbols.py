@@ -1,19 +1,17 @@
-"""Verdicts, outcomes, grades and steadiness as symbols, words and style classes: one table for all.
-
-A ratio is time over the reference's time, so below 1 is faster. Shade steps say how far a ratio is
-from 1 (the larger of r and 1/r); only a decided verdict is shaded.
+"""Verdicts, outcomes, grades and figures as symbols, words, style classes and cells: one table
+for all.
 """
 
 from bisect import bisect_right
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.results.comparisons import Comparison
-from sqlitmus.results.headline import Unpaired
-from sqlitmus.results.report import Report
-from sqlitmus.vocabulary.nouns import counted
-from sqlitmus.vocabulary.terms import CellOutcome, Grade, Steadiness
-from sqlitmus.vocabulary.verdicts import Verdict
+from sqlitmus.render.document.model import Cell, LegendEntry, Mark
+from sqlitmus.results.ranking import Comparison, Interval
+from sqlitmus.results.report import Cell as Measured
+from sqlitmus.results.report import Report, Standing, Unpaired
+from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.verdicts import CellOutcome, Grade, Steadiness, Verdict
 
 LEVELS = (1.1, 1.25, 1.6, 2.5)
 TOGETHER = "Intervals of groups hold together: in 95 % of reports all of them are right."
@@ -126,3 +124,94 @@ def selftest(report: Report) -> list[str]:
         f"Self-test of {last.created.replace('T', ' ').replace('Z', ' UTC')}: {result}.",
         *last.lines,
     ]
+
+
+# Figures, outcomes and verdicts as cells of a table.
+
+
+NONE = Cell("\u2013", style="un")
+
+
+def mark(verdict: Verdict) -> Mark:
+    """The verdict's symbol."""
+    return Mark(verdict.symbol, verdict.ascii)
+
+
+def verdicts() -> list[LegendEntry]:
+    """All verdicts as a legend."""
+    return [LegendEntry(mark(v), str(v), v.meaning, v.style) for v in Verdict]
+
+
+def side(standing: Standing) -> str:
+    """Which side of 1 a group's mean is shown to lie on: f, s, or un."""
+    verdict = standing.verdict
+    return verdict.style if verdict and verdict.different else Verdict.NOT_RESOLVED.style
+
+
+def mean(standing: Standing | None) -> Cell:
+    """A group's mean ratio."""
+    if standing is None or standing.ratio is None:
+        return NONE
+    ratio = standing.ratio
+    return Cell(*fmt.ratio(ratio), style=side(standing), value=ratio)
+
+
+def compared(ratio: Interval, verdict: Verdict) -> Cell:
+    """A ratio with its verdict."""
+    return Cell(
+        *fmt.ratio(ratio),
+        mark(verdict),
+        style=shade(verdict, ratio.value),
+        emphasis="strong" if verdict.different else "",
+        value=ratio,
+        tooltip=str(verdict),
+    )
+
+
+def change(ratio: Interval, verdict: Verdict) -> Cell:
+    """A ratio as a difference in percent."""
+    return Cell(
+        *fmt.change(ratio),
+        style=shade(verdict, ratio.value),
+        emphasis="strong" if verdict.different else "",
+        value=ratio,
+    )
+
+
+def of_medians(new: Measured | None, old: Measured | None, ratio: Interval) -> Interval | None:
+    """The ratio of the two times shown, where that lies outside the interval of `ratio`; it is an
+    estimate over blocks in which both ran, and the times are medians of each one's own."""
+    if not (new and old and new.time and old.time and old.time.value):
+        return None
+    quotient = new.time.value / old.time.value
+    low, high = ratio.low, ratio.high
+    if low is None or high is None or low <= quotient <= high:
+        return None
+    return Interval(quotient, None, None)
+
+
+def outcome(name: CellOutcome | None, reason: str = "") -> Cell:
+    """A cell without a time: not planned where there is none."""
+    label = OUTCOMES[name].label if name else ABSENT.label
+    style = "bad" if name in ("wrong", "failed") else "na"
+    return Cell(label, style=style, emphasis="aside", tooltip=reason)
+
+
+def above_floor(over: Interval, verdict: Verdict | None) -> tuple[str, str]:
+    """Time above the floor, and its bounds with the verdict on it in words."""
+    text, bounds = fmt.signed_time(over)
+    return text, f"{bounds} against the floor: {verdict}" if verdict else bounds
+
+
+def time(cell: Measured | None) -> Cell:
+    """A cell's time, or what became of it."""
+    if cell is None or cell.outcome != "ok" or cell.time is None:
+        return outcome(cell and cell.outcome, (cell and cell.reason) or "")
+    return Cell(fmt.time(cell.time)[0], style="un", value=cell.time)
+
+
+def against(cell: Measured | None, comparison: Comparison | None) -> Cell:
+    """A cell's ratio, or its time where it has no comparison, or its outcome."""
+    if comparison is None or cell is None or cell.outcome != "ok":
+        return time(cell)
+    return compared(comparison.ratio, comparison.verdict)

@@ -3,14 +3,24 @@
 from collections.abc import Iterator
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document.model import Block, Chart, ChartKind, Paragraph, Section
-from sqlitmus.render.document.naming import with_axes
-from sqlitmus.render.document.table import RUNNER, Cell, Column, Head, Row
-from sqlitmus.render.document.table import Table as TableBlock
-from sqlitmus.results.estimate import Interval
+from sqlitmus.render.document.model import (
+    RUNNER,
+    Block,
+    Cell,
+    Chart,
+    ChartKind,
+    Column,
+    Head,
+    Paragraph,
+    Row,
+    Section,
+)
+from sqlitmus.render.document.model import Table as TableBlock
+from sqlitmus.render.document.parts import with_axes
+from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.results.tails import Tail, Tails
-from sqlitmus.vocabulary.nouns import counted, listed
+from sqlitmus.vocabulary.text import counted, listed
 
 _LEAD = (
     "The time that half, 99 and 99.9 % of the operations take at most, and the longest; brackets "

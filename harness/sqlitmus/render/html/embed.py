@@ -1,24 +1,174 @@
-"""The numbers behind the page, as compact columns for its script: no key is repeated per cell or
-pair.
+"""The numbers behind the page, as compact columns for its script."""
 
-Ratios are natural logarithms in units of 1e-6, so that the pair B/A is the negative of A/B; pairs
-stand where `results.report.Comparisons` has them.
-Samples are integers that times 10^e give nanoseconds; positions are differences from the one
-before.
-"""
-
-from collections.abc import Sequence
-from math import isfinite, log
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import floor, isfinite, log, log10
 from typing import Any
 
+from sqlitmus.render.document import decision as words
+from sqlitmus.render.document.ranking import again_command
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
-from sqlitmus.render.html import charts, samples
-from sqlitmus.render.html.summary import COUNTS
-from sqlitmus.render.html.weights import weighing_data
-from sqlitmus.results.comparisons import Comparisons
+from sqlitmus.render.html import charts
+from sqlitmus.render.html.drawings import COUNTS
+from sqlitmus.results.ranking import Comparisons
+from sqlitmus.results.recommendation import Choice, Weighed, Weighing
 from sqlitmus.results.report import Case, Cell, Interval, Report
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.verdicts import Verdict
+
+WHOLE = 1e5
+DIGITS = 5
+# Half-heights of the drift strips, which hold a case's largest relative deviation of a sample.
+DRIFT_FLOOR = 0.02
+DRIFT_CEILING = 0.5
+
+
+def columns(cells: Sequence[Cell | None]) -> dict[str, Any]:
+    """Samples and positions of a case, and the axes on which they are drawn."""
+    exponents = [sample_exponent(cell) for cell in cells]
+    samples = [cell.samples if cell else [] for cell in cells]
+    numbers = [x for column in samples for x in column if x]
+    axis = charts.sample_axis(min(numbers), max(numbers)) if numbers else None
+    return {
+        "exponents": exponents,
+        "samples": [
+            [None if x is None else round(x * 10.0**-exponent) for x in column]
+            for column, exponent in zip(samples, exponents, strict=True)
+        ],
+        "positions": [differences(cell.positions) if cell else [] for cell in cells],
+        "drift": drift(cells),
+        "axis": axis and [short(axis[0]), short(axis[1]), [short(tick) for tick in axis[2]]],
+    }
+
+
+def drift(cells: Iterable[Cell | None]) -> float:
+    """The largest relative deviation of a sample from its runner's estimate, within bounds."""
+    widest = DRIFT_FLOOR
+    for cell in cells:
+        numbers = [x for x in cell.samples if x] if cell else []
+        if cell and cell.time and cell.time.value > 0 and numbers:
+            value = cell.time.value
+            widest = max(widest, max(numbers) / value - 1, 1 - min(numbers) / value)
+    return round(min(widest, DRIFT_CEILING), 4)
+
+
+def short(value: float | None) -> float | int | None:
+    """Thousandths below 100 µs or 100 KB, whole numbers from there: five significant digits or
+    more."""
+    if value is None or not isfinite(value):
+        return None
+    return round(value, 3) if abs(value) < WHOLE else round(value)
+
+
+def differences(positions: Sequence[int]) -> list[int]:
+    """The first position, then each one minus the one before."""
+    return [*positions[:1], *(after - before for before, after in pairwise(positions))]
+
+
+def sample_exponent(cell: Cell | None) -> int:
+    """The power of ten that leaves five digits before the point of a cell's estimate."""
+    if cell is None or cell.time is None or cell.time.value <= 0:
+        return 0
+    return floor(log10(cell.time.value)) - DIGITS + 1
+
+
+# What the page needs to decide by other calls, and the first screen's own decision.
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The first screen's decision: its sentence, what follows it, the presets to choose from by
+    name, title and whether they are ranked, and the operations by case, name and calls."""
+
+    answer: str
+    rest: list[str]
+    presets: list[tuple[str, str, bool]]
+    operations: list[tuple[str, str, str]]
+
+
+def deciding(report: Report) -> Deciding | None:
+    """What stands first; None for a report without presets."""
+    weighed, weighing = decision(report), report.weighing
+    if weighed is None or weighing is None:
+        return None
+    first = weighed.choices[0]
+    answer, *rest = words.choice_sentences(first, weighed)
+    return Deciding(
+        answer,
+        rest,
+        [(choice.preset, choice.title, not choice.lacking) for choice in weighed.choices],
+        [(of.case, words.plural(of.name), f"{first.calls.get(of.case, 0):g}")
+         for of in weighing.operations],
+    )  # fmt: skip
+
+
+def decision(report: Report) -> Weighed | None:
+    """The statement on presets, if there is one."""
+    return next((each for each in report.headline if isinstance(each, Weighed)), None)
+
+
+def weighing_data(report: Report, index: Mapping[str, int]) -> dict[str, Any] | None:
+    """The parts of all sums, in the order that `weights.js` reads."""
+    weighed, weighing = decision(report), report.weighing
+    if weighed is None or weighing is None:
+        return None
+    return packed(weighed, weighing, index)
+
+
+def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> dict[str, Any]:
+    """The same of its two parts."""
+    places = {name: place for place, name in enumerate(weighing.runners)}
+    cases = [of.case for of in weighing.operations]
+    return {
+        "level": weighing.level,
+        "z": weighing.z,
+        "least": weighing.least,
+        "blocks": weighed.choices[0].blocks,
+        "runners": [index[name] for name in weighing.runners],
+        "operations": [
+            [of.case, of.name, of.start, of.canary and list(map(_brief, of.canary)),
+             list(map(_brief, of.level)), list(map(_brief, of.cpu)), of.memory]
+            for of in weighing.operations
+        ],
+        "pairs": [
+            [places[pair.runner], places[pair.reference],
+             *([list(map(_brief, row)) for row in column]
+               for column in (pair.difference, pair.middle, pair.square)),
+             pair.left, pair.count, "".join(verdict.letter for verdict in pair.single)]
+            for pair in weighing.pairs
+        ],
+        "start": weighing.start,
+        "presets": [_preset(choice, weighed) for choice in weighed.choices],
+        "catching": [
+            [places[c.after.runner], places[c.after.reference], cases.index(c.case),
+             words.catches_up(c)]
+            for c in weighing.catching
+        ],
+        "again": [again_command(weighed.again), weighed.again.block_s],
+        "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
+    }  # fmt: skip
+
+
+def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
+    return {
+        "name": choice.preset,
+        "summary": choice.summary,
+        "calls": choice.calls,
+        "ranked": not choice.lacking,
+        "text": words.choice_sentences(choice, weighed),
+        "out": [each.runner for each in choice.ranking.excluded if each.why != "cases"],
+    }
+
+
+def _brief(value: float | None) -> float | None:
+    """Nine digits: an interval that is recomputed from them differs in none that is shown."""
+    return None if value is None else float(f"{value:.9g}")
+
+
+# The numbers behind the page, as compact columns for its script: no key is repeated per cell or
+# pair.
+
 
 LOG_UNIT = 1e6
 NO_PAIR = " "
@@ -108,7 +258,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
         "overhead": intervals([cell and cell.overhead for cell in timed]),
         "figures": {
             figure.name: [
-                samples.short(measure.value)
+                short(measure.value)
                 if cell and (measure := cell.figures.get(figure.name))
                 else None
                 for cell in timed
@@ -116,7 +266,7 @@ def case_data(case: Case, index: dict[str, int]) -> dict[str, Any]:
             for figure in case.measured
         },
         "judged": judged_figures(case, timed),
-        **samples.columns(timed),
+        **columns(timed),
         **pair_columns(case.comparisons, index),
     }
 
@@ -164,9 +314,7 @@ def alike(blocks: list[int]) -> int | list[int]:
 
 def intervals(values: Sequence[Interval | None]) -> list[list[float | int | None]]:
     """The columns value, low, high."""
-    return [
-        [samples.short(end) for end in column] for column in zip(*map(ends, values), strict=True)
-    ]
+    return [[short(end) for end in column] for column in zip(*map(ends, values), strict=True)]
 
 
 def ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:

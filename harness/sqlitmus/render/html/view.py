@@ -1,24 +1,175 @@
-"""The cases as the matrix and their own sections show them: every text formatted, every coordinate
-known."""
+"""The cases as the matrix and their own sections show them: every text formatted, every
+coordinate known.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlitmus.render.document import durability
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import parts
 from sqlitmus.render.document import symbols as words
-from sqlitmus.render.document.naming import varying_axes
+from sqlitmus.render.document.parts import varying_axes
+from sqlitmus.render.document.symbols import OutcomeWord, above_floor, of_medians
 from sqlitmus.render.html import charts
 from sqlitmus.render.html.assets import sentence
-from sqlitmus.render.html.entries import Entry, Pair, entry, iterated
-from sqlitmus.render.html.look import Look, looks
-from sqlitmus.results.comparisons import Comparison
+from sqlitmus.results.ranking import Comparison, Interval
 from sqlitmus.results.report import Case, Cell, Report, Runner
-from sqlitmus.vocabulary.figure import Figure
-from sqlitmus.vocabulary.figures import FIGURES
-from sqlitmus.vocabulary.nouns import by_value
-from sqlitmus.vocabulary.queryplans import modern
+from sqlitmus.vocabulary.figures import FIGURES, Figure
+from sqlitmus.vocabulary.text import by_value, counted, modern
 from sqlitmus.vocabulary.verdicts import Verdict
+
+RUNTIMES = ("node", "bun", "deno", "rust", "dotnet")
+ALIASES = {"node.js": "node", ".net": "dotnet"}
+SHAPES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`hue` is a style class; `shape` is the index of a marker and of a dash pattern."""
+
+    hue: str
+    shape: int
+
+
+def looks(runners: Iterable[Runner]) -> dict[str, Look]:
+    """A look per runner name; it depends on the runtimes and drivers, never on who is fast."""
+    by_name: dict[str, Look] = {}
+    seen: dict[str, int] = {}
+    for runner in runners:
+        key = runner.runtime.lower()
+        shape = seen.get(key, 0)
+        seen[key] = shape + 1
+        runtime = ALIASES.get(key, key)
+        hue = runtime if runtime in RUNTIMES else "other"
+        by_name[runner.name] = Look(f"k-{hue}", shape % SHAPES)
+    return by_name
+
+
+# A runner's line of a case: its figures, each judged.
+
+
+Pair = tuple[str, str]
+UNITY = Interval(1.0, None, None)
+DASH = "\u2013"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A figure as text; `verdict` is None where it is compared with nothing."""
+
+    name: str
+    text: str
+    verdict: Verdict | None = None
+    ratio: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A runner in a case, against the report's reference.
+
+    `words` say the verdict, or why there is no time; `glyph` and `mark` are where its interval
+    lies in the matrix and on the axis of the case; `medians` is the ratio of the times shown where
+    that is another one; `over` is what it takes over the floor.
+    """
+
+    runner: int
+    name: str
+    style: str
+    words: str
+    cell: Cell | None
+    outcome: OutcomeWord | None = None
+    time: Pair = ("", "")
+    ratio: Pair = ("", "")
+    comparison: Comparison | None = None
+    medians: str = ""
+    glyph: charts.Mark | None = None
+    mark: charts.Mark | None = None
+    figures: tuple[Judged, ...] = ()
+    over: Judged | None = None
+
+
+def entry(
+    place: int,
+    name: str,
+    cell: Cell | None,
+    base: Cell | None,
+    compared: Comparison | None,
+    axis: charts.RatioAxis,
+    columns: Sequence[Figure],
+    report: Report,
+) -> Entry:
+    """One runner in one case, whose figures are those `columns`."""
+    if cell is None or cell.outcome != "ok" or cell.time is None:
+        outcome = words.OUTCOMES[cell.outcome] if cell else words.ABSENT
+        reason = (cell.reason if cell else None) or outcome.meaning
+        return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
+    time = fmt.time(cell.time)
+    beside = tuple(judged(figure, cell) for figure in columns)
+    over = over_floor(cell) if report.floor else None
+    if compared is None:
+        is_base = name == report.reference
+        style, text = ("base", "reference") if is_base else ("un", "not compared")
+        mark = axis.mark(UNITY) if is_base else None
+        return Entry(
+            place, name, style, text, cell, time=time, mark=mark, figures=beside, over=over
+        )
+    medians = of_medians(cell, base, compared.ratio)
+    return Entry(
+        place,
+        name,
+        words.shade(compared.verdict, compared.ratio.value),
+        words.worded(compared.verdict, report),
+        cell,
+        time=time,
+        ratio=fmt.ratio(compared.ratio),
+        comparison=compared,
+        medians=fmt.ratio(medians)[0] if medians else "",
+        glyph=charts.GLYPH.mark(compared.ratio),
+        mark=axis.mark(compared.ratio),
+        figures=beside,
+        over=over,
+    )
+
+
+def judged(figure: Figure, cell: Cell) -> Judged:
+    """A secondary figure with its ratio to the report's reference and the verdict on that."""
+    measure = cell.figures.get(figure.name)
+    if measure is None:
+        return Judged(figure.name, "unknown")
+    text = fmt.figure(measure.value, figure.unit)
+    if measure.ratio is None or measure.verdict is None:
+        return Judged(figure.name, text)
+    ratio, bounds = fmt.ratio(measure.ratio)
+    return Judged(
+        figure.name, text, measure.verdict, ratio, f"{figure.said(measure.verdict)} {bounds}"
+    )
+
+
+def iterated(cell: Cell, *, operations: bool) -> str:
+    """`5 iterations after a warm-up of 100 ms`, with the `operations` of one if asked."""
+    text = counted(cell.iterations, "iteration")
+    if operations:
+        text += f" of {counted(cell.operations, 'operation')}"
+    if cell.warmup_ms:
+        return f"{text} after a warm-up of {cell.warmup_ms:g} ms"
+    if cell.warmup_iterations:
+        return f"{text} after {cell.warmup_iterations} of warm-up"
+    return f"{text} without warm-up"
+
+
+def over_floor(cell: Cell) -> Judged:
+    """Time over the floor, and whether that is a difference."""
+    if cell.overhead is None:
+        return Judged("over", DASH)
+    text, words = above_floor(cell.overhead, cell.overhead_verdict)
+    return Judged("over", text, cell.overhead_verdict, words=words)
+
+
+# The cases as the matrix and their own sections show them: every text formatted, every coordinate
+# known.
+
 
 # With more cells the body of a case becomes elements when it is opened: a browser takes seconds for
 # all of them.
@@ -126,7 +277,7 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
         columns,
         entries,
         work(case),
-        durability.in_words(case),
+        parts.in_words(case),
         plan_groups(case.cells),
         [
             (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")

@@ -6,7 +6,7 @@ import numpy as np
 
 from sqlitmus.analysis import RunData, from_records
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.vocabulary.histogram import bucket
+from sqlitmus.vocabulary.detail import bucket
 from tests.analysis import runs
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, RunDataError, from_records
-from sqlitmus.analysis.claims.details import FIGURES
+from sqlitmus.analysis.data import FIGURES
 from tests.analysis import runs
 from tests.analysis.claims.claim_runs import details
 

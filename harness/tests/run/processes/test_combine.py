@@ -4,10 +4,16 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.processes.combine import Unlike, merge, start_spread_us
-from sqlitmus.vocabulary.contract.description import Identity, Versioned
-from sqlitmus.vocabulary.contract.job import Measure
-from sqlitmus.vocabulary.contract.result import Proof, Result, Switches, Worker
+from sqlitmus.run.launch import Unlike, merge, start_spread_us
+from sqlitmus.vocabulary.contract import (
+    Identity,
+    Measure,
+    Proof,
+    Result,
+    Switches,
+    Versioned,
+    Worker,
+)
 
 PROGRAM = Versioned(name="x", version="1")
 IDENTITY = Identity(runner="x", runtime=PROGRAM, driver=PROGRAM, architecture="x86_64")

@@ -13,15 +13,22 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.machine import affinity, clockset
-from sqlitmus.run.finished import Invocation
-from sqlitmus.run.processes import launch
-from sqlitmus.run.processes.barrier import ProcessGroup
-from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.machine import conditions, system
+from sqlitmus.run import launch
+from sqlitmus.run.barrier import ProcessGroup
+from sqlitmus.run.launch import Launcher
+from sqlitmus.run.process import Invocation
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.contract.job import Database, Job, Measure, Writer
-from sqlitmus.vocabulary.contract.result import Result
-from sqlitmus.vocabulary.contract.step import Column, Parameters, Step
+from sqlitmus.vocabulary.contract import (
+    Column,
+    Database,
+    Job,
+    Measure,
+    Parameters,
+    Result,
+    Step,
+    Writer,
+)
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import UsageError
 from tests.fakes.clone import long_enough, running, until
@@ -92,8 +99,8 @@ def test_a_clock_that_jumps_voids_what_several_processes_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_ns: int
 ) -> None:
     calls = iter([0, by_ns])
-    real = clockset.time.time_ns
-    monkeypatch.setattr(clockset.time, "time_ns", lambda: real() + next(calls))
+    real = conditions.time.time_ns
+    monkeypatch.setattr(conditions.time, "time_ns", lambda: real() + next(calls))
     invocation, told = go(tmp_path)
     assert told is None
     assert invocation.result is None
@@ -285,9 +292,9 @@ def test_kill_ends_all_with_what_they_started(tmp_path: Path) -> None:
         until(lambda pid=pid: not running(pid), "a process lives on")
 
 
-@pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+@pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> None:
-    here = affinity.allowed()
+    here = system.allowed()
     pins = [here[-1], here[0]]
     done, seen = go(tmp_path, asked=job(tmp_path, workers=3), processes=3, pins=pins)
     assert done.result
@@ -295,10 +302,10 @@ def test_pins_go_round_and_leave_the_harness_where_it_was(tmp_path: Path) -> Non
     assert seen.pins == [here[-1], here[0], here[-1]]
     said = (tmp_path / "log").read_text("utf-8").splitlines()
     assert said[1::2] == [f"pinned to {pin}" for pin in seen.pins]
-    assert affinity.allowed() == here
+    assert system.allowed() == here
 
 
-@pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+@pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 def test_a_pin_to_no_processor_starts_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"pin 4096: there is no such processor.*usable are \d"):
         go(tmp_path, pins=[0, 4096])

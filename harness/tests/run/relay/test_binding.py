@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from sqlitmus.machine import affinity, process_tree
-from sqlitmus.run.relay.binding import Binding, bound
+from sqlitmus.machine import process_tree, system
+from sqlitmus.run.relay import Binding, bound
 
-pytestmark = pytest.mark.skipif(affinity.unsupported() is not None, reason="no pins here")
+pytestmark = pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 
 
 class Thread:

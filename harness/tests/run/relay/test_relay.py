@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machine import affinity, leftovers, standby
-from sqlitmus.run.hyperfine import Hyperfine
-from sqlitmus.run.processes.barrier import ProcessGroup
-from sqlitmus.run.processes.launch import unsupported
-from sqlitmus.run.relay import relay
-from sqlitmus.run.relay.binding import Binding
-from sqlitmus.run.relay.relay import Abandoned, Relay, Told
-from sqlitmus.run.relay.seat import Entry
-from sqlitmus.run.relay.turns import Turns, order
+from sqlitmus.machine import conditions, process_tree, system
+from sqlitmus.run import relay
+from sqlitmus.run.barrier import ProcessGroup
+from sqlitmus.run.launch import unsupported
+from sqlitmus.run.process import Hyperfine
+from sqlitmus.run.relay import Abandoned, Binding, Entry, Relay, Told
+from sqlitmus.run.turns import Turns, order
 from tests.fakes.clone import long_enough, running
 
 pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
@@ -84,7 +82,7 @@ def test_each_warms_up_alone_and_then_they_take_turns(
 def test_turns_are_taken_on_one_processor_after_a_warm_up_on_all(
     tmp_path: Path, hyperfine_program: str
 ) -> None:
-    here = affinity.allowed()
+    here = system.allowed()
     told = play(tmp_path, hyperfine_program, "where", "where", processor=here[-1])
     assert [one.invocation.problem for one in told] == [None] * 2
     for number in range(2):
@@ -116,7 +114,7 @@ def test_what_others_took_from_its_thread_is_no_time_of_a_seat(
         return next(waited)
 
     monkeypatch.setattr(Binding, "waited_ns", told)
-    (seat,) = play(tmp_path, hyperfine_program, "", processor=affinity.allowed()[-1])
+    (seat,) = play(tmp_path, hyperfine_program, "", processor=system.allowed()[-1])
     assert seat.invocation.problem is None
     assert (seat.lost_ns, seat.counted) == (lost, counted)
     assert seat.steady_ns == pytest.approx(level)
@@ -214,7 +212,7 @@ def test_an_accident_costs_its_own_cell_only(
 def test_what_is_handed_on_in_anothers_turn_is_not_the_others(
     tmp_path: Path, hyperfine_program: str
 ) -> None:
-    with leftovers.none_outlive():
+    with process_tree.none_outlive():
         told = play(tmp_path, hyperfine_program, "", "hands on", "takes")
     assert [bool(one.left) for one in told] == [False, True, False]
 
@@ -249,7 +247,7 @@ def test_a_set_in_which_the_machine_stood_by_does_not_count(
     tmp_path: Path, hyperfine_program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = iter([10.0, 3610.0])
-    monkeypatch.setattr(standby, "seconds", lambda: next(slept))
+    monkeypatch.setattr(conditions, "seconds", lambda: next(slept))
     with pytest.raises(Abandoned, match="the machine stood by"):
         play(tmp_path, hyperfine_program, "", "")
 

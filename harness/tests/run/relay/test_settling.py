@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlitmus.run.relay.settling import Settling, lead_in_ms, settling, spreads
-from sqlitmus.run.relay.turns import Turns
+from sqlitmus.run.turns import Settling, Turns, lead_in_ms, settling, spreads
 
 LIMIT, LAP_MS, BOUNDS = 0.005, 5.0, (2, 30)
 

@@ -1,0 +1,268 @@
+"""Published claims of a run: what was said, what came out here, what that means, and tables of
+cells.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlitmus.analysis.claim_rows import NotHereError, Series, Spot, claim_groups, threads
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.notices import cores
+from sqlitmus.analysis.outcomes import Outcomes
+from sqlitmus.analysis.tails import rate
+from sqlitmus.catalog import claims
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.results.claims import (
+    Claim,
+    Group,
+    Histograms,
+    Latencies,
+    Load,
+    Place,
+    Ranking,
+    Row,
+    ThreadLine,
+    ThreadPoint,
+    Threads,
+)
+from sqlitmus.results.report import ClaimOutcomes, Runner, Statement
+from sqlitmus.vocabulary.detail import bounds
+from sqlitmus.vocabulary.verdicts import ClaimWord
+
+_RATES = ("steady", "loop")
+_THREADS = ("workers", "processes")
+
+
+def tables(
+    series: Series, wanted: Sequence[claims.ClaimTable]
+) -> tuple[list[Ranking], list[Threads], list[Histograms]]:
+    """Each kind's, in the order of the claim."""
+    return (
+        [_ranking(series, table) for table in wanted if table.kind == "ranking"],
+        [_threads(series, table) for table in wanted if table.kind == "scaling"],
+        [_histograms(series, table) for table in wanted if table.kind == "histogram"],
+    )
+
+
+Found = list[tuple[str, str, Spot]]
+
+
+def _cells(series: Series, table: claims.ClaimTable) -> tuple[Found, list[str]]:
+    """(case, runner, place) of the cells that are here, and why the others are not."""
+    found: Found = []
+    absent: list[str] = []
+    for runner in table.runners:
+        for case in table.cases:
+            try:
+                found.append((case, runner, series.spot(case, runner)))
+            except NotHereError as error:
+                absent.append(str(error))
+    return found, list(dict.fromkeys(absent))
+
+
+def _labels(series: Series, found: Found, leave_out: Sequence[str] = ()) -> dict[str, str]:
+    """By case id its axes that vary among the cells, as text; empty where none does."""
+    cases = {text: series.run.plan.cases[spot.case] for text, _, spot in found}
+    values: dict[str, set[str]] = {}
+    for case in cases.values():
+        for axis, value in case.axes.items():
+            values.setdefault(axis, set()).add(str(value))
+    scenarios = {case.scenario for case in cases.values()}
+
+    def label(case: PlannedCase) -> str:
+        parts = [case.title] if len(scenarios) > 1 else []
+        parts += [
+            f"{axis}={value}"
+            for axis, value in case.axes.items()
+            if len(values[axis]) > 1 and axis not in leave_out
+        ]
+        return ", ".join(parts)
+
+    return {text: label(case) for text, case in cases.items()}
+
+
+def _ranking(series: Series, table: claims.ClaimTable) -> Ranking:
+    found, absent = _cells(series, table)
+    labels = _labels(series, found)
+    typical = {
+        (case, runner): figure
+        for case, runner, spot in found
+        if (figure := series.typical(table.metric, spot))
+    }
+    ordered = sorted(typical, key=lambda cell: typical[cell].value)
+    places = {(case, runner): spot for case, runner, spot in found}
+    rest = [cell for cell in places if cell not in typical]
+    times = [typical[cell].value for cell in ordered]
+    shown = [_place(series, labels[c], r, places[c, r]) for c, r in [*ordered, *rest]]
+    return Ranking(table.title, table.metric, times, shown, absent)
+
+
+def _place(series: Series, label: str, runner: str, spot: Spot) -> Place:
+    details = series.run.details
+    writer_p99 = series.typical("writer p99", spot)
+    busy, writer_busy = (series.mean(name, spot) for name in ("busy", "writer busy"))
+    return Place(
+        label,
+        runner,
+        wall=series.typical("wall", spot),
+        loop=series.typical("loop", spot) or series.typical("steady", spot),
+        average=series.typical("average", spot),
+        p50=series.typical("p50", spot),
+        p99=series.typical("p99", spot),
+        p999=series.typical("p999", spot),
+        load=_load(series, spot),
+        cpu=_value(series, "cpu", spot),
+        cpus=details.cpus.get((spot.case, spot.series), {}) if details else {},
+        spread=_value(series, "spread", spot),
+        skew=_value(series, "skew", spot),
+        writer_p99=writer_p99,
+        busy=busy if busy or writer_p99 else None,
+        writer_busy=writer_busy if writer_p99 else None,
+        pacing=_value(series, "pacing", spot),
+        file=series.run.plan.cases[spot.case].database_bytes,
+    )
+
+
+def _value(series: Series, metric: str, spot: Spot) -> float | None:
+    found = series.typical(metric, spot)
+    return found and found.value
+
+
+def _load(series: Series, spot: Spot) -> Load:
+    return Load(
+        cpu=_value(series, "cpu time", spot),
+        voluntary=series.mean("voluntary switches", spot),
+        involuntary=series.mean("involuntary switches", spot),
+    )
+
+
+def _threads(series: Series, table: claims.ClaimTable) -> Threads:
+    found, absent = _cells(series, table)
+    have = cores(series.run.machine)
+    labels = _labels(series, found, _THREADS)
+    lines: dict[str, list[ThreadPoint]] = {}
+    several = len({runner for _, runner, _ in found}) > 1 or not any(labels.values())
+    rates = table.metric in _RATES
+    for case, runner, spot in found:
+        value = series.typical(table.metric, spot)
+        if value is None:
+            absent.append(f"{runner} in {case}: {table.metric} was not recorded")
+            continue
+        number = threads(series.run.plan.cases[spot.case])
+        point = ThreadPoint(
+            number,
+            rate(value) if rates else value,
+            over=have is not None and number > have,
+            load=_load(series, spot),
+        )
+        label = ": ".join(filter(None, (runner if several else "", labels[case])))
+        lines.setdefault(label, []).append(point)
+    ordered = [
+        ThreadLine(label, sorted(points, key=lambda point: point.threads))
+        for label, points in lines.items()
+    ]
+    return Threads(table.title, table.metric, rates, ordered, absent)
+
+
+def _histograms(series: Series, table: claims.ClaimTable) -> Histograms:
+    found, absent = _cells(series, table)
+    labels = _labels(series, found)
+    details = series.run.details
+    cells: list[Latencies] = []
+    for case, runner, spot in found:
+        buckets = details.histograms.get((spot.case, spot.series)) if details else None
+        if not buckets:
+            absent.append(f"{runner} in {case}: latencies were not recorded")
+            continue
+        columns = [(*bounds(number), count) for number, count in sorted(buckets.items())]
+        cells.append(Latencies(labels[case], runner, columns))
+    step = None if table.step_ms is None else table.step_ms * 1e6
+    return Histograms(table.title, step, cells, absent)
+
+
+# Published claims of a run: what was said, what came out here, what that means.
+
+
+def claimed(run: RunData, outcomes: Outcomes, runners: Sequence[Runner]) -> list[Claim]:
+    """Every claim of the plan, in its order."""
+    series = Series(run, outcomes)
+    groups = claim_groups(run, series)
+    return [
+        _claim(run, series, claim, found, runners)
+        for claim, found in zip(run.plan.claims, groups, strict=True)
+    ]
+
+
+def claims_headline(published: Sequence[Claim]) -> list[Statement]:
+    """The outcomes of the claims; none for a run without."""
+    counts = Counter(claim.word for claim in published)
+    ordered = {word: counts[word] for word in ClaimWord if counts[word]}
+    return [ClaimOutcomes(ordered)] if published else []
+
+
+def _claim(
+    run: RunData,
+    series: Series,
+    claim: claims.Claim,
+    groups: list[Group],
+    runners: Sequence[Runner],
+) -> Claim:
+    rows = [(row, row.verdict) for row in deciding(groups) if row.verdict]
+    words = Counter(word for _, word in rows)
+    lessons = {(word, _lesson(claim.lessons, row, word)): None for row, word in rows}
+    rankings, threads, histograms = tables(series, claim.tables)
+    return Claim(
+        name=claim.name,
+        title=claim.title,
+        source=claim.source,
+        published_on=claim.published_on,
+        hypothesis=claim.hypothesis,
+        counts={word: words[word] for word in ClaimWord if words[word]},
+        word=ClaimWord.of_all(words),
+        first=next((row for row, _ in rows if row.ratio or row.difference), rows[0][0]),
+        lessons=sorted(lessons, key=lambda lesson: list(ClaimWord).index(lesson[0])),
+        here=_here(run, claim, runners),
+        differences=claim.differences,
+        untestable=claim.untestable,
+        groups=groups,
+        rankings=rankings,
+        threads=threads,
+        histograms=histograms,
+        contradicts=claim.contradicts,
+    )
+
+
+def deciding(groups: Sequence[Group]) -> list[Row]:
+    """The rows that a claim's word comes from: its key rows, or without any all that a figure was
+    published for, or that cannot be tested; of those that show the same measurement, one."""
+    every = [row for group in groups for row in group.rows]
+    rows = [r for r in every if r.published is not None] or [r for r in every if r.verdict]
+    return [row for row in rows if row.key and not row.repeats] or [
+        row for row in rows if not row.repeats
+    ]
+
+
+def _lesson(lessons: claims.Lessons, row: Row, word: ClaimWord) -> str:
+    """What a row of this word teaches; an effect where none was published reverses the claim."""
+    if word is ClaimWord.LARGER and not (row.expects_effect and lessons.larger):
+        return lessons.different if row.expects_effect else lessons.reversed
+    return getattr(lessons, word.lesson)
+
+
+def _here(run: RunData, claim: claims.Claim, runners: Sequence[Runner]) -> list[str]:
+    """This machine, and the versions of the runners that the claim is measured with."""
+    facts = run.machine
+    cores = facts.get("cores", "unknown number of")
+    machine = [f"{cores} cores", *(facts[name] for name in ("cpu", "os") if name in facts)]
+    named = {name for _, name in claim.cells()}
+    pinned = ", ".join(map(str, run.plan.pins))
+    return [
+        ", ".join(machine),
+        *([f"processes pinned to {pinned or 'no processor'}"] if claim.pins else []),
+        *(
+            f"{runner.name}: {runner.runtime} {runner.runtime_version}, {runner.driver} "
+            f"{runner.driver_version}, SQLite {runner.sqlite_version}"
+            for runner in runners
+            if runner.name in named and runner.sqlite_version
+        ),
+    ]

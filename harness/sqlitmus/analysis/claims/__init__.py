@@ -1,1 +1,0 @@
-"""Published claims of a run: their rows and tables, what was said and what came out here."""

@@ -1,0 +1,391 @@
+"""Which runner suits a use or a workload: sentences for the first screen, and what each costs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import floor, log10
+
+from sqlitmus.render.document import format as fmt
+from sqlitmus.render.document import ranking as ranks
+from sqlitmus.render.document import symbols
+from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
+from sqlitmus.render.document.ranking import LIMITS, Amounts, ratio
+from sqlitmus.results.ranking import Change, Cost, Excluded, Interval
+from sqlitmus.results.recommendation import (
+    CatchUp,
+    Choice,
+    Latency,
+    OldEngine,
+    Recommendation,
+    Weighed,
+)
+from sqlitmus.vocabulary.text import counted, listed
+from sqlitmus.vocabulary.verdicts import Verdict
+
+
+def workload_sentences(advice: Recommendation) -> list[str]:
+    """What the first screen says, a sentence or two each."""
+    mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
+    workers = counted(advice.workers, "worker")
+    times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in advice.costs}
+    first, *others = ranks.say(advice.ranking, Amounts(times, " a query"))
+    decision = [f"For this workload (calls: {mix}; {workers}): {first}", *others]
+    parts = [decision, list(_left_out(advice)), list(_would(advice))]
+    return [" ".join(part) for part in parts if part]
+
+
+def _left_out(advice: Recommendation) -> Iterator[str]:
+    for excluded in advice.ranking.excluded:
+        yield ranks.left_out(excluded, _where(excluded, advice))
+    if advice.unchecked:
+        limits = listed([LIMITS[limit] for limit in advice.unchecked])
+        yield f"The limit on {limits} was not checked, for its cases were not measured."
+
+
+def _where(excluded: Excluded, advice: Recommendation) -> str:
+    timed = [latency for latency in advice.latencies if latency.case in excluded.cases]
+    return at(timed[0]) if timed else listed(excluded.cases)
+
+
+def at(latency: Latency) -> str:
+    """The rate that a latency was measured at, as part of a sentence."""
+    return "" if latency.rate is None else f" at {latency.rate:,g} queries a second"
+
+
+def _would(advice: Recommendation) -> Iterator[str]:
+    if advice.ranking.open:
+        yield ranks.settled_by(advice.ranking.open, advice.again)
+    for change in advice.ranking.changes:
+        yield ranks.changed(
+            change, advice.ranking.front[0], change.case, _condition(change, advice)
+        )
+
+
+def _condition(change: Change, advice: Recommendation) -> str:
+    """From which share of the calls on, the other queries keeping their proportion."""
+    if change.calls is None:
+        return ""
+    share = change.calls / (change.calls + 1000 * (1 - advice.shares[change.case]))
+    return f"If more than about {percent(share)} of the calls were {change.case}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent."""
+    return f"{100 * share:.0f} %"
+
+
+# Which runner suits which use: sentences for the first screen.
+
+
+PER = "per 1,000 requests"
+MOST = 0.5  # of the time is "most of it"
+
+
+def text(weighed: Weighed) -> str:
+    """What is said of the preset in front."""
+    return " ".join(choice_sentences(weighed.choices[0], weighed))
+
+
+def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
+    """The decision by a preset, then what the others spend and on what, who is left out, what would
+    settle or change it, and whose SQLite is old."""
+    names, order = weighed.names, choice.ranking
+    lines = [*_decision(choice, names), *_spent(choice, names)]
+    lines += [_weighed_left_out(excluded, names) for excluded in order.excluded]
+    if order.open:
+        lines.append(ranks.settled_by(order.open, weighed.again))
+    if order.contrasts or len(order.front) > 1:
+        lines += would(order.changes, order.front, names)
+    lines += map(catches_up, choice.catching)
+    shown = {*order.front, *(each.runner for each in order.contrasts)}
+    return lines + [aged(engine) for engine in weighed.old if engine.runner in shown]
+
+
+def called(calls: Mapping[str, float], names: Mapping[str, str]) -> str:
+    """`600 point reads and 250 lists of 100 rows`, the most calls first."""
+    ordered = sorted(calls.items(), key=lambda pair: (-pair[1], names[pair[0]]))
+    return listed([many(names[case], number) for case, number in ordered])
+
+
+def many(name: str, number: float) -> str:
+    """`1 point read`, `2,000 point reads`."""
+    return f"{number:,.10g} {name.replace('(s)', '' if number == 1 else 's')}"
+
+
+def plural(name: str) -> str:
+    """`point reads`."""
+    return name.replace("(s)", "s")
+
+
+def decision(choice: Choice, names: Mapping[str, str]) -> str:
+    """Who is ahead by a preset."""
+    return _decision(choice, names)[0]
+
+
+def _decision(choice: Choice, names: Mapping[str, str]) -> list[str]:
+    first, *rest = _verdict(choice)
+    return [f"For {choice.title} ({called(choice.calls, names)} {PER}): {first}", *rest]
+
+
+def _verdict(choice: Choice) -> list[str]:
+    if choice.lacking:
+        noun = "case" if len(choice.lacking) == 1 else "cases"
+        return [f"this run has no {noun} {listed(choice.lacking)}, so nobody is ranked."]
+    if choice.blocks < choice.least:
+        have = counted(choice.blocks, "whole block")
+        return [
+            f"nobody is ranked; the run has {have}, and fewer than {choice.least} tell nothing."
+        ]
+    what = "start-up and database time" if choice.starts else "database time"
+    times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in choice.costs}
+    return ranks.say(choice.ranking, Amounts(times, f" of {what} {PER}"))
+
+
+def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
+    """What most of the time is, or what the time of the first consists of."""
+    order = choice.ranking
+    shown = [*order.front, *(each.runner for each in order.contrasts)]
+    parts = {cost.runner: cost.parts for cost in choice.costs}
+    if len(shown) < 2 or len(choice.calls) < 2:
+        return
+    first = sorted(parts[shown[0]].items(), key=lambda pair: (-pair[1], names[pair[0]]))
+    largest = first[0][0]
+    shares = [parts[name][largest] for name in shown]
+    if min(shares) > MOST:
+        low, high = whole(min(shares)), whole(max(shares))
+        between = f"{high} %" if low == high else f"{low} to {high} %"
+        yield f"Most of this time goes to {plural(names[largest])}: {between}."
+    else:
+        each = [f"{whole(share)} % to {plural(names[case])}" for case, share in first]
+        yield f"{shown[0]}'s time goes {listed(each)}."
+
+
+def _weighed_left_out(excluded: Excluded, names: Mapping[str, str]) -> str:
+    lacking = listed([plural(names[case]) for case in excluded.cases])
+    return ranks.left_out(excluded, lacking)
+
+
+def would(changes: Sequence[Change], front: list[str], names: Mapping[str, str]) -> Iterator[str]:
+    """What would change a decision; for several in front, what would tell one from the others."""
+    telling: dict[str, list[str]] = {}
+    for change in changes:
+        noun = plural(names[change.case])
+        if change.calls is None:
+            telling.setdefault(change.runner, []).append(noun)
+        else:
+            more = f"With more than about {about(change.calls)} {noun} {PER}"
+            yield ranks.changed(change, front[0], noun, more)
+    for runner, nouns in telling.items():
+        each = "each of " if len(nouns) > 1 else ""
+        others = [name for name in front if name != runner]
+        yield f"For {each}{listed(nouns)} alone, {runner} is ahead of {listed(others)}."
+
+
+def about(number: float) -> str:
+    """A number of two significant digits: `2,400`, `0.35`."""
+    step = 10.0 ** (floor(log10(number)) - 1)
+    return f"{floor(number / step + 0.5) * step:,.6g}"
+
+
+def catches_up(of: CatchUp) -> str:
+    """In which variant of a case a runner is not slower."""
+    runner, reference = of.after.runner, of.after.reference
+    if of.after.verdict is Verdict.EQUIVALENT:
+        then = f"is equivalent to {reference}"
+    else:
+        then = f"takes {ratio(of.after.ratio)} as long as {reference}"
+    return f"In {of.variant}, {runner} {then}; in {of.case} it takes {ratio(of.before.ratio)}."
+
+
+def aged(engine: OldEngine) -> str:
+    """Why a runner's figures are not its own alone."""
+    return (
+        f"{engine.runner} has SQLite {engine.version}, years older than {engine.newest}: what it "
+        "takes is its engine's time, too."
+    )
+
+
+def whole(share: float) -> int:
+    """A share in percent; halves go up, as in the page's script."""
+    return int(100 * share + 0.5)
+
+
+# Whom a workload can be given to: what each costs, and whether the mix is the sum of its parts.
+
+
+_AGREE = 0.10
+
+
+def workload_section(advice: Recommendation | None) -> list[Section]:
+    """What each candidate costs, and whether the mix is the sum of its parts."""
+    if advice is None:
+        return []
+    columns = [
+        Column("time", "time a query"),
+        Column("ratio", "over the first"),
+        Column("cpu", "CPU a million queries"),
+        Column("memory", "peak memory"),
+        Column("start", "start to first answer"),
+        Column("parts", "mix over its parts", wide=True),
+        *(Column(each.case, f"p99 of a round{at(each)}") for each in advice.latencies),
+    ]
+    composed = {each.runner: each.ratio for each in advice.composed}
+    rows: list[Row] = []
+    for each in sorted(advice.costs, key=lambda each: each.time.value if each.time else 0):
+        name = each.runner
+        text, bounds = fmt.time(each.time) if each.time else ("–", "")
+        parts = fmt.ratio(composed[name]) if name in composed else ("–", "")
+        rows.append(
+            Row(
+                Head(name),
+                [
+                    Cell(text, bounds),
+                    _over(advice, name),
+                    Cell("–" if each.cpu is None else fmt.duration(each.cpu * 1e6)),
+                    Cell(fmt.size(each.memory)),
+                    Cell(fmt.duration(each.start)),
+                    Cell(*parts),
+                    *(_p99(each.p99.get(name)) for each in advice.latencies),
+                ],
+                key=name,
+            )
+        )
+    table = Table("recommendation", RUNNER, columns, rows)
+    return [Section("recommendation", "For this workload", [*_lead(advice)], [table])]
+
+
+def _over(advice: Recommendation, name: str) -> Cell:
+    order = advice.ranking
+    contrast = order.contrast(name)
+    if contrast:
+        return symbols.compared(contrast.ratio, contrast.verdict)
+    if name in order.front[:1]:
+        return Cell("1")
+    return Cell("not told apart" if name in order.front else "beyond a limit", emphasis="aside")
+
+
+def _p99(p99: Interval | None) -> Cell:
+    return Cell(*fmt.time(p99)) if p99 else Cell("–")
+
+
+def _lead(advice: Recommendation) -> Iterator[str]:
+    yield (
+        f"Decided by {advice.case}, over {counted(advice.blocks, 'block')}. All that is told apart "
+        "here is told so at once: the chance that anything of it is false is 5 % at most."
+    )
+    file = advice.database
+    yield (
+        f"{file.name}: {fmt.size(file.bytes)} in {counted(file.tables, 'table')}, pages of "
+        f"{file.page_size} bytes, {file.encoding}, journal mode {file.journal_mode} (each run sets "
+        f"its profile's), user_version {file.user_version}, schema {file.schema_hash}."
+    )
+    for latency in advice.latencies[:1]:
+        yield (
+            f"A round of the mix is {counted(latency.queries, 'query', 'queries')}, one after the "
+            "other: where 99 % of the rounds take no longer than the p99, so do 99 % of the "
+            "queries at least. It is the median of the processes', one a block, with its interval."
+        )
+        if latency.rate is not None:
+            yield (
+                "At a rate, rounds start at planned times, and latency counts from these: a runner "
+                "that does not keep up has ever later rounds."
+            )
+    apart = [c for c in advice.composed if not _agrees(c.ratio.value)]
+    if not advice.composed:
+        return
+    if not apart:
+        yield (
+            "Measured as one process, the mix takes what its parts add up to, within "
+            f"{percent(_AGREE)} for every runner."
+        )
+    else:
+        which = listed([f"{each.runner} {ratio(each.ratio)}" for each in apart])
+        yield (
+            f"Measured as one process, the mix does not take what its parts add up to: {which}. "
+            "Queries then meet another state of the caches and of the compiler than alone; go by "
+            "the mix."
+        )
+
+
+def _agrees(value: float) -> bool:
+    return 1 / (1 + _AGREE) <= value <= 1 + _AGREE
+
+
+# All uses beside each other, and what the runners spend on the first.
+
+
+CALLS = (
+    "The time of 1,000 requests is a sum: the calls of each operation times what one call takes "
+    "here. Put the calls of your own service in their place: what takes most of the time decides."
+)
+
+
+def presets_section(weighed: Weighed | None) -> list[Section]:
+    """All presets beside each other, and what the runners spend by the one in front."""
+    if weighed is None:
+        return []
+    first, *rest = weighed.choices
+    ranked = [choice for choice in weighed.choices if not choice.lacking]
+    columns = [Column(choice.preset, choice.preset) for choice in ranked]
+    names = list(dict.fromkeys(c.runner for choice in weighed.choices for c in choice.costs))
+    rows = [Row(Head(name), [_presets_spent(choice, name) for choice in ranked], key=name)
+            for name in names]  # fmt: skip
+    costs = Table(
+        "costs",
+        RUNNER,
+        [
+            *(Column(case, plural(weighed.names[case])) for case in first.calls),
+            Column("cpu", "CPU time"),
+            Column("memory", "peak memory"),
+            Column("start", "start to first answer"),
+        ],
+        [
+            Row(
+                Head(each.runner),
+                [
+                    *(_part(each, case) for case in first.calls),
+                    Cell("\u2013" if each.cpu is None else fmt.duration(each.cpu)),
+                    Cell("\u2013" if each.memory is None else fmt.size(each.memory)),
+                    Cell("\u2013" if each.start is None else fmt.duration(each.start)),
+                ],
+                key=each.runner,
+            )
+            for each in first.costs
+        ],
+    )
+    table = Table("presets", RUNNER, columns, rows, title="Time of 1,000 requests, by preset")
+    parts = Section("costs", f"What 1,000 requests of {first.preset} consist of", blocks=[costs])
+    lead = [*_presets_lead(weighed, rest)]
+    below = [parts] if costs.rows else []
+    return [Section("presets", "For which use", lead, [table], below)]
+
+
+def _part(of: Cost, case: str) -> Cell:
+    if of.time is None or case not in of.parts:
+        return symbols.NONE
+    share = of.parts[case]
+    return Cell(fmt.duration(of.time.value * share), note=f"{whole(share)} %")
+
+
+def _presets_lead(weighed: Weighed, rest: list[Choice]) -> Iterator[str]:
+    yield CALLS
+    yield (
+        "All that is told apart here is told so at once, for every preset and one further set of "
+        "calls: the chance that anything of it is false is 5 % at most."
+    )
+    yield from (decision(choice, weighed.names) for choice in rest)
+
+
+def _presets_spent(choice: Choice, name: str) -> Cell:
+    """A runner's time of 1,000 requests, with its ratio to the first one's."""
+    cost = next((cost for cost in choice.costs if cost.runner == name), None)
+    if cost is None or cost.time is None:
+        return symbols.NONE
+    time = fmt.duration(cost.time.value)
+    order = choice.ranking
+    if contrast := order.contrast(name):
+        compared = symbols.compared(contrast.ratio, contrast.verdict)
+        return replace(compared, text=time, bounds=ratio(contrast.ratio))
+    if any(excluded.runner == name for excluded in order.excluded):
+        return Cell(time, note="beyond a limit", emphasis="aside")
+    tied = name in order.front[1:]
+    return Cell(time, note="not told apart" if tied else "")

@@ -1,0 +1,381 @@
+"""What the figures of a result can be, by what hyperfine and the machine say of the process.
+Pure.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.catalog.scenario import Scenario
+from sqlitmus.machine.system import Limits
+from sqlitmus.run.process import Timing
+from sqlitmus.vocabulary import detail
+from sqlitmus.vocabulary.contract import Result, Worker
+from sqlitmus.vocabulary.text import counted
+
+CLOCKS_NS, CLOCKS = 20e6, 1.01
+"""How far two clocks of one process may differ: a start in ticks of 10 ms, and a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value held against the most that it can be; `problem` says what is wrong beyond that."""
+
+    bound: str
+    value: float
+    most: float
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How a job was done: workers in all of the processes, whether it resets between iterations,
+    whether operations have planned times, and whether it never waits: one thread that only reads
+    what is in memory, one operation after the other.
+    """
+
+    workers: int
+    processes: int
+    resets: bool
+    planned: bool
+    never_waits: bool = False
+
+    @classmethod
+    def of(cls, case: PlannedCase, spec: Scenario) -> "Arrangement":
+        """That of `case`, which is of the scenario `spec`."""
+        planned = bool(spec.rate or (spec.writer and spec.writer.rate))
+        together = case.workers > 1 or case.processes is not None
+        return cls(
+            workers=case.workers * (case.processes or 1),
+            processes=case.processes or 1,
+            resets=bool(spec.reset),
+            planned=planned,
+            never_waits=not (together or planned or spec.writes or spec.timer_ms),
+        )
+
+
+def life_ns(timing: Timing) -> float:
+    """The longest that anything in a process can have taken by another clock than hyperfine's."""
+    return CLOCKS * timing.wall_ns + CLOCKS_NS
+
+
+def timed_ns(result: Result) -> int:
+    """All that was timed, warm-up included."""
+    return sum(result.warmup_ns) + sum(result.iterations_ns)
+
+
+def phases_ns(result: Result) -> int:
+    """The phases that are known."""
+    return sum(ns or 0 for ns in result.phases_ns.model_dump().values())
+
+
+def seconds(ns: float) -> str:
+    """A time in words; small ones in nanoseconds."""
+    if ns < 1e6:
+        return f"{ns:,.0f} ns"
+    return f"{ns / 1e9:,.0f} s" if ns >= 1e12 else f"{ns / 1e9:.3g} s"
+
+
+def megabytes(count: float) -> str:
+    """Bytes in words."""
+    return f"{count / 2**20:.3g} MB"
+
+
+# Iterations, phases and latencies: they fit into the life of their process, and fill it. Pure.
+
+
+START_NS = 2e9
+"""CPU time of start, compilation, read-back, inspection and end of a process."""
+WORKER_NS = 500e6
+"""The same of each further worker."""
+TURN_NS = 200e3
+"""Between two iterations, for each worker: the meeting of threads, transactions, sampling."""
+BESIDE, RESETS = 1.5, 3.5
+"""What else is done beside iterations, helping threads included, as a share of their time: in
+general, and with a reset."""
+LEAST_NS, TICKS = 100, 10
+"""An iteration holds two looks at the clock and a call of SQLite, and 10 steps of its clock."""
+STILL_NS, STILL = 100e3, 10
+"""Iterations at least so long, so many of them, are never all equal to the nanosecond."""
+LAST_BUCKET = detail.bucket(2**63 - 1)
+
+
+def fits(timing: Timing, result: Result, _how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """Iterations and phases follow one another in the process."""
+    spent = timed_ns(result) + phases_ns(result)
+    yield Held(
+        "iterations and phases within wall time",
+        spent,
+        life_ns(timing),
+        f"its iterations and phases add up to {seconds(spent)}, but its process lived "
+        f"{seconds(timing.wall_ns)}: its clock or its times are wrong",
+    )
+
+
+def of_workers(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """What each worker reports of its own iterations and operations."""
+    for number, worker in enumerate(result.workers):
+        name = f"its {worker.role} {number}"
+        spent, count = sum(worker.iterations_ns), len(worker.iterations_ns)
+        yield Held(
+            "a worker's iterations within wall time",
+            spent,
+            life_ns(timing),
+            f"{name} reports {seconds(spent)}, but its process lived {seconds(timing.wall_ns)}",
+        )
+        yield Held(
+            "a worker's number of iterations",
+            abs(count - len(result.iterations_ns)),
+            0,
+            f"{name} reports {count} iterations; {len(result.iterations_ns)} were timed",
+        )
+        share = count / max(len(result.warmup_ns) + count, 1)
+        yield from _latencies(name, worker, round(worker.operations * share), timing, how)
+    if result.timer:
+        last = max((bucket for bucket, _ in result.timer.buckets), default=0)
+        longest = detail.bounds(min(last, LAST_BUCKET))[0]
+        yield Held(
+            "longest timer delay within wall time",
+            longest,
+            life_ns(timing),
+            f"it reports a timer that came {seconds(longest)} late, but its process lived "
+            f"{seconds(timing.wall_ns)}",
+        )
+
+
+def _latencies(
+    name: str, worker: Worker, done: int, timing: Timing, how: Arrangement
+) -> Iterator[Held]:
+    for series in filter(None, (worker.latencies, worker.pacing)):
+        last = max((bucket for bucket, _ in series.buckets), default=0)
+        longest = detail.bounds(min(last, LAST_BUCKET))[0]
+        yield Held(
+            "longest latency within wall time",
+            longest,
+            life_ns(timing),
+            f"{name} reports an operation of {seconds(longest)}, but its process lived "
+            f"{seconds(timing.wall_ns)}",
+        )
+        if last > LAST_BUCKET:
+            return
+    if worker.latencies is None:
+        return
+    buckets = worker.latencies.buckets
+    count = sum(n for _, n in buckets)
+    yield Held(
+        "number of latencies",
+        abs(count - done),
+        0,
+        f"{name} reports times of {count} operations; its iterations had {done}",
+    )
+    if how.planned:  # from the planned time on, which may be long before the operation
+        return
+    spent, timed = sum(detail.bounds(b)[0] * n for b, n in buckets), sum(worker.iterations_ns)
+    yield Held(
+        "latencies within a worker's iterations",
+        spent,
+        CLOCKS * timed + CLOCKS_NS,
+        f"{name} reports operations of {seconds(spent)} in iterations of {seconds(timed)}",
+    )
+
+
+def clock(_timing: Timing, result: Result, _how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Iterations are long enough for a clock, and differ."""
+    if not result.iterations_ns:
+        return
+    times = [*result.warmup_ns, *result.iterations_ns]
+    least = max(LEAST_NS, TICKS * limits.tick_ns)
+    mean = sum(result.iterations_ns) / len(result.iterations_ns)
+    yield Held(
+        "the clock's resolution below an iteration",
+        least,
+        mean,
+        f"its iterations take {mean:.3g} ns on average, and no clock here measures less than "
+        f"{least:.3g} ns: let an iteration do more operations",
+    )
+    if len(times) >= STILL and min(times) >= max(STILL_NS, 1000 * limits.tick_ns):
+        yield Held(
+            "iterations that are not all equal",
+            min(times),
+            max(times) - 1,
+            f"each of its {len(times)} iterations took exactly {times[0]} ns, which no clock "
+            "shows that runs",
+        )
+
+
+def rest(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """What the process did beside its iterations is no more than what there is to do.
+
+    In CPU time: an overloaded machine and a slow disk stretch the wall time, without a bound.
+    """
+    timed = timed_ns(result)
+    # several processes wait for one another, and a digest takes many times its iteration
+    if timed and how.processes == 1 and result.digest is None:
+        used = timing.user_ns + timing.system_ns
+        yield Held(
+            "CPU time beside iterations",
+            used - timed * how.workers,
+            _most_beside_ns(result, how),
+            f"its iterations add up to {seconds(timed)}, and its process used {seconds(used)} of "
+            "CPU time: its clock or its times are wrong",
+        )
+
+
+def _most_beside_ns(result: Result, how: Arrangement) -> float:
+    """How much CPU time a process may use beside its iterations."""
+    turns = (len(result.warmup_ns) + len(result.iterations_ns)) * how.workers
+    share = RESETS if how.resets else BESIDE
+    start = START_NS + WORKER_NS * (how.workers - 1)
+    return start + TURN_NS * turns + share * timed_ns(result)
+
+
+# CPU time, memory and events: no more than the process and the machine have, and no less. Pure.
+
+
+CPU_NS, CPU, HELPERS = 50e6, 1.5, 4
+"""A tick of CPU clocks on each side; the share of helping threads, and how many there are."""
+TICK_NS, UNEVEN = 16e6, 10
+"""A tick of the coarsest CPU clock, which may pass unseen; how much more of its CPU time than of
+its wall time a process may spend beside its iterations, as where these wait for a disk."""
+BUSY = 0.97
+"""The share of its time that a thread which never waits must have used, less what others took."""
+LOG_PAGES = 64
+"""More pages than a log may have, of what begins and ends a transaction."""
+BYTES, MEMORY = 64 * 2**20, 4
+"""How far peaks of memory may differ that were read at different moments."""
+EVENT_NS = 10
+"""No page fault and no switch of threads takes less."""
+
+
+def cpu(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """CPU time of the iterations, against the whole process and the threads."""
+    if result.cpu_ns is None or not result.iterations_ns:
+        return
+    used, timed = result.cpu_ns, sum(result.iterations_ns)
+    whole = timing.user_ns + timing.system_ns
+    yield Held(
+        "CPU time within the whole process's",
+        used,
+        CLOCKS * whole + CPU_NS,
+        f"it reports {seconds(used)} of CPU time; its whole process used {seconds(whole)}",
+    )
+    threads = min(limits.cores, how.workers + HELPERS * how.processes)
+    yield Held(
+        "CPU time within iterations times threads",
+        used,
+        CPU * threads * timed + CPU_NS,
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}, more than "
+        f"{counted(threads, 'thread')} can use: its clock or its times are wrong",
+    )
+    share = whole * timed / max(timing.wall_ns, 1)
+    yield Held(
+        "CPU time that iterations must have used",
+        share,
+        UNEVEN * (used + TICK_NS),
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)}; its whole "
+        f"process used {seconds(whole)} in {seconds(timing.wall_ns)}",
+    )
+
+
+def busy(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """CPU time of iterations that never wait, against their time less what others took of it.
+
+    What others took is known up to the last iteration, which is left out therefore. The others
+    count as the median one where that is less: a few may have been held up by what nobody counts,
+    as when the process was stopped.
+    """
+    if not how.never_waits or timing.lost_ns is None or result.cpu_ns is None:
+        return
+    used, times = result.cpu_ns, result.iterations_ns
+    if not times:
+        return
+    timed = min(sum(times[:-1]), median(times) * (len(times) - 1))
+    yield Held(
+        "CPU time of iterations that never wait",
+        BUSY * (timed - timing.lost_ns),
+        used,
+        f"it reports {seconds(used)} of CPU time in iterations of {seconds(timed)} that never "
+        f"wait, of which others took {seconds(timing.lost_ns)} at most: its CPU clock or its times "
+        "are wrong",
+    )
+
+
+def log(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> Iterator[Held]:
+    """The write-ahead log, against the pragma that says how long it may become.
+
+    SQLite makes a checkpoint at the commit that finds so many pages in it: a log that did not begin
+    anew has these and one more transaction, whose pages are those that an operation brought.
+    """
+    most, writes = result.effective.pragmas.get("wal_autocheckpoint"), timing.writes
+    if not isinstance(most, int) or most <= 0:
+        return
+    if how.workers > 1 or writes is None or writes.checkpoints:
+        return
+    operations = max(writes.iterations * result.operations_each, 1)
+    yield Held(
+        "pages of a log without a checkpoint",
+        writes.pages,
+        most + LOG_PAGES + 2 * writes.grown / operations,
+        f"its write-ahead log has {counted(writes.pages, 'page')} and was never begun anew, "
+        f"though its wal_autocheckpoint is {most}: it makes no checkpoints",
+    )
+
+
+def memory(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Peak memory, against the machine's and what hyperfine saw."""
+    peak, seen = result.peak_rss_bytes, timing.peak_bytes
+    if not peak:
+        return
+    if limits.memory is not None:
+        yield Held(
+            "peak memory within the machine's",
+            peak,
+            limits.memory * how.processes,
+            f"it reports a peak memory of {megabytes(peak)}; this machine has "
+            f"{megabytes(limits.memory)}",
+        )
+    if seen is not None:
+        problem = f"it reports a peak memory of {megabytes(peak)}; hyperfine saw {megabytes(seen)}"
+        yield Held("peak memory by hyperfine's", peak, MEMORY * seen + BYTES, problem)
+        yield Held("hyperfine's by the peak memory", seen, MEMORY * peak + BYTES, problem)
+
+
+def events(timing: Timing, result: Result, _how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Page faults and switches, which take time."""
+    for name, events in (("page faults", result.page_faults), ("switches", result.switches)):
+        count = sum(events.model_dump().values()) if events else 0
+        yield Held(
+            f"number of {name}",
+            count,
+            timing.wall_ns * limits.cores / EVENT_NS,
+            f"it reports {count} {name}, but its process lived {seconds(timing.wall_ns)}",
+        )
+
+
+# Whether a result's times and use can be, by what hyperfine saw of the same process. Pure.
+
+
+CHECKS = (
+    fits,
+    of_workers,
+    clock,
+    rest,
+    cpu,
+    busy,
+    log,
+    memory,
+    events,
+)
+
+
+def contradiction(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> str | None:
+    """Why the figures of an `ok` result in measure mode cannot be, with both numbers, or None."""
+    bounds = held(timing, result, how, limits)
+    return next((bound.problem for bound in bounds if bound.value > bound.most), None)
+
+
+def held(timing: Timing, result: Result, how: Arrangement, limits: Limits) -> Iterator[Held]:
+    """Each bound that the figures of a result must keep."""
+    for check in CHECKS:
+        yield from check(timing, result, how, limits)

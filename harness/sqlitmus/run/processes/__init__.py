@@ -1,1 +1,0 @@
-"""Runs several processes of one runner as one invocation: split, released together, combined."""

@@ -1,0 +1,436 @@
+"""One set: all processes of a case start together, warm up one after the other, and take turns."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sqlitmus.machine import conditions, proc, process_tree, system
+from sqlitmus.run.barrier import Broken, ProcessGroup
+from sqlitmus.run.process import Hyperfine, Invocation, Laps, collect, timing_in
+from sqlitmus.run.turns import Turns, kept, laps, level_ns, order, timed
+
+
+class Binding:
+    """Binds `thread` to `processor`, and keeps the other threads of its process off it, if there is
+    another: so what it waits for there are other programs.
+
+    Raises OSError if it has ended.
+    """
+
+    def __init__(self, thread: int, processor: int) -> None:
+        self._thread = thread
+        self._known = {thread}
+        everywhere = os.sched_getaffinity(thread)
+        self._elsewhere = (everywhere - {processor}) or everywhere
+        os.sched_setaffinity(thread, {processor})
+        self.keep_others_off()
+
+    def waited_ns(self) -> int:
+        """How long the thread has waited for its processor so far, while it could have run; 0 where
+        the system does not tell."""
+        return process_tree.run_delay_ns(self._thread) or 0
+
+    def keep_others_off(self) -> None:
+        """Let collectors and compilers, and threads that it has started since, which inherited the
+        binding, run on the other processors: they would otherwise take its time."""
+        for thread in process_tree.siblings(self._thread):
+            if thread not in self._known:
+                self._known.add(thread)
+                with suppress(OSError):  # it has ended
+                    os.sched_setaffinity(thread, self._elsewhere)
+
+
+def bound(before: Mapping[int, int], after: Mapping[int, int], processor: int) -> Binding | None:
+    """Binds the thread that iterated between two looks at `process_tree.threads`: the one that used
+    the most CPU time. None where none used any, or it has ended.
+    """
+    used = {thread: ns - before.get(thread, 0) for thread, ns in after.items()}
+    busiest = max(used, key=lambda thread: used[thread], default=None)
+    if busiest is None or not used[busiest]:
+        return None
+    with suppress(OSError):
+        return Binding(busiest, processor)
+    return None
+
+
+# A seat in a set of turns: one runner's process behind the barrier, under hyperfine.
+
+
+PLACE = "SQLITMUS_PLACE"  # in the environment of a seat's process, and of all that it starts
+AT_ONCE = 4096  # lines that a pipe holds, in either direction; more would block both ends
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What takes a seat: a command with its job, its turns, and where result and log go.
+
+    `single` says that one thread does the work, which is then bound to a processor; `patient` that
+    it waits for others that open its file. One that does not opens it before the next one starts.
+    What others take of the time of one that `never_waits` is looked at, and what is written by one
+    that writes to `database`.
+    """
+
+    command: list[str]
+    environment: dict[str, str]
+    turns: Turns
+    output: Path
+    log: Path
+    single: bool = True
+    patient: bool = True
+    never_waits: bool = False
+    database: Path | None = None
+
+
+class Seat:
+    """The process of `entry`, number `place` of its set, from its start to its result.
+
+    Whatever goes wrong in it ends it alone: `problem` says what, and it takes no more turns.
+    `lost_ns` is what others took from each lap, 0 where nobody `looked`. The single thread of its
+    work takes them on `processor`, if there is one.
+    """
+
+    def __init__(
+        self,
+        entry: Entry,
+        place: int,
+        hyperfine: Hyperfine,
+        timeout_s: float,
+        processor: int | None = None,
+    ) -> None:
+        self._entry = entry
+        # of one length, since the size of the environment moves the stack
+        self._environment = {**entry.environment, PLACE: f"{place:02d}"}
+        self._turns = entry.turns
+        self._export = entry.output.with_suffix(".hyperfine.json")
+        self._command = hyperfine.command_line(entry.command, self._export, piped=True)
+        self._group = ProcessGroup(entry.turns.releases, timeout_s)
+        self._processor = processor if entry.single else None
+        self._binding: Binding | None = None
+        self._begun: proc.Look | None = None
+        self._lost_in_all_ns: float | None = None
+        self._writing: proc.WriteLook | None = None
+        self._writes: proc.Writes | None = None
+        self.lost_ns: list[int] = []
+        self.looked = True
+        self.problem: str | None = None
+
+    def start(self) -> None:
+        """Start the process; see Entry for whether others may start meanwhile."""
+        for file in (self._entry.output, self._export):
+            file.unlink(missing_ok=True)
+        start = partial(self._group.start, self._command, self._environment, self._entry.log)
+        self._attempt(start)
+        if not self._entry.patient:
+            self.arrive()
+
+    def arrive(self) -> None:
+        """Wait until the process stands at the barrier for the first time."""
+        self._attempt(self._group.wait_until_ready)
+
+    def warm_up(self) -> None:
+        """Let the process warm up, alone and everywhere: compilers may use other processors."""
+        before = self._threads()
+        self._attempt(lambda: self._iterate(self._turns.warmup))
+        if self._processor is not None and not self.problem:
+            self._binding = bound(before, self._threads(), self._processor)
+        self._begun = self._look()
+        self._writing = self._look_at_writes()
+
+    def take_turn(self) -> None:
+        """Lead-in and lap; after the last turn the process proves, closes and ends.
+
+        What others took from the lap is read while it goes on: from its begin, or after its first
+        iteration where there is no lead-in, since a process that was woken may wait, too; until its
+        end, or in the last turn, after which the process is gone, until its last iteration.
+        """
+        self._attempt(self._turn)
+        if self._binding:
+            self._binding.keep_others_off()
+
+    def _turn(self) -> None:
+        first, turn = max(self._turns.lead_in, 1), self._turns.per_turn
+        last = self._group.left == turn
+        together = turn - 1 if last else turn  # before its last one it stands at the barrier
+        if self._binding and first <= together <= AT_ONCE:
+            self._group.release(together)
+            self._group.wait_until_owed(together - first)
+            before = self._binding.waited_ns()
+            self._group.wait_until_ready()
+            self.lost_ns.append(max(self._binding.waited_ns() - before, 0))
+        else:
+            self._iterate(together)
+            self.lost_ns.append(0)
+            self.looked = False
+        if last:
+            if self._begun:
+                self._lost_in_all_ns = proc.between(self._begun, self._look())
+            iterations = self._turns.iterations - 1
+            self._writes = proc.written_between(self._writing, self._look_at_writes(), iterations)
+            self._iterate(1)
+
+    def pids(self) -> list[int]:
+        """Its process."""
+        return [child.process.pid for child in self._group.children]
+
+    def cpu_ns(self) -> int:
+        """CPU time of the process and all that it started, so far."""
+        return sum(map(process_tree.cpu_ns, self.pids()))
+
+    def _threads(self) -> dict[int, int]:
+        """CPU time of each of its threads so far; not read where none will be bound."""
+        if self._processor is None:
+            return {}
+        return {t: ns for pid in self.pids() for t, ns in process_tree.threads(pid).items()}
+
+    def _look(self) -> proc.Look | None:
+        if self.problem or not self._entry.never_waits:
+            return None
+        (pid,) = self.pids()
+        return proc.look(pid, self._processor if self._binding else None)
+
+    def _look_at_writes(self) -> proc.WriteLook | None:
+        if self.problem or not self._entry.database:
+            return None
+        (pid,) = self.pids()
+        return proc.look_at_writes(pid, self._entry.database)
+
+    def kill(self) -> None:
+        """End the process with all that it started."""
+        self._group.kill()
+
+    def leave(self) -> Invocation:
+        """What became of the process, which does not live on."""
+        self._group.__exit__()
+        timing = timing_in(self._export)
+        if timing is None:
+            return Invocation(None, None, self.problem or "hyperfine gave no timing")
+        timing = replace(timing, lost_ns=self._lost_in_all_ns, writes=self._writes)
+        invocation = collect(timing, self._entry.output)
+        if self.problem and invocation.result and invocation.result.status == "ok":
+            return Invocation(timing, None, self.problem)
+        return invocation
+
+    def _iterate(self, count: int) -> None:
+        while count:
+            at_once = min(count, AT_ONCE)
+            self._group.release(at_once)
+            if self._group.left:
+                self._group.wait_until_ready()
+            else:
+                self._group.wait_until_ended()
+            count -= at_once
+
+    def _attempt(self, act: Callable[[], None]) -> None:
+        if self.problem:
+            return
+        try:
+            act()
+        except (Broken, OSError) as error:
+            self.problem = str(error)
+            self._group.kill()
+
+
+# One set: all processes of a case start together, warm up one after the other, and take turns.
+
+
+WATCHED = 1  # the round before which it is read what each process did while it waited
+SHORTEST_NS = 10_000_000  # of a wait that says anything
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a set tells of one seat.
+
+    `steady_ns` is the mean time of its timed iterations, None where it did not last; `lost_ns` what
+    others took from each of its laps, and `counted` says which rounds count; `idle` is the CPU time
+    that it took while it waited, as a share of that wait's length, None where none was long enough.
+    `left` are processes that it left running.
+    """
+
+    invocation: Invocation
+    steady_ns: float | None
+    lost_ns: list[int]
+    counted: list[bool]
+    idle: float | None
+    left: list[int]
+
+
+class Abandoned(Exception):
+    """A set that was not played to its end; nothing of it counts."""
+
+
+class Relay:
+    """Plays sets, one at a time; `kill` ends the one under way.
+
+    Work of a single thread is done on `processor`, in all processes alike; None leaves that to the
+    system, which moves them.
+    """
+
+    def __init__(
+        self, hyperfine: Hyperfine, timeout_s: float, processor: int | None = None
+    ) -> None:
+        self._hyperfine = hyperfine
+        self._timeout_s = timeout_s
+        self.processor = processor
+        self._seats: list[Seat] = []
+
+    def play(
+        self,
+        entries: Sequence[Entry],
+        seed: str,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> list[Told]:
+        """One set of `entries`, told in their order; they start and warm up in that order, too.
+
+        All have as many rounds. Raises Abandoned when `stopped` between two turns, or when the
+        machine stood by meanwhile.
+        """
+        watch = _Watch(len(entries))
+        asleep_s = conditions.seconds()
+        (rounds,) = {entry.turns.rounds for entry in entries}
+        self._seats = [
+            Seat(entry, place, self._hyperfine, self._timeout_s, self.processor)
+            for place, entry in enumerate(entries)
+        ]
+        try:
+            for seat in self._seats:
+                _go_on(stopped)
+                seat.start()
+            for seat in self._seats:
+                seat.arrive()
+            watch.arrived([seat.pids() for seat in self._seats])
+            for number, seat in enumerate(self._seats):
+                _go_on(stopped)
+                seat.warm_up()
+                watch.had_the_turn(number)
+            with system.away_from(self.processor):  # each `ready` would wake the harness there
+                for place in self._through(order(len(entries), rounds, seed), watch):
+                    _go_on(stopped)
+                    self._seats[place].take_turn()
+                    watch.had_the_turn(place)
+        finally:
+            lost = [seat.lost_ns for seat in self._seats]
+            looked = [seat.looked for seat in self._seats]
+            invocations: list[Invocation] = []
+            for number, seat in enumerate(self._seats):
+                invocations.append(seat.leave())
+                watch.had_the_turn(number)
+            self._seats = []
+        if conditions.seconds() - asleep_s > conditions.LEAST_S:
+            raise Abandoned("the machine stood by during it")
+        return _told(entries, invocations, lost, looked, watch)
+
+    def kill(self) -> None:
+        """End every process of the set under way."""
+        for seat in self._seats:
+            seat.kill()
+
+    def _through(self, rounds: list[list[int]], watch: "_Watch") -> Iterator[int]:
+        """The seats in the order of their turns; each is watched while it waits for its second."""
+        for number, places in enumerate(rounds):
+            for place in places:
+                seat = self._seats[place]
+                if number == WATCHED and not seat.problem:
+                    watch.ends(place, seat.cpu_ns())
+                yield place
+                if number == WATCHED - 1 and not seat.problem:
+                    watch.begins(place, seat.cpu_ns())
+
+
+class _Watch:
+    """What each seat did beside its turns: CPU time while it waited, processes that it left."""
+
+    def __init__(self, seats: int) -> None:
+        self._known = set(process_tree.children())
+        self._since: dict[int, tuple[int, int]] = {}
+        self.idle: list[float | None] = [None] * seats
+        self.left: list[list[int]] = [[] for _ in range(seats)]
+
+    def begins(self, place: int, cpu_ns: int) -> None:
+        """The wait of that seat begins."""
+        self._since[place] = cpu_ns, time.monotonic_ns()
+
+    def ends(self, place: int, cpu_ns: int) -> None:
+        """It ends."""
+        if place in self._since:
+            used, since = self._since[place]
+            waited = time.monotonic_ns() - since
+            if waited >= SHORTEST_NS:
+                self.idle[place] = (cpu_ns - used) / waited
+
+    def arrived(self, processes: Sequence[Sequence[int]]) -> None:
+        """All have started, as these processes."""
+        self._known.update(*processes)
+        self._tell_apart(None)
+
+    def had_the_turn(self, place: int) -> None:
+        """That seat may have left something running."""
+        self._tell_apart(place)
+
+    def _tell_apart(self, place: int | None) -> None:
+        """What has become a child of the harness is of the seat that its environment names: a
+        process is handed on when its parent ends, which may be in another's turn. What names none
+        is of `place`, who had the turn; if nobody had it, it is asked again after the next one."""
+        for pid in process_tree.children():
+            if pid in self._known:
+                continue
+            named = process_tree.variable(pid, PLACE)
+            at = int(named) if named is not None and named.isdecimal() else place
+            if at is not None and at < len(self.left):
+                self._known.add(pid)
+                self.left[at].append(pid)
+
+
+def _go_on(stopped: Callable[[], bool]) -> None:
+    if stopped():
+        raise Abandoned("asked to stop")
+
+
+def _told(
+    entries: Sequence[Entry],
+    invocations: list[Invocation],
+    lost: Sequence[list[int]],
+    looked: Sequence[bool],
+    watch: _Watch,
+) -> list[Told]:
+    """`lost` is what others took from each seat's laps where that was `looked` at."""
+    table = np.full((len(entries), entries[0].turns.rounds), np.nan)
+    rows = [
+        timed(result.iterations_ns, entry.turns)
+        if (result := invocation.result)
+        and result.status == "ok"
+        and len(result.iterations_ns) == entry.turns.iterations
+        else None
+        for entry, invocation in zip(entries, invocations, strict=True)
+    ]
+    shares = table.copy()
+    for number, row in enumerate(rows):
+        if row is not None:
+            table[number] = laps(row, lost[number])
+            shares[number] = np.array(lost[number]) / row.sum(axis=1)
+    counted = kept(shares)
+    levels = [None if np.isnan(level) else float(level) for level in level_ns(table, counted)]
+    left_out = float(1 - counted.mean()) if any(looked) else None
+    of_laps = [
+        None
+        if row is None
+        else Laps(
+            row[counted].ravel().tolist(),
+            means[counted].tolist(),
+            float(np.array(taken)[counted].sum() / max(row[counted].sum(), 1)) if seen else None,
+            left_out,
+        )
+        for row, means, taken, seen in zip(rows, table, lost, looked, strict=True)
+    ]
+    return [
+        Told(replace(invocation, laps=each), level, taken, counted.tolist(), idle, left)
+        for invocation, each, level, taken, idle, left in zip(
+            invocations, of_laps, levels, lost, watch.idle, watch.left, strict=True
+        )
+    ]
