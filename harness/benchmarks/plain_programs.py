@@ -50,6 +50,7 @@ CASES: Mapping[str, tuple[str, int]] = {
     "insert-transaction": ("insert-100", 3_200),
     "update-pk": ("update-100", 3_200),
 }
+BALANCE = "SELECT balance, updated FROM accounts WHERE id = ?"
 CHUNK = 16  # operations from one look at the clock to the next
 WARMUP_S = 1
 TIMEOUT_S = 600.0
@@ -82,11 +83,19 @@ class Task:
         databasefiles.fresh_copy(Path(job.database.path), fixture)
         work, per_second = CASES[case_id]
         pool = step.parameters.rows
-        if work == "update-100":  # SQLite writes nothing where a row has the new values already
-            pool = pool + [[float(str(a)) + 1, int(str(b)) + 1, key] for a, b, key in pool]
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in job.connection.pragmas]
         answers = [] if per_second else answers_of(fixture, step.sql, pool)
         return cls(work, per_second, step.sql, pragmas, pool, case.per_operation, fixture, answers)
+
+    def _balance(self, executed: int, key: Value) -> float:
+        """That of a row to which so many executions have added in turn."""
+        with closing(sqlite3.connect(self.fixture)) as connection:
+            balance, _ = connection.execute(BALANCE, [key]).fetchone()
+        for execution in range(executed):
+            amount, _, changed = self.pool[execution % len(self.pool)]
+            if changed == key and isinstance(amount, float):
+                balance += amount
+        return balance
 
     def restarting(self, rows: int) -> Self:
         """The same by a program that begins its pool again after so many rows: a fault."""
@@ -130,10 +139,9 @@ class Task:
         last = self.pool[(executed - 1) % len(self.pool)]
         with closing(sqlite3.connect(database)) as connection:
             if self.work == "update-100":
-                found = connection.execute(
-                    "SELECT balance, updated, id FROM accounts WHERE id = ?", last[2:]
-                ).fetchone()
-                return None if [*found] == last else f"the last row is {found}, not {last}"
+                found = connection.execute(BALANCE, last[2:]).fetchone()
+                due = (self._balance(executed, last[2]), last[1])
+                return None if found == due else f"the last row has {found}, not {due}"
             found = connection.execute(
                 "SELECT count(*), max(id), (SELECT a FROM sink ORDER BY id DESC) FROM sink"
             ).fetchone()
