@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from sqlitmus.catalog import fixture, jobs
-from sqlitmus.catalog import fixture as databasefiles
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
@@ -23,7 +22,7 @@ def job_of(known: Catalog, case: PlannedCase, installed: Installed, scratch: Pat
     )
     if spec.writes:
         kept, database = database, scratch / "copy.db"
-        databasefiles.fresh_copy(kept, database)
+        fixture.fresh_copy(kept, database)
     return jobs.make_job(
         case,
         known,

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from benchmarks.asked import job_of
 from sqlitmus.catalog import cases, runners
-from sqlitmus.catalog import fixture as databasefiles
 from sqlitmus.catalog.definitions import Catalog
+from sqlitmus.catalog.fixture import fresh_copy
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Value
@@ -80,7 +80,7 @@ class Task:
         assert job.database
         assert step.parameters
         fixture = folder / "fixture.db"
-        databasefiles.fresh_copy(Path(job.database.path), fixture)
+        fresh_copy(Path(job.database.path), fixture)
         work, per_second = CASES[case_id]
         pool = step.parameters.rows
         pragmas = [f"PRAGMA {pragma} = {value}" for pragma, value in job.connection.pragmas]
@@ -183,7 +183,7 @@ class Programs:
         database, file = task.fixture, self._folder / "task.json"
         if task.per_second:
             database = self._folder / "copy.db"
-            databasefiles.fresh_copy(task.fixture, database)
+            fresh_copy(task.fixture, database)
         file.write_text(task.text(database, seconds), "utf-8")
         try:
             done = subprocess.run(

@@ -106,9 +106,9 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 AT_MOST = {
     "modules": 160,
     "lines": 38_500,
-    "lines of a module, most": 625,
-    "longest chain of imports": 28,
-    "modules with one importer": 38,
+    "lines of a module, most": 641,
+    "longest chain of imports": 23,
+    "modules with one importer": 39,
     "import lines, % of code": 9.4,
     "imports from tests": 875,
     "lines of tests": 41_700,

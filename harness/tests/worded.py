@@ -1,7 +1,6 @@
 """What a report says first, in words."""
 
 from sqlitmus.render.document import sentences
-from sqlitmus.render.document import sentences as noticewords
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.report import Report
 
@@ -13,7 +12,7 @@ def headline(report: Report | MergedReport) -> list[str]:
 
 def notices(report: Report) -> list[str]:
     """The notices as sentences."""
-    return list(map(noticewords.notice, report.notices))
+    return list(map(sentences.notice, report.notices))
 
 
 def canary(report: Report) -> str:

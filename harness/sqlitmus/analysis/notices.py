@@ -10,7 +10,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
 from sqlitmus.results.notices import Fact, Notice, NoticeKind
 from sqlitmus.results.report import Case
-from sqlitmus.run.blocks import restless
+from sqlitmus.run.store import restless
 from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
 from sqlitmus.vocabulary.text import some
 

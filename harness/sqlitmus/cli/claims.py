@@ -215,12 +215,12 @@ def claims(
 
 def _begin(folder: Path, names: list[str]) -> None:
     """Write the file of a new claim."""
-    from sqlitmus.catalog import claims as claimtemplate
+    from sqlitmus.catalog.claims import TEXT, file_name
 
     if len(names) != 1:
         raise UsageError("new takes one name, such as: ./just claims new my-claim")
-    file = folder / claimtemplate.file_name(names[0], [f.name for f in folder.glob("*.toml")])
-    save(claimtemplate.TEXT, file)
+    file = folder / file_name(names[0], [f.name for f in folder.glob("*.toml")])
+    save(TEXT, file)
     tell(f"{file}: fill in what is empty, then: ./just claims {names[0]} --mode smoke")
 
 

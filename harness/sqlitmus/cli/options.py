@@ -217,10 +217,9 @@ def text_of(
         return machines.render(report)
     if format_ == "html":
         from sqlitmus.render.html import page
-        from sqlitmus.render.html import page as packed
 
         if isinstance(report, MergedReport):
-            return packed.render_merged(report, [made or b"" for made in pages])
+            return page.render_merged(report, [made or b"" for made in pages])
         return page.render(report)
     if format_ == "node-csv" and not isinstance(report, MergedReport):
         from sqlitmus.export import formats

@@ -40,14 +40,12 @@ def selftest(
 ) -> None:
     """Measure this machine's own false-alarm rates; the result stands in each later report."""
     from sqlitmus.catalog import definitions
-    from sqlitmus.run import selftest as judge
-    from sqlitmus.run import selftest as keep
-    from sqlitmus.run import selftest as record
     from sqlitmus.run.progress import Progress
+    from sqlitmus.run.selftest import TITLES, judge, record, save
     from sqlitmus.vocabulary import paths
 
     progress = Progress(quiet=quiet)
-    recordings = record.record(
+    recordings = record(
         definitions.load(),
         paths.tools(),
         progress,
@@ -59,15 +57,13 @@ def selftest(
         scheme=options.scheme(scheme),
     )
     progress.clear()
-    result = judge.judge(recordings, runner, case)
-    file = keep.save(result, recordings, out or paths.RESULTS)
+    result = judge(recordings, runner, case)
+    file = save(result, recordings, out or paths.RESULTS)
     if json_:
         tell(json_text(json.dumps(result, indent=1, ensure_ascii=False)))
     else:
         tell("\n".join(result["lines"]))
-        failed = [
-            judge.TITLES[name] for name in recordings if not result["schemes"][name]["passed"]
-        ]
+        failed = [TITLES[name] for name in recordings if not result["schemes"][name]["passed"]]
         care = f"FAILED {listed(failed)}: verdicts of such runs on this machine need care"
         tell(care if failed else "passed")
     progress.say(f"recordings: {file}")

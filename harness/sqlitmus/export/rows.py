@@ -5,18 +5,18 @@ from pathlib import Path
 
 from sqlitmus import __version__
 from sqlitmus.analysis import analyse, load
-from sqlitmus.export import model as claimed
-from sqlitmus.export import model as tried
 from sqlitmus.export.model import (
     Cost,
     Export,
     Machine,
     Recommendation,
     Row,
+    claim_rows,
     export_model,
     row_model,
+    setting_rows,
 )
-from sqlitmus.machines import admit as model
+from sqlitmus.machines import admit
 from sqlitmus.machines.survey import machine_report, reference_of
 from sqlitmus.render.document import decision
 from sqlitmus.results.machines import Refused
@@ -39,9 +39,9 @@ def export_of(reports: Sequence[tuple[str, Report]]) -> Export:
         sqlitmus=__version__,
         machines=[machine(name, report) for name, report in reports],
         rows=[row for name, report in reports for row in rows(name, report)],
-        claims=[row for name, report in reports for row in claimed.claim_rows(name, report)],
+        claims=[row for name, report in reports for row in claim_rows(name, report)],
         recommendations=[row for name, report in reports for row in recommended(name, report)],
-        settings=[row for name, report in reports for row in tried.setting_rows(name, report)],
+        settings=[row for name, report in reports for row in setting_rows(name, report)],
     )
 
 
@@ -234,14 +234,14 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report
 
     Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
     """
-    if model.is_merged(directory):
+    if admit.is_merged(directory):
         return _merged(directory, reference)
     run = load(RunDirectory.open(directory).path)
     return [(run.plan.machine or UNNAMED, analyse(run, reference))]
 
 
 def _merged(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
-    merged = model.read(directory)
+    merged = admit.read(directory)
     against = reference_of(directory, merged, reference)
     refused: list[Refused] = []
     reports = [

@@ -8,7 +8,6 @@ import psutil
 from pydantic import Field
 
 from sqlitmus.machine import system
-from sqlitmus.machine import system as kernel
 from sqlitmus.vocabulary.contract import Model, Natural
 
 WARM_UP = 2_000
@@ -131,19 +130,19 @@ class Rates(Model):
 
 def read(probe_ns: int | None = None, root: Path = system.ROOT) -> Conditions:
     """The conditions now, with the probe's time if it was just taken."""
-    ticks, stolen = kernel.cpu_ticks(root) or (None, None)
+    ticks, stolen = system.cpu_ticks(root) or (None, None)
     return Conditions(
         monotonic_ns=time.monotonic_ns(),
         probe_ns=probe_ns,
         load_average=system.load_average(),
-        cpu_pressure_us=kernel.pressure_us(root, "cpu"),
-        io_pressure_us=kernel.pressure_us(root, "io"),
-        memory_pressure_us=kernel.pressure_us(root, "memory"),
+        cpu_pressure_us=system.pressure_us(root, "cpu"),
+        io_pressure_us=system.pressure_us(root, "io"),
+        memory_pressure_us=system.pressure_us(root, "memory"),
         cpu_ticks=ticks,
         steal_ticks=stolen,
-        context_switches=kernel.context_switches(root),
-        throttle_count=kernel.throttle_count(root),
-        frequency_khz=kernel.frequency_khz(root),
+        context_switches=system.context_switches(root),
+        throttle_count=system.throttle_count(root),
+        frequency_khz=system.frequency_khz(root),
         on_battery=system.safely(_on_battery),
     )
 

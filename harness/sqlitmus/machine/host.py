@@ -14,8 +14,6 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.machine import system
-from sqlitmus.machine import system as affinity
-from sqlitmus.machine import system as kernel
 from sqlitmus.vocabulary import paths
 
 NAMES = {
@@ -91,20 +89,20 @@ SYSTEMS = {"darwin": "macos"}
 def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
     """The machine as a report describes it; databases are read and written in `database_folder`."""
     memory = system.safely(lambda: psutil.virtual_memory().total)
-    boost = kernel.boost(root)
-    cores = kernel.cores(root)
-    clock = kernel.clock_source(root)
+    boost = system.boost(root)
+    cores = system.cores(root)
+    clock = system.clock_source(root)
     return {
         "cpu": cpu_model(root),
-        "cores": str(affinity.usable()),
+        "cores": str(system.usable()),
         "cores of the machine": str(os.cpu_count() or UNKNOWN),
         "threads per core": f"{cores[1] / cores[0]:g}" if cores else UNKNOWN,
         "architecture": native(root),
         "memory": f"{memory / 2**30:.1f} GiB" if memory else UNKNOWN,
         "os": os_name(root),
         "kernel": platform.release(),
-        "virtualised": "yes" if kernel.virtualised(root) else UNKNOWN,
-        "governor": ", ".join(kernel.governors(root)) or UNKNOWN,
+        "virtualised": "yes" if system.virtualised(root) else UNKNOWN,
+        "governor": ", ".join(system.governors(root)) or UNKNOWN,
         "boost": UNKNOWN if boost is None else "on" if boost.on else "off",
         "clock source": clock[0] if clock else UNKNOWN,
         "file system": file_system(database_folder),
@@ -118,7 +116,7 @@ def facts(database_folder: Path, root: Path = system.ROOT) -> dict[str, str]:
 
 def identity() -> str:
     """The facts that must not change during a run: the processor, its cores, the kernel."""
-    return f"{cpu_model()} × {affinity.usable()}, {platform.platform()}"
+    return f"{cpu_model()} × {system.usable()}, {platform.platform()}"
 
 
 def kind() -> str:

@@ -61,8 +61,8 @@ class WriteLook:
 @dataclass(frozen=True, slots=True)
 class Writes:
     """Between two looks: bytes written, in how many iterations, and how often the write-ahead log
-    began anew, as it does at the first write after a checkpoint of all of it. `pages` is its length
-    at the end, `grown` how many of them came meanwhile.
+    began anew, as it does at the first write after a checkpoint of all of it. `pages` is the
+    length of its file at the end, `grown` how many of them came meanwhile.
     """
 
     written_bytes: int

@@ -12,7 +12,6 @@ from typing import Literal
 import psutil
 
 from sqlitmus.machine import conditions, lock, system
-from sqlitmus.machine import system as kernel
 from sqlitmus.machine.conditions import Conditions, Rates
 from sqlitmus.machine.host import UNKNOWN, file_system, hyperfine_version
 from sqlitmus.vocabulary import paths
@@ -280,14 +279,14 @@ def steal(activity: Activity, root: Path) -> Check:
         finding = f"{100 * share:.1f} % of the CPU time went to other guests of the host"
         advice = "measure at a quieter hour, or on a host of your own"
         return Check("steal", "warning", finding, advice)
-    kind = " (virtual machine)" if kernel.virtualised(root) else ""
+    kind = " (virtual machine)" if system.virtualised(root) else ""
     return Check("steal", "ok", f"no CPU time taken by other guests{kind}")
 
 
 def temperature(activity: Activity, root: Path) -> Check:
     """Heat, and whether it throttled cores."""
-    hottest = kernel.temperature_c(root)
-    count = kernel.throttle_count(root)
+    hottest = system.temperature_c(root)
+    count = system.throttle_count(root)
     findings = [] if hottest is None else [f"{hottest:.0f} °C"]
     if count is not None:
         findings.append(f"throttled {count} times since start-up")
@@ -318,7 +317,7 @@ def swap(activity: Activity) -> Check:
 
 def disk_traffic(activity: Activity, root: Path) -> Check:
     """Other users of the disks, and data that the kernel still has to write."""
-    rate, unwritten = activity.disk_bytes_per_s, kernel.unwritten_bytes(root)
+    rate, unwritten = activity.disk_bytes_per_s, system.unwritten_bytes(root)
     findings: list[str] = []
     advice: list[str] = []
     if rate is not None:

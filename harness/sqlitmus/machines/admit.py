@@ -20,7 +20,6 @@ from pydantic import ValidationError
 from sqlitmus.analysis import RunData, from_records
 from sqlitmus.analysis.data import validated
 from sqlitmus.catalog import plan as plans
-from sqlitmus.catalog import plan as same_work
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import host, plainfiles, system
 from sqlitmus.machine.host import SYSTEMS, UNKNOWN
@@ -127,7 +126,7 @@ class Run:
     """A run that may be merged.
 
     `path` is for messages; `kind` is system and architecture; `hardware` tells two machines of one
-    label apart; `cases` are ids; `work` says what the run measures (see `catalog.same_work`); runs
+    label apart; `cases` are ids; `work` says what the run measures (see `catalog.plan.facts`); runs
     of one machine must agree in `settings`.
     """
 
@@ -267,7 +266,7 @@ def examine(folder: Path, path: str, digest: str, *, partial: bool) -> Run:
         kind=kind,
         hardware=tuple(facts.get(name, UNKNOWN) for name in HARDWARE),
         cases=frozenset(case.id for case in plan.cases),
-        work=same_work.facts(plan),
+        work=plans.facts(plan),
         settings={
             "reference": plan.reference,
             "canary": plan.canary or "none",

@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlitmus.machines import admit as merging
+from sqlitmus.machines import admit
 from sqlitmus.machines.survey import About, Estimate, Place, Survey
-from sqlitmus.results import machines as mergedmodel
-from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
+from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Refused, Row
 from sqlitmus.results.report import Agreed, Contradicted, Holding, Interval, Statement
 from sqlitmus.stats.estimate import Array, combine
 from sqlitmus.stats.verdict import ALPHA
@@ -145,7 +144,7 @@ T = TypeVar("T")
 
 
 def merged_report(
-    merged: merging.Merged, surveys: Sequence[Survey[T]], reference: str
+    merged: admit.Merged, surveys: Sequence[Survey[T]], reference: str
 ) -> MergedReport:
     """All that the machines say of each comparison with `reference`, by case and runner."""
     readable = [survey for survey in surveys if survey.machine is not None]
@@ -157,7 +156,7 @@ def merged_report(
     groups = list(dict.fromkeys(about.group for about in cases.values()))
     places = _places(readable, cases)
     rows = _rows(places, cases, readable, [machine.name for machine in machines])
-    refused = [mergedmodel.Refused(run.path, run.reason) for run in merged.refused]
+    refused = [Refused(run.path, run.reason) for run in merged.refused]
     refused += [run for survey in surveys for run in survey.refused]
     return MergedReport(
         version=VERSION,

@@ -22,7 +22,7 @@ from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import plainfiles, system
 from sqlitmus.machines import admit
-from sqlitmus.results import machines as mergedmodel
+from sqlitmus.results import machines
 from sqlitmus.results.machines import Answer, Refused
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Report
@@ -335,8 +335,8 @@ class Survey(Generic[T]):
     without floor and oracle; `made` is the result of `make` on its own report.
     """
 
-    refused: list[mergedmodel.Refused]
-    machine: mergedmodel.Machine | None = None
+    refused: list[machines.Refused]
+    machine: machines.Machine | None = None
     choices: frozenset[str] = frozenset()
     cases: dict[str, About] = field(default_factory=dict[str, About])
     answers: dict[Place, Answer] = field(default_factory=dict[Place, Answer])
@@ -362,7 +362,7 @@ def survey(
     directory: Path, machine: admit.MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
     """The survey of one machine; unreadable runs are refused and the rest is used."""
-    refused: list[mergedmodel.Refused] = []
+    refused: list[machines.Refused] = []
     joined = machine_report(directory, machine, reference, refused)
     if joined is None:
         return Survey(refused)
@@ -379,13 +379,13 @@ def survey(
     )
 
 
-def _survey_machine(machine: admit.MergedMachine, joined: Joined) -> mergedmodel.Machine:
+def _survey_machine(machine: admit.MergedMachine, joined: Joined) -> machines.Machine:
     report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:
         if runner.sqlite_version is not None:
             versions.setdefault(runner.sqlite_version, []).append(runner.name)
-    return mergedmodel.Machine(
+    return machines.Machine(
         name=machine.name,
         kind=machine.kind,
         label=machine.label,

@@ -4,7 +4,7 @@ starts.
 
 import statistics
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -21,7 +21,7 @@ from sqlitmus.run.invocations import Attempt, Invocations
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.relay import Abandoned, Entry, Relay
-from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample
+from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample, restless
 from sqlitmus.run.turns import Turns
 from sqlitmus.run.verify import Answers
 from sqlitmus.vocabulary import figures
@@ -67,22 +67,6 @@ def pause(seconds: float, what: str, stop: Stop, progress: Progress) -> bool:
         milestone = False
         time.sleep(min(left, TICK_S))
     return not stop.requested
-
-
-# Who used the processor while others had their turns. Pure.
-
-
-IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
-
-
-def restless(blocks: Iterable[Block]) -> dict[str, float]:
-    """Runners whose processes used more than that: the median of their blocks, by name."""
-    shares: dict[str, list[float]] = {}
-    for block in blocks:
-        for runner, share in block.idle.items():
-            shares.setdefault(runner, []).append(share)
-    usual = {runner: median(of_blocks) for runner, of_blocks in shares.items()}
-    return {runner: share for runner, share in usual.items() if share > IDLE}
 
 
 # Runs the cells of a set together: their processes take turns, each is judged by itself.

@@ -305,12 +305,13 @@ def log(timing: Timing, result: Result, how: Arrangement, _limits: Limits) -> It
     """The write-ahead log, against the pragma that says how long it may become.
 
     SQLite makes a checkpoint at the commit that finds so many pages in it: a log that did not begin
-    anew has these and one more transaction, whose pages are those that an operation brought.
+    anew has these and one more transaction, whose pages are those that an operation brought. Its
+    file keeps the length that it once had, so only one that still grew tells how long the log is.
     """
     most, writes = result.effective.pragmas.get("wal_autocheckpoint"), timing.writes
     if not isinstance(most, int) or most <= 0:
         return
-    if how.workers > 1 or writes is None or writes.checkpoints:
+    if how.workers > 1 or writes is None or writes.checkpoints or writes.grown <= 0:
         return
     operations = max(writes.iterations * result.operations_each, 1)
     yield Held(

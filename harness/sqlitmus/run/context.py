@@ -20,13 +20,13 @@ from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree, system
-from sqlitmus.run import oracle as oracles
 from sqlitmus.run.copies import make_scratch
 from sqlitmus.run.counts import Observed
 from sqlitmus.run.freshness import Prober
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.judge import OracleAnswer, Verified
 from sqlitmus.run.launch import Launcher, unsupported
+from sqlitmus.run.oracle import prove
 from sqlitmus.run.process import Hyperfine
 from sqlitmus.run.progress import Progress, Stop
 from sqlitmus.run.proof import Counter
@@ -255,7 +255,7 @@ def _opened(
     earlier = Memory(fresh=fresh)
     try:
         with stop.listening():
-            oracles.prove(installed[oracle], scratch / "vectors", fresh=fresh)
+            prove(installed[oracle], scratch / "vectors", fresh=fresh)
             yield Context(
                 catalog,
                 invocations,

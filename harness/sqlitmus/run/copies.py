@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 
 from sqlitmus.catalog import fixture
-from sqlitmus.catalog import fixture as seal
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.vocabulary import paths
@@ -149,7 +148,7 @@ class Fixtures:
         self._catalog = catalog
         self._size = size
         self._say = say
-        self._states: dict[Path, seal.State | None] = {}
+        self._states: dict[Path, fixture.State | None] = {}
 
     def of(self, case: PlannedCase) -> Path | None:
         """The file of `case` in its profile's journal mode; built unless it is there and whole."""
@@ -167,12 +166,12 @@ class Fixtures:
             self._say,
             case.page_size,
         )
-        self._states[file] = seal.state(file)
+        self._states[file] = fixture.state(file)
         return file
 
     def whole(self, file: Path) -> bool:
         """Whether nothing touched `file` since it was given out."""
-        return file in self._states and self._states[file] == seal.state(file)
+        return file in self._states and self._states[file] == fixture.state(file)
 
     def harm(self) -> str | None:
         """What became of the files while a runner ran; None if they hold what they held.
@@ -182,9 +181,9 @@ class Fixtures:
         touched = [file for file in self._states if not self.whole(file)]
         harmed: list[str] = []
         for file in touched:
-            damage = seal.seal_damage(file)
+            damage = fixture.seal_damage(file)
             if damage is None:
-                self._states[file] = seal.state(file)
+                self._states[file] = fixture.state(file)
             else:
                 del self._states[file]
                 what = "vanished" if damage == "absent" else "changed"

@@ -14,7 +14,6 @@ from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.process_tree import Leftovers, told
 from sqlitmus.machine.system import limits
 from sqlitmus.run import bounds, judge, process, proof
-from sqlitmus.run import judge as difference
 from sqlitmus.run import launch as parts
 from sqlitmus.run.bounds import Arrangement
 from sqlitmus.run.copies import Copies, Fixtures, file_name
@@ -453,7 +452,7 @@ class Invocations:
         def of(who: Installed) -> Callable[[Job], Result | None]:
             return lambda question: self._answer(question, who)
 
-        return difference.of_types(job, of(runner), of(oracle))
+        return judge.of_types(job, of(runner), of(oracle))
 
     def _answer(self, job: Job, runner: Installed) -> Result | None:
         """The answer to a job that is no cell's, None for none."""

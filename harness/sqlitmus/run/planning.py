@@ -19,7 +19,7 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import plainfiles, system
-from sqlitmus.run import selftest, store
+from sqlitmus.run import store
 from sqlitmus.run.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Unanswered
@@ -383,7 +383,7 @@ def prepare(
         answers.records.values(),
     )
     with suppress(OSError):  # none yet
-        directory.write(selftest.FILE, selftest.record_file().read_text(encoding="utf-8"))
+        directory.write(store.SELFTEST, store.selftest_file().read_text(encoding="utf-8"))
     remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)

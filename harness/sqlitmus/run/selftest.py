@@ -24,6 +24,7 @@ from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
+from sqlitmus.run.store import selftest_file
 from sqlitmus.run.turns import Turns
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.vocabulary import paths
@@ -159,9 +160,6 @@ def _check(work: Work, attempt: Attempt) -> None:
 # What a self-test keeps: its recordings, and its result for the reports that follow.
 
 
-FILE = "selftest.json"
-
-
 @dataclass(frozen=True, slots=True)
 class Recording:
     """A scheme's steady ns of an iteration: of equal processes (blocks x slots), and of a slower
@@ -172,14 +170,9 @@ class Recording:
     seconds: list[float]
 
 
-def record_file() -> Path:
-    """The file of this machine's last result, of which each new run keeps a copy."""
-    return paths.cache("memory") / FILE
-
-
 def save(result: dict[str, Any], recordings: dict[Scheme, Recording], folder: Path) -> Path:
     """Save the result for later reports, and the recordings for inspection."""
-    record_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
+    selftest_file().write_bytes(json.dumps(result, indent=1, ensure_ascii=False).encode())
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{result['created'].replace(':', '')}-selftest.json"
     recorded = {

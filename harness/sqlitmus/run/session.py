@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sqlitmus.catalog import plan as same_work
 from sqlitmus.catalog.cases import Cells
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.catalog.plan import Plan
+from sqlitmus.catalog.plan import Plan, definitions, differences, facts
 from sqlitmus.catalog.scenario import TIMEOUT_S
 from sqlitmus.machine import lock, system
 from sqlitmus.run import planning, store
@@ -94,8 +93,8 @@ def resume(
 
 def _changed(plan: Plan, context: Context) -> str:
     """What has changed since the plan was frozen; "" for nothing."""
-    now = same_work.definitions(context.catalog, plan.cases)
-    names = same_work.differences(same_work.facts(plan), now)
+    now = definitions(context.catalog, plan.cases)
+    names = differences(facts(plan), now)
     if names:
         return ", ".join(names)
     return "a runner or the machine" if context.fingerprint() != plan.fingerprint else ""

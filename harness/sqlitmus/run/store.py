@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any, BinaryIO, Protocol, TypeVar, cast
 
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine import plainfiles
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.run.judge import Verified
-from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary import figures, paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Detail
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -288,6 +289,19 @@ class Block(Model):
     idle: dict[str, float] = {}
 
 
+IDLE = 0.01  # the most that a process may use of the processor while it waits for its turn
+
+
+def restless(blocks: Iterable[Block]) -> dict[str, float]:
+    """Runners whose processes used more than that: the median of their blocks, by name."""
+    shares: dict[str, list[float]] = {}
+    for block in blocks:
+        for runner, share in block.idle.items():
+            shares.setdefault(runner, []).append(share)
+    usual = {runner: median(of_blocks) for runner, of_blocks in shares.items()}
+    return {runner: share for runner, share in usual.items() if share > IDLE}
+
+
 class Iterations(Model):
     """The iterations of one invocation, warm-up first; kept for whoever doubts its mean.
 
@@ -452,6 +466,14 @@ def _check(value: object, path: str) -> None:
 
 SCHEMA = 4
 M = TypeVar("M", bound=Model)
+
+
+SELFTEST = "selftest.json"
+
+
+def selftest_file() -> Path:
+    """That of this machine's last self-test, of which each new run keeps a copy."""
+    return paths.cache("memory") / SELFTEST
 
 
 class RunDirectory:

@@ -12,9 +12,6 @@ from sqlitmus.catalog.authorizer import Compiled, Origin, Refused
 from sqlitmus.catalog.scenario import ColumnType, Scenario, ScenarioStep
 from sqlitmus.vocabulary.contract import Operation, Parameters
 from sqlitmus.workload import statements
-from sqlitmus.workload import statements as answers
-from sqlitmus.workload import statements as pools
-from sqlitmus.workload import statements as writes
 from sqlitmus.workload.file import Query, Source, Statement, Workload
 from sqlitmus.workload.statements import NoPool
 
@@ -162,12 +159,12 @@ def _part(
             looked = statements.look(connection, statement.sql)
             operation = _operation(statement, looked)
             at = "parameters"
-            rows = pools.rows_of(statement.parameters, connection, seed)
-            given = pools.pool(rows, looked.parameters, distinct=not looked.reads)
+            rows = statements.rows_of(statement.parameters, connection, seed)
+            given = statements.pool(rows, looked.parameters, distinct=not looked.reads)
             at = "sql"
             columns: dict[str, ColumnType] = {}
             if looked.reads:
-                answered = answers.answer(
+                answered = statements.answer(
                     connection, statement.sql, _bound(given), first=operation == "get"
                 )
                 columns, ascii_ends = answered.columns, ascii_ends and answered.ascii_ends
@@ -195,7 +192,7 @@ def _part(
     for number, words in wrong.items():
         problem(str(source.wrong(("query", name, "reset", number), words)))
     try:
-        undone = query.reset or writes.reset(connection, written)
+        undone = query.reset or statements.reset(connection, written)
     except Refused as error:
         problem(str(source.wrong(("query", name), str(error))))
         return None
@@ -233,7 +230,7 @@ def _operation(statement: Statement, looked: Compiled) -> Operation:
     return operation or "all"
 
 
-def _bound(given: Parameters | None) -> list[list[pools.Value]]:
+def _bound(given: Parameters | None) -> list[list[statements.Value]]:
     """The rows of a pool as SQLite takes them."""
     if given is None:
         return []
@@ -243,7 +240,7 @@ def _bound(given: Parameters | None) -> list[list[pools.Value]]:
     ]
 
 
-def _decoded(value: float | str | None, kind: str) -> pools.Value:
+def _decoded(value: float | str | None, kind: str) -> statements.Value:
     if isinstance(value, str) and kind == "blob":
         return bytes.fromhex(value)
     return int(value) if isinstance(value, str) and kind == "integer" else value

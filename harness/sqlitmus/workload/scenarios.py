@@ -16,11 +16,11 @@ from sqlitmus.catalog.settings import Settings, Trying, trying, trying_workload
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.workload import parts, statements
-from sqlitmus.workload import parts as latencies
 from sqlitmus.workload.database import Snapshot, check_room, snapshot
 from sqlitmus.workload.file import Source, Workload
 from sqlitmus.workload.file import read as read_file
 from sqlitmus.workload.parts import MIX, START, Part, parts_of
+from sqlitmus.workload.parts import scenarios as latency_scenarios
 from sqlitmus.workload.trace import with_queries
 
 SUITE = "workload"
@@ -44,7 +44,7 @@ def catalogue(source: Source, copy: Snapshot, catalog: Catalog) -> Catalog:
     mix = _mix(parts, workload.profile, workload.workers)
     if len(parts) > 1:
         scenarios[MIX] = mix
-    scenarios |= latencies.scenarios(source, mix)
+    scenarios |= latency_scenarios(source, mix)
     fixture = Fixture(
         title=copy.about.name,
         sizes=dict.fromkeys("sml", 1),

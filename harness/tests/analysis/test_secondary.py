@@ -8,7 +8,7 @@ import pytest
 from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.cases import measures
 from sqlitmus.analysis.pairs import Question
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import symbols
 from sqlitmus.results.report import Cell, Measure
 from sqlitmus.stats.estimate import Array
 from sqlitmus.vocabulary import figures
@@ -197,7 +197,7 @@ def test_no_floor_no_verdict_of_overhead() -> None:
 )
 def test_the_correction_is_told(correction: str, told: str, method: str) -> None:
     report = analyse(run(lines(), correction=correction))
-    assert words.correction(report).startswith(told)
+    assert symbols.correction(report).startswith(told)
     assert method in "\n".join(report.method)
 
 

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import definitions, fixture
-from sqlitmus.catalog import fixture as beside
-from sqlitmus.catalog import fixture as databasefiles
-from sqlitmus.catalog import fixture as seal
 from sqlitmus.catalog.scenario import Fixture, Generator
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 
@@ -103,7 +100,7 @@ def test_the_clones_fixtures_fill_every_table_at_size_s(tmp_path: Path) -> None:
 def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
     spec = definitions.load().fixtures["tenants"]
     file = fixture.ensure("tenants", spec, "s", "wal", tmp_path)
-    folder = beside.folder_of(file)
+    folder = fixture.folder_of(file)
     numbers = range(1, spec.sizes["s"] + 1)
     assert sorted(int(one.name) for one in folder.iterdir()) == list(numbers)
     for number in numbers:
@@ -117,7 +114,7 @@ def test_each_tenant_has_a_database_with_its_own_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: str) -> None:
     file = fixture.ensure("tiny", definition(), "s", mode, tmp_path)
-    assert {f.name for f in tmp_path.iterdir()} == {file.name, seal.beside(file).name}
+    assert {f.name for f in tmp_path.iterdir()} == {file.name, fixture.beside(file).name}
     with contextlib.closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
 
@@ -125,12 +122,12 @@ def test_the_file_is_left_in_its_journal_mode_and_alone(tmp_path: Path, mode: st
 def test_files_hold_what_rows_hold_and_are_made_again_when_they_are_gone(tmp_path: Path) -> None:
     tiny = definition(files="SELECT id, b FROM t")
     file = fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
-    folder = beside.folder_of(file)
+    folder = fixture.folder_of(file)
     with contextlib.closing(sqlite3.connect(file)) as connection:
         rows = {str(key): content for key, content in connection.execute("SELECT id, b FROM t")}
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == rows
-    assert beside.bytes_of_files(file) == 5 * 4096
-    names = {file.name, seal.beside(file).name, folder.name}
+    assert fixture.bytes_of_files(file) == 5 * 4096
+    names = {file.name, fixture.beside(file).name, folder.name}
     assert {path.name for path in tmp_path.iterdir()} == names
     shutil.rmtree(folder)
     fixture.ensure("tiny", tiny, "s", "wal", tmp_path)
@@ -183,7 +180,7 @@ def test_a_file_that_is_not_as_it_was_built_is_built_again(tmp_path: Path) -> No
     log.write_bytes(b"pages")
     assert ensure().read_bytes() == content
     assert not log.exists()
-    seal.beside(file).unlink()
+    fixture.beside(file).unlink()
     assert ensure().read_bytes() == content
     changed = f"{file}: this fixture has changed since it was built; it is built again"
     unsealed = f"{file}: nothing tells what this fixture held when it was built; it is built again"
@@ -214,7 +211,7 @@ def test_an_unknown_size_is_told() -> None:
 def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
     source = fixture.ensure("tiny", definition(), "s", "wal", tmp_path)
     target = tmp_path / "copy.db"
-    databasefiles.fresh_copy(source, target)
+    fixture.fresh_copy(source, target)
     with contextlib.closing(sqlite3.connect(target)) as writer:
         writer.execute("DELETE FROM t")
         writer.commit()
@@ -222,14 +219,14 @@ def test_a_fresh_copy_has_nothing_of_the_former_writer(tmp_path: Path) -> None:
         assert left.stat().st_size
         torn = left.read_bytes()
     left.write_bytes(torn)
-    databasefiles.fresh_copy(source, target)
+    fixture.fresh_copy(source, target)
     assert not left.exists()
     assert target.read_bytes() == source.read_bytes()
 
 
 def test_a_copy_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(NotFit, match=r"x\.db: a copy of the fixture cannot be made: No such file"):
-        databasefiles.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
+        fixture.fresh_copy(tmp_path / "nothing.db", tmp_path / "x.db")
 
 
 PINNED = "73c23fc65c5ede9a"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import cases, definitions, fixture, jobs
-from sqlitmus.catalog import fixture as databasefiles
 from sqlitmus.catalog.cases import override_of
 from sqlitmus.vocabulary.contract import Step, Value
 
@@ -42,7 +41,7 @@ def test_no_operation_finds_its_work_done(name: str, fixtures: Path, tmp_path: P
     case = cases.make_case(*cases.parse_case(name, KNOWN), KNOWN, KNOWN.modes["quick"])
     source = fixture.ensure(spec.fixture, KNOWN.fixtures[spec.fixture], SIZE, "wal", fixtures)
     copy = tmp_path / "copy.db"
-    databasefiles.fresh_copy(source, copy)
+    fixture.fresh_copy(source, copy)
     size = fixture.rows(KNOWN.fixtures[spec.fixture], SIZE)
     job = jobs.make_job(
         case, KNOWN, mode="measure", cell="a/b", database=copy, size=size, output=tmp_path

@@ -15,8 +15,6 @@ import pytest
 from sqlitmus import machine
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import lock, readiness
-from sqlitmus.machine import readiness as activity
-from sqlitmus.machine import readiness as settings
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call, sqlitmus
 from tests.fakes.clone import Clone, Done
@@ -52,7 +50,7 @@ def doctor(
     def run(
         *arguments: str,
         files: dict[str, str],
-        going_on: activity.Activity,
+        going_on: readiness.Activity,
         there: list[Any],
         holder: lock.Holder | None = None,
         missing: dict[str, str] | None = None,
@@ -63,7 +61,7 @@ def doctor(
             (readiness, "watch", lambda *_: going_on),
             (readiness, "hyperfine_version", lambda: "1.20.0"),
             (readiness, "file_system", lambda _: "ext4 on /dev/sda1"),
-            (settings, "clock_grain_ns", lambda: 30),
+            (readiness, "clock_grain_ns", lambda: 30),
             (lock, "holder", lambda: holder),
             (paths, "toolchain", lambda: tmp_path),
             (paths, "tools", lambda: paths.Tools({"python": "/python"}, missing or {})),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import admit as model
+from sqlitmus.machines import admit
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
@@ -56,7 +56,7 @@ def test_runs_of_two_machines_and_what_did_not_come(call: Call) -> None:
         "expected, but not there: windows-x64",
         "report: ./just report ROOT/results/STAMP-merged-all",
     ]
-    merged = model.read(call.root / "results/latest")
+    merged = admit.read(call.root / "results/latest")
     assert [(m.name, m.kind) for m in merged.machines] == [
         ("linux-x64", "linux-x64"),
         ("mac", "macos-arm64"),
@@ -97,7 +97,7 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
     assert first.err.splitlines()[0] == "linux-x64: 1 run, 1 interrupted; CPU EPYC"
     again = call("results/latest", "runs", "--label", "again", "--partial")
     assert again.code == 0
-    kept = model.read(call.root / "results/latest").machines[0].sources[0].hash
+    kept = admit.read(call.root / "results/latest").machines[0].sources[0].hash
     assert again.err.splitlines()[:2] == [
         "linux-x64: 1 run, 1 interrupted; CPU EPYC",
         f"the same run, counted once: results/latest/sources/{kept}, runs/cut",

@@ -11,7 +11,6 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.machine import system
 from sqlitmus.run import context, pilot
-from sqlitmus.run import pilot as turning
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import Pace, block_seconds
 from sqlitmus.run.judge import OracleAnswer
@@ -303,7 +302,7 @@ def test_processes_that_do_not_fit_into_memory_together_take_no_turns(
 def test_where_processes_cannot_be_alive_together_the_run_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (context, turning):
+    for module in (context, pilot):
         monkeypatch.setattr(module, "unsupported", lambda: "a system without them")
     assert desk.run(mode="piloted", blocks=1, scheme="relay").exit == 0
     assert {found.rounds for found in counts(desk.clone.latest()).values()} == {0}

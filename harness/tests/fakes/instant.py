@@ -237,7 +237,7 @@ class Desk:
             return instant
 
         monkeypatch.setattr(context, "Hyperfine", executor)
-        monkeypatch.setattr(context, "oracles", SimpleNamespace(prove=believe))
+        monkeypatch.setattr(context, "prove", believe)
         monkeypatch.setattr(context.Prober, "ask", fresh)
 
         def nothing_to_outlive(*_held: int) -> AbstractContextManager[Leftovers]:

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.machine import conditions
-from sqlitmus.machine import conditions as probe
 from sqlitmus.machine.conditions import Conditions, Rates, difference
 from tests.machine.linux import LAPTOP, build
 
@@ -183,11 +182,11 @@ def test_the_probe_is_a_fixed_amount_of_work_without_its_warm_up(
         nonlocal now
         now += iterations
 
-    monkeypatch.setattr(probe, "_work", work)
-    monkeypatch.setattr(probe.time, "perf_counter_ns", lambda: now)
-    assert probe.probe() == probe.ITERATIONS
-    assert now == probe.WARM_UP + probe.ITERATIONS
+    monkeypatch.setattr(conditions, "_work", work)
+    monkeypatch.setattr(conditions.time, "perf_counter_ns", lambda: now)
+    assert conditions.probe() == conditions.ITERATIONS
+    assert now == conditions.WARM_UP + conditions.ITERATIONS
 
 
 def test_the_probe_runs() -> None:
-    assert probe.probe() > 0
+    assert conditions.probe() > 0

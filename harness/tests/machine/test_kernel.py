@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.machine import conditions, readiness, system
-from sqlitmus.machine import system as kernel
 from sqlitmus.machine.host import facts
 from tests.machine.linux import CLOCKS, CPUS, LAPTOP, QUIET, build
 
 READERS = {
-    "boost": kernel.Boost(on=True, forbid=f"echo 1 | sudo tee /{CPUS}/intel_pstate/no_turbo"),
+    "boost": system.Boost(on=True, forbid=f"echo 1 | sudo tee /{CPUS}/intel_pstate/no_turbo"),
     "clock_source": ("hpet", ["tsc", "hpet", "acpi_pm"]),
     "context_switches": 777,
     "cores": (2, 4),
@@ -30,17 +29,17 @@ NOTHING: dict[str, object] = {**dict.fromkeys(READERS), "governors": [], "virtua
 
 def every(root: Path) -> dict[str, object]:
     """All that the readers say."""
-    return {name: getattr(kernel, name)(root) for name in READERS}
+    return {name: getattr(system, name)(root) for name in READERS}
 
 
 def test_each_fact_is_read(tmp_path: Path) -> None:
     assert every(build(tmp_path, LAPTOP)) == READERS
-    assert [kernel.pressure_us(tmp_path, name) for name in ("cpu", "io", "memory")] == [3711, 42, 7]
+    assert [system.pressure_us(tmp_path, name) for name in ("cpu", "io", "memory")] == [3711, 42, 7]
 
 
 def test_a_system_without_these_files_tells_nothing(tmp_path: Path) -> None:
     assert every(tmp_path) == NOTHING
-    assert kernel.pressure_us(tmp_path, "cpu") is None
+    assert system.pressure_us(tmp_path, "cpu") is None
 
 
 def test_a_folder_in_place_of_a_file_tells_nothing(tmp_path: Path) -> None:
@@ -59,18 +58,18 @@ def test_a_folder_in_place_of_a_file_tells_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_boost_by_the_driver_s_switch(tmp_path: Path, name: str, content: str, on: bool) -> None:
-    found = kernel.boost(build(tmp_path, {f"{CPUS}/{name}": content}))
+    found = system.boost(build(tmp_path, {f"{CPUS}/{name}": content}))
     assert found is not None
     assert found.on is on
     assert found.forbid.endswith(f"tee /{CPUS}/{name}")
     if on:
         build(tmp_path, {f"{CPUS}/{name}": found.forbid.split()[1]})
-        assert kernel.boost(tmp_path) == kernel.Boost(on=False, forbid=found.forbid)
+        assert system.boost(tmp_path) == system.Boost(on=False, forbid=found.forbid)
 
 
 def test_a_hypervisor_is_seen(tmp_path: Path) -> None:
     cpuinfo = "flags : fpu hypervisor sse2\n"
-    assert kernel.virtualised(build(tmp_path, {"proc/cpuinfo": cpuinfo}))
+    assert system.virtualised(build(tmp_path, {"proc/cpuinfo": cpuinfo}))
 
 
 WORDS = st.sampled_from(
@@ -125,4 +124,4 @@ def test_the_bounds_of_a_number() -> None:
 
 def test_a_clock_name_with_other_signs_is_none(tmp_path: Path) -> None:
     root = build(tmp_path, {f"{CLOCKS}/current_clocksource": "\x1b[2J"})
-    assert kernel.clock_source(root) is None
+    assert system.clock_source(root) is None

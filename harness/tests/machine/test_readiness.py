@@ -11,8 +11,6 @@ import psutil
 import pytest
 
 from sqlitmus.machine import Check, lock, readiness
-from sqlitmus.machine import readiness as disturbance
-from sqlitmus.machine import readiness as settings
 from sqlitmus.machine.conditions import Rates
 from sqlitmus.machine.readiness import Activity, ProcessShare
 from sqlitmus.vocabulary import paths
@@ -101,16 +99,16 @@ def test_the_file_system(monkeypatch: pytest.MonkeyPatch, name: str, state: str)
 )
 def test_the_governor(tmp_path: Path, words: list[str], state: str, finding: str) -> None:
     files = {f"{CPUS}/cpufreq/policy{n}/scaling_governor": w for n, w in enumerate(words)}
-    told = settings.governor(build(tmp_path, files))
+    told = readiness.governor(build(tmp_path, files))
     advice = "sudo cpupower frequency-set -g performance" if state == "warning" else ""
     assert (told.state, told.finding, told.advice) == (state, finding, advice)
 
 
 def test_boost(tmp_path: Path) -> None:
     switch = f"{CPUS}/cpufreq/boost"
-    assert settings.boost(tmp_path) == Check("boost", "ok", "unknown")
-    assert settings.boost(build(tmp_path, {switch: "0"})) == Check("boost", "ok", "off")
-    told = settings.boost(build(tmp_path, {switch: "1"}))
+    assert readiness.boost(tmp_path) == Check("boost", "ok", "unknown")
+    assert readiness.boost(build(tmp_path, {switch: "0"})) == Check("boost", "ok", "off")
+    told = readiness.boost(build(tmp_path, {switch: "1"}))
     assert (told.state, told.advice) == ("warning", f"echo 0 | sudo tee /{switch}")
 
 
@@ -119,17 +117,17 @@ def test_boost(tmp_path: Path) -> None:
     [(True, "warning", "on battery"), (False, "ok", "mains"), (None, "ok", "unknown")],
 )
 def test_power(on_battery: bool | None, state: str, finding: str) -> None:
-    told = settings.power(on_battery)
+    told = readiness.power(on_battery)
     assert (told.state, told.finding) == (state, finding)
 
 
 def test_threads_that_share_a_core_are_noted(tmp_path: Path) -> None:
-    assert settings.threads(tmp_path).finding == "unknown"
+    assert readiness.threads(tmp_path).finding == "unknown"
     finding = "2 cores, 4 threads: more than 2 workers share cores"
-    assert settings.threads(build(tmp_path, LAPTOP)) == Check("threads", "ok", finding)
+    assert readiness.threads(build(tmp_path, LAPTOP)) == Check("threads", "ok", finding)
     alone = {f"{CPUS}/cpu{n}/topology/thread_siblings_list": str(n) for n in range(4)}
     finding = "4 cores, one thread each"
-    assert settings.threads(build(tmp_path, alone)) == Check("threads", "ok", finding)
+    assert readiness.threads(build(tmp_path, alone)) == Check("threads", "ok", finding)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_the_clock(
 ) -> None:
     names = {"current_clocksource": source, "available_clocksource": others}
     root = build(tmp_path, {f"{CLOCKS}/{name}": text for name, text in names.items()})
-    told = settings.clock(root, grain_ns)
+    told = readiness.clock(root, grain_ns)
     assert told.finding == finding
     assert told.advice.startswith(advice)
     assert (told.state, bool(told.advice)) == (("warning", True) if advice else ("ok", False))
@@ -159,10 +157,10 @@ def test_the_clock(
 
 def test_the_grain_is_the_smallest_step(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = iter([0, 0, 500, 500, 600, 900])
-    monkeypatch.setattr(settings.time, "perf_counter_ns", lambda: next(readings))
-    assert settings.clock_grain_ns(6) == 100
-    monkeypatch.setattr(settings.time, "perf_counter_ns", lambda: 7)
-    assert settings.clock_grain_ns(6) is None
+    monkeypatch.setattr(readiness.time, "perf_counter_ns", lambda: next(readings))
+    assert readiness.clock_grain_ns(6) == 100
+    monkeypatch.setattr(readiness.time, "perf_counter_ns", lambda: 7)
+    assert readiness.clock_grain_ns(6) is None
 
 
 UNTOLD = Activity(
@@ -174,11 +172,11 @@ UNTOLD = Activity(
     writers=[],
 )
 CHECKS: dict[str, Callable[[Activity, Path], Check]] = {
-    "load": lambda activity, _: disturbance.load(activity),
-    "steal": disturbance.steal,
-    "temperature": disturbance.temperature,
-    "swap": lambda activity, _: disturbance.swap(activity),
-    "disk traffic": disturbance.disk_traffic,
+    "load": lambda activity, _: readiness.load(activity),
+    "steal": readiness.steal,
+    "temperature": readiness.temperature,
+    "swap": lambda activity, _: readiness.swap(activity),
+    "disk traffic": readiness.disk_traffic,
 }
 
 
@@ -214,31 +212,31 @@ def test_a_cause_that_cannot_be_seen(
 
 
 def test_bounds(tmp_path: Path) -> None:
-    assert disturbance.load(replace(QUIET, busy=0.20)).state == "ok"
-    assert disturbance.load(replace(QUIET, busy=0.21)).state == "warning"
+    assert readiness.load(replace(QUIET, busy=0.20)).state == "ok"
+    assert readiness.load(replace(QUIET, busy=0.21)).state == "warning"
     at_most = replace(QUIET, disk_bytes_per_s=2.0**20)
-    assert disturbance.disk_traffic(at_most, tmp_path).state == "ok"
+    assert readiness.disk_traffic(at_most, tmp_path).state == "ok"
     more = replace(QUIET, disk_bytes_per_s=2.0**20 + 1)
-    assert disturbance.disk_traffic(more, tmp_path).state == "warning"
+    assert readiness.disk_traffic(more, tmp_path).state == "warning"
     pressed = QUIET.rates.model_copy(update={"memory_pressure": 0.02})
-    assert disturbance.swap(replace(QUIET, rates=pressed)).state == "warning"
-    assert disturbance.swap(replace(QUIET, swapped_bytes=4_096)).state == "warning"
+    assert readiness.swap(replace(QUIET, rates=pressed)).state == "warning"
+    assert readiness.swap(replace(QUIET, swapped_bytes=4_096)).state == "warning"
 
 
 def test_heat_and_unwritten_pages(tmp_path: Path) -> None:
     zone = "sys/class/thermal/thermal_zone0/temp"
-    assert disturbance.temperature(QUIET, build(tmp_path, {zone: "84900"})).state == "ok"
-    told = disturbance.temperature(QUIET, build(tmp_path, {zone: "85000"}))
+    assert readiness.temperature(QUIET, build(tmp_path, {zone: "84900"})).state == "ok"
+    told = readiness.temperature(QUIET, build(tmp_path, {zone: "85000"}))
     assert (told.state, told.finding) == ("warning", "85 °C")
     dirty = "Dirty: 60000 kB\nWriteback: 9000 kB\n"
-    told = disturbance.disk_traffic(QUIET, build(tmp_path, {"proc/meminfo": dirty}))
+    told = readiness.disk_traffic(QUIET, build(tmp_path, {"proc/meminfo": dirty}))
     assert told == Check("disk traffic", "warning", "0.0 MiB/s, 67 MiB to be written", "run sync")
 
 
 def test_a_quiet_virtual_machine_is_told(tmp_path: Path) -> None:
     root = build(tmp_path, {"proc/cpuinfo": "flags: hypervisor\n"})
     finding = "no CPU time taken by other guests (virtual machine)"
-    assert disturbance.steal(QUIET, root) == Check("steal", "ok", finding)
+    assert readiness.steal(QUIET, root) == Check("steal", "ok", finding)
 
 
 def test_all_checks_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import admit as model
-from sqlitmus.machines import admit as sources
+from sqlitmus.machines import admit
 from sqlitmus.machines.admit import Given
 from sqlitmus.machines.merge import merge
 from sqlitmus.run.planning import latest
@@ -34,7 +33,7 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
     done = merged(*fleet, out=tmp_path / "out", expect=["arm", "linux-x64", "mars"])
     assert done.directory == tmp_path / "out/2026-02-03T040506Z-merged"
     assert latest(tmp_path / "out") == done.directory
-    assert model.read(done.directory) == done.merged
+    assert admit.read(done.directory) == done.merged
     arm, linux = done.merged.machines
     assert (arm.name, arm.kind, linux.name, linux.kind) == (
         "arm",
@@ -71,7 +70,7 @@ def test_any_order_gives_the_same_and_merging_again_changes_nothing(
     ]
 
 
-def hash_of(of: model.Merged, run: str) -> str:
+def hash_of(of: admit.Merged, run: str) -> str:
     return next(s.hash for m in of.machines for s in m.sources if s.run == run)
 
 
@@ -79,7 +78,7 @@ def test_more_runs_than_are_read_in_this_process(
     tmp_path: Path, fleet: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = merged(*fleet, out=tmp_path / "one")
-    monkeypatch.setattr(sources, "FEW", 2)
+    monkeypatch.setattr(admit, "FEW", 2)
     assert merged(*fleet, out=tmp_path / "two").merged == one.merged
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import admit as model
+from sqlitmus.machines import admit
 from sqlitmus.machines.admit import Given, Inventory, find
 from sqlitmus.run.planning import point_latest
 from sqlitmus.run.store import MOST_WHOLE
@@ -91,7 +91,7 @@ def test_a_hash_in_merged_json_that_is_a_path_leads_nowhere(tmp_path: Path, name
     done = merged(tmp_path / "runs", out=tmp_path)
     write(tmp_path / "elsewhere")
     source = done.merged.machines[0].sources[0].hash
-    edit(done.directory / model.NAME, source, name)
+    edit(done.directory / admit.NAME, source, name)
     with pytest.raises(UsageError, match=r"sources/\?: plan.json is missing"):
         merged(done.directory, out=tmp_path / "out")
 
@@ -120,7 +120,7 @@ def test_a_merged_json_that_cannot_be_read_is_refused(
     tmp_path: Path, text: str, reason: str
 ) -> None:
     (tmp_path / "merged").mkdir()
-    (tmp_path / "merged" / model.NAME).write_text(text)
+    (tmp_path / "merged" / admit.NAME).write_text(text)
     (one,) = find([Given(tmp_path)], partial=False).refused
     assert one.path.endswith("/merged")
     assert one.reason.startswith(reason)
@@ -130,18 +130,18 @@ def test_a_merged_json_that_cannot_be_read_is_refused(
 def test_what_a_merged_json_says_beyond_today_s_is_ignored(tmp_path: Path) -> None:
     write(tmp_path / "runs/a")
     done = merged(tmp_path / "runs", out=tmp_path)
-    edit(done.directory / model.NAME, '"kind"', '"missing": [2], "kind"')
-    assert model.read(done.directory) == done.merged
+    edit(done.directory / admit.NAME, '"kind"', '"missing": [2], "kind"')
+    assert admit.read(done.directory) == done.merged
 
 
 def test_a_merged_json_of_a_later_version_says_so(tmp_path: Path) -> None:
     write(tmp_path / "runs/a")
     done = merged(tmp_path / "runs", out=tmp_path)
-    assert model.read(done.directory) == done.merged
+    assert admit.read(done.directory) == done.merged
     assert done.merged.created == NOW.isoformat()
-    edit(done.directory / model.NAME, '"schema_version": 1', '"schema_version": 2')
+    edit(done.directory / admit.NAME, '"schema_version": 1', '"schema_version": 2')
     with pytest.raises(UsageError, match=r"\$.schema_version is 2, this version reads 1"):
-        model.read(done.directory)
+        admit.read(done.directory)
     shutil.rmtree(done.directory / "sources")
     with pytest.raises(UsageError, match="is no merged directory: it holds no merged"):
-        model.read(done.directory / "sources")
+        admit.read(done.directory / "sources")

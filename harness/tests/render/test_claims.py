@@ -11,10 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.analysis import analyse
 from sqlitmus.render.document import claims
-from sqlitmus.render.document import claims as claimwords
 from sqlitmus.render.document.model import Cell, Column, Head, Row, Table
-from sqlitmus.render.html import curves as histograms
-from sqlitmus.render.html import curves as threadlines
+from sqlitmus.render.html import curves
 from sqlitmus.render.html import page as html
 from sqlitmus.render.terminal import laid_out
 from sqlitmus.results import machines as data
@@ -183,26 +181,22 @@ def threads(*values: tuple[int, float, bool]) -> Threads:
 
 
 def test_points_beyond_the_cores_are_not_joined() -> None:
-    (panel,) = threadlines.thread_panels(
-        threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), []
-    )
+    (panel,) = curves.thread_panels(threads((1, 1e6, False), (2, 2e6, False), (4, 2e6, True)), [])
     (line,) = panel.lines
     assert len(line.points.split()) == len(line.marks) == 2
     assert len(line.beyond) == 1
     assert panel.shade is not None
     assert line.marks[-1][0] < panel.shade < line.beyond[0][0]
     assert line.marks[1][1] < line.marks[0][1]  # more is higher
-    (within,) = threadlines.thread_panels(threads((1, 1e6, False), (2, 2e6, False)), [])
+    (within,) = curves.thread_panels(threads((1, 1e6, False), (2, 2e6, False)), [])
     assert within.shade is None
 
 
 def test_all_points_beyond_the_cores_leave_no_line() -> None:
-    (panel,) = threadlines.thread_panels(threads((4, 1e6, True), (8, 1e6, True)), [])
+    (panel,) = curves.thread_panels(threads((4, 1e6, True), (8, 1e6, True)), [])
     assert panel.lines[0].points == ""
-    assert panel.shade == threadlines.THREAD_BOX[0]
-    assert (
-        threadlines.thread_panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
-    )
+    assert panel.shade == curves.THREAD_BOX[0]
+    assert curves.thread_panels(Threads("T", "p99", rates=False, lines=[], problems=[]), []) == []
 
 
 def titles(table: Table) -> list[str]:
@@ -220,7 +214,7 @@ def test_what_waits_stands_beside_the_time() -> None:
     load = Load(cpu=750.0, voluntary=12.0, involuntary=0.25)
     point = ThreadPoint(4, Interval(2e6, None, None), over=True, load=load)
     scaled = Threads("T", "steady", True, [ThreadLine("a", [point])], [])
-    assert by_column(claimwords.threads(scaled)) == [
+    assert by_column(claims.threads(scaled)) == [
         ("option", "a"),
         ("threads", "4"),
         ("operations/s", "2.00\u202fM/s"),
@@ -229,7 +223,7 @@ def test_what_waits_stands_beside_the_time() -> None:
         ("voluntary switches, per operation", "12"),
         ("involuntary switches, per operation", "0.25"),
     ]
-    bare = claimwords.threads(threads((1, 1e6, False)))
+    bare = claims.threads(threads((1, 1e6, False)))
     assert titles(bare) == ["threads", "operations/s", "time, per operation"]
 
 
@@ -237,7 +231,7 @@ def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
     paced = Place("a", "r", writer_p99=Interval(7e6, None, None), busy=0.5, writer_busy=0.0,
                   pacing=900.0, p999=Interval(2e6, None, None), file=4096)  # fmt: skip
     alone = Place("b", "r", file=4096)
-    table = claimwords.ranking(Ranking("T", "p99", [], [paced, alone], []))
+    table = claims.ranking(Ranking("T", "p99", [], [paced, alone], []))
     assert titles(table)[1:] == [
         "99.9 %", "writer's 99 %", "busy", "writer's busy", "pacing error, 99 %"
     ]  # fmt: skip
@@ -249,7 +243,7 @@ def test_a_ranking_shows_a_writer_what_was_busy_and_the_pace() -> None:
 
 def test_the_size_of_a_file_is_shown_where_it_differs() -> None:
     one, other = Place("a", "r", file=4096), Place("b", "r", file=8192)
-    assert titles(claimwords.ranking(Ranking("T", "p99", [], [one, other], [])))[-1] == "file"
+    assert titles(claims.ranking(Ranking("T", "p99", [], [one, other], [])))[-1] == "file"
 
 
 def test_a_terminal_gets_wide_tables_in_bands() -> None:
@@ -275,8 +269,8 @@ def tops(bars: str) -> list[float]:
 
 def test_bars_show_a_single_operation_and_share_their_axis() -> None:
     many, few = latencies((1000, 1007, 10_000), (64_000, 64_255, 1)), latencies((4000, 4015, 5))
-    one, other = histograms.histogram_panels(Histograms("H", None, [many, few], []), [])
-    box = histograms.HISTOGRAM_BOX
+    one, other = curves.histogram_panels(Histograms("H", None, [many, few], []), [])
+    box = curves.HISTOGRAM_BOX
     assert max(tops(one.bars)) == box[3] - box[1]
     assert len(tops(one.bars)) == 2
     assert min(tops(one.bars)) > 3
@@ -289,14 +283,14 @@ def test_bars_show_a_single_operation_and_share_their_axis() -> None:
 def test_a_linear_axis_has_a_tick_at_each_step() -> None:
     ms = 1_000_000
     found = latencies((2 * ms, 2 * ms + 9, 5), (152 * ms, 153 * ms, 3), (303 * ms, 304 * ms, 1))
-    (panel,) = histograms.histogram_panels(Histograms("H", 150.0 * ms, [found], []), [])
+    (panel,) = curves.histogram_panels(Histograms("H", 150.0 * ms, [found], []), [])
     assert [text for _, text in panel.ticks] == [
         "0", "150\u202fms", "300\u202fms", "450\u202fms"
     ]  # fmt: skip
     places = [x for x, _ in panel.ticks]
     gaps = [round(b - a, 1) for a, b in pairwise(places)]
     assert max(gaps) - min(gaps) <= 0.1
-    assert histograms.histogram_panels(Histograms("H", None, [], []), []) == []
+    assert curves.histogram_panels(Histograms("H", None, [], []), []) == []
 
 
 GROUP = Group("times", "steady", "operation", [])

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import symbols
 from sqlitmus.render.html import embed
-from sqlitmus.render.html import embed as columns
 from sqlitmus.results.report import Cell, Interval, Report
 from sqlitmus.vocabulary.verdicts import Verdict
 
@@ -91,39 +90,39 @@ def test_codes_are_unique_and_opposites_mutual() -> None:
     letters = [verdict.letter for verdict in Verdict]
     assert len(set(letters)) == len(letters)
     assert all(verdict.opposite.opposite is verdict for verdict in Verdict)
-    outcomes = [word.code for word in (*words.OUTCOMES.values(), words.ABSENT)]
+    outcomes = [word.code for word in (*symbols.OUTCOMES.values(), symbols.ABSENT)]
     assert len(set(outcomes)) == len(outcomes)
 
 
 def test_a_number_that_is_none_stays_none() -> None:
     assert embed.logarithms([0.0, inf, None, 1.0]) == [[None, None, None, 0]]
-    assert [*map(columns.short, [nan, 812.34567, 123456.7, None])] == [None, 812.346, 123457, None]
-    assert columns.differences([]) == []
+    assert [*map(embed.short, [nan, 812.34567, 123456.7, None])] == [None, 812.346, 123457, None]
+    assert embed.differences([]) == []
 
 
 def test_a_number_beyond_all_measure_is_kept_whole() -> None:
-    assert columns.short(1e300) == round(1e300)
+    assert embed.short(1e300) == round(1e300)
 
 
 @given(st.floats(min_value=1e-3, max_value=1e12))
 def test_numbers_round_as_their_units_say(value: float) -> None:
-    logarithm, short = embed.logarithm(value), columns.short(value)
+    logarithm, short = embed.logarithm(value), embed.short(value)
     assert logarithm is not None
     assert exp(logarithm / embed.LOG_UNIT) == pytest.approx(value, rel=1e-6)
-    assert short == pytest.approx(value, abs=0.00051 if value < columns.WHOLE else 0.51)
-    assert isinstance(short, int) == (value >= columns.WHOLE)
+    assert short == pytest.approx(value, abs=0.00051 if value < embed.WHOLE else 0.51)
+    assert isinstance(short, int) == (value >= embed.WHOLE)
 
 
 @given(st.lists(st.integers(0, 10**6)))
 def test_positions_come_back_from_their_differences(positions: list[int]) -> None:
-    assert [*accumulate(columns.differences(positions))] == positions
+    assert [*accumulate(embed.differences(positions))] == positions
 
 
 def test_a_drift_stays_within_its_bounds_and_ignores_zeros() -> None:
     def drift(*samples: float | None) -> float:
-        return columns.drift([None, Cell("node", "ok", time=TIME, samples=[*samples])])
+        return embed.drift([None, Cell("node", "ok", time=TIME, samples=[*samples])])
 
     assert drift(100.0, 110.0, None, 0.0) == pytest.approx(0.1)
     assert drift(80.0, 110.0) == pytest.approx(0.2)
-    assert drift(100.0) == columns.drift([]) == columns.DRIFT_FLOOR
-    assert drift(900.0) == columns.DRIFT_CEILING
+    assert drift(100.0) == embed.drift([]) == embed.DRIFT_FLOOR
+    assert drift(900.0) == embed.DRIFT_CEILING

@@ -1,4 +1,4 @@
-from sqlitmus.render.html import curves as scaling
+from sqlitmus.render.html.curves import scaling_panels
 from sqlitmus.results.report import Interval, Runner
 from sqlitmus.results.tails import Curve, Point, Scaling
 
@@ -11,7 +11,7 @@ def curves(points: list[Point], cores: int = 2) -> Scaling:
 
 def test_a_panel_per_runtime_marks_where_cores_end() -> None:
     points = [Point(n, Interval(1e5 * n, 0.9e5 * n, 1.1e5 * n)) for n in (1, 2, 4)]
-    panels = scaling.scaling_panels(curves(points), RUNNERS)
+    panels = scaling_panels(curves(points), RUNNERS)
     assert [panel.title for panel in panels] == ["Node", "Bun"]
     assert panels[0].shade == panels[0].x_ticks[1][0]
     line = panels[0].lines[0]
@@ -21,7 +21,7 @@ def test_a_panel_per_runtime_marks_where_cores_end() -> None:
 
 def test_within_the_cores_nothing_is_shaded_and_one_worker_still_draws() -> None:
     points = [Point(1, Interval(1e5, None, None))]
-    (panel, *_) = scaling.scaling_panels(curves(points, cores=8), RUNNERS)
+    (panel, *_) = scaling_panels(curves(points, cores=8), RUNNERS)
     assert panel.shade is None
     assert len(panel.x_ticks) == 1
-    assert scaling.scaling_panels(Scaling("p", "P", {}, 2, []), RUNNERS) == []
+    assert scaling_panels(Scaling("p", "P", {}, 2, []), RUNNERS) == []

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import symbols
 from sqlitmus.render.html import assets, charts, embed
 from sqlitmus.results.report import Interval, Report
 from tests import left_out
@@ -137,7 +137,7 @@ def test_pairs_and_shades_are_alike(small: Report) -> None:
     for (i, _, _), found in zip(asked, theirs, strict=True):
         assert found[5][1] <= found[5][0] <= found[5][2], small.cases[i].id
     ours = [
-        [c.verdict, words.shade(c.verdict, c.ratio.value), c.verdict.symbol,
+        [c.verdict, symbols.shade(c.verdict, c.ratio.value), c.verdict.symbol,
          c.blocks, c.needs_blocks]
         for case in small.cases for c in case.comparisons
     ]  # fmt: skip

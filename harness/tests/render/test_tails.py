@@ -7,7 +7,7 @@ import pytest
 
 from sqlitmus.render import markdown, terminal
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import tails as document
+from sqlitmus.render.document import tails
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.model import Chart, Table
 from sqlitmus.render.html import curves, page
@@ -48,14 +48,14 @@ def report() -> Report:
 
 
 def table(case: Tails) -> Table:
-    (section,) = document.section(replace(synthetic.build(cases=4, blocks=10), tails=[case]))
+    (section,) = tails.section(replace(synthetic.build(cases=4, blocks=10), tails=[case]))
     return next(section.tables())
 
 
 def test_the_shortest_p99_comes_first_and_what_is_not_ranked_last() -> None:
     rows = table(CASE).rows
     assert [row.head.name for row in rows] == ["rust", "node", "bun"]
-    assert [row.cells[-1].text for row in rows] == ["", "", document.LATE]
+    assert [row.cells[-1].text for row in rows] == ["", "", tails.LATE]
 
 
 def test_columns_without_a_figure_are_left_out() -> None:
@@ -74,11 +74,11 @@ def test_columns_without_a_figure_are_left_out() -> None:
 
 
 def test_a_late_machine_and_too_few_cores_are_said() -> None:
-    said = " ".join(document.said(CASE))
+    said = " ".join(tails.said(CASE))
     assert "late for bun (700" in said
     assert "core" not in said
-    assert "3 threads on 2 cores" in " ".join(document.said(replace(CASE, threads=3)))
-    assert list(document.said(replace(CASE, threads=9, cores=None, cells=[FAST]))) == []
+    assert "3 threads on 2 cores" in " ".join(tails.said(replace(CASE, threads=3)))
+    assert list(tails.said(replace(CASE, threads=9, cores=None, cells=[FAST]))) == []
 
 
 def test_every_format_has_the_section_and_a_report_without_has_none(report: Report) -> None:
@@ -123,7 +123,7 @@ def test_the_logs_size_is_drawn_over_time_where_it_was_looked_at(report: Report)
         drawn.lines[0].points
         == f"{left},{bottom} {(left + right) / 2:g},{(top + bottom) / 2:g} {right},{top}"
     )
-    (section,) = document.section(replace(report, tails=[case]))
+    (section,) = tails.section(replace(report, tails=[case]))
     kinds = [block.kind for block in section.sections[0].blocks if isinstance(block, Chart)]
     assert kinds == ["tails", "wal"]
     html = page.render(replace(report, tails=[case]))
@@ -139,7 +139,7 @@ def test_growth_of_memory_is_told_and_drawn_only_where_it_is_beyond_doubt(report
     cells = {row.head.name: drawn.cell(row, "growth") for row in drawn.rows}
     assert cells["node"].text == f"+3.0{fmt.THIN}MiB"
     assert cells["rust"].bounds == f"[{fmt.MINUS}1.0, 3.0]"
-    said = " ".join(document.said(case))
+    said = " ".join(tails.said(case))
     assert f"Memory grows while the operations are timed in node (+3.0{fmt.THIN}MiB" in said
     assert "rust" not in said
     html = page.render(replace(report, tails=[case]))

@@ -7,7 +7,6 @@ import pytest
 
 from sqlitmus.catalog import choose, definitions
 from sqlitmus.run import freshness
-from sqlitmus.run import freshness as staleness
 from sqlitmus.run.freshness import Manner, Question
 from sqlitmus.run.process import Invocation
 from sqlitmus.vocabulary.contract import Counts, Result
@@ -25,7 +24,7 @@ IDENTITY = {
 
 def counts(question: Question, changed: int) -> Counts:
     """The right answer after the rows of so many steps were changed."""
-    rows, checksum = staleness.right(question, changed)
+    rows, checksum = freshness.right(question, changed)
     return rows, 0, checksum
 
 
@@ -38,10 +37,10 @@ def asked(question: Question = QUESTION, **changes: Any) -> tuple[str, str | Non
         "status": "ok",
         "identity": IDENTITY,
         "answers": answers,
-        "digest": staleness.right_digest(question),
+        "digest": freshness.right_digest(question),
     }
     result = Result.model_validate({**right, **changes})
-    return staleness.judged(question, Invocation(None, result, None))
+    return freshness.judged(question, Invocation(None, result, None))
 
 
 @pytest.mark.parametrize("wide", [True, False])
@@ -81,7 +80,7 @@ def test_what_was_not_answered_is_failed() -> None:
     assert asked(digest=None) == ("failed", "its result has no digest, which was asked for")
     assert asked(status="unsupported", reason="no barrier") == ("unsupported", "no barrier")
     assert asked(status="failed", error={"message": "locked"}) == ("failed", "locked")
-    assert staleness.judged(QUESTION, Invocation(None, None, "ended with exit code 2")) == (
+    assert freshness.judged(QUESTION, Invocation(None, None, "ended with exit code 2")) == (
         "failed",
         "asked whether it answers from the database: ended with exit code 2",
     )

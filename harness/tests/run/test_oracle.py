@@ -9,7 +9,6 @@ import pytest
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed, environment
 from sqlitmus.run import oracle
-from sqlitmus.run import oracle as vectors
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.paths import Tools
@@ -101,4 +100,4 @@ def test_a_changed_vector_asks_again(runners: Path) -> None:
 
 def test_a_catalogue_without_vectors_takes_those_of_the_clone(runners: Path) -> None:
     shutil.rmtree(runners / "contract")
-    assert [v.name for v in vectors.folders()] == sorted(f.name for f in CONTRACT.iterdir())
+    assert [v.name for v in oracle.folders()] == sorted(f.name for f in CONTRACT.iterdir())

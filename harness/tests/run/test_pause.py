@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from sqlitmus.run import blocks
-from sqlitmus.run import blocks as pause
 from sqlitmus.run.counts import HARNESS_S
 from sqlitmus.run.progress import Progress, Stop
 from tests.fakes.clone import Clone
@@ -33,13 +32,13 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(pause, "time", SimpleNamespace(monotonic=made.monotonic, sleep=made.sleep))
+    monkeypatch.setattr(blocks, "time", SimpleNamespace(monotonic=made.monotonic, sleep=made.sleep))
     return made
 
 
 def test_a_pause_lasts_as_long_as_asked_and_is_told_once_without_a_terminal(clock: Clock) -> None:
     stream = StringIO()
-    assert pause.pause(90.5, "session 2 of 3 begins", Stop(Instant()), Progress(stream))
+    assert blocks.pause(90.5, "session 2 of 3 begins", Stop(Instant()), Progress(stream))
     assert clock.now == pytest.approx(190.5)
     assert stream.getvalue() == "session 2 of 3 begins in 1:30\n"
 
@@ -53,8 +52,8 @@ def test_a_request_to_stop_ends_a_pause_within_a_second(clock: Clock) -> None:
         if clock.now > 110:
             stop()
 
-    pause.time.sleep = interrupted
-    assert not pause.pause(3600, "x", stop, Progress(StringIO()))
+    blocks.time.sleep = interrupted
+    assert not blocks.pause(3600, "x", stop, Progress(StringIO()))
     assert 110 < clock.now <= 112
 
 
@@ -113,7 +112,7 @@ def test_ctrl_c_in_a_pause_keeps_all_and_resume_begins_the_session(
         if clock.now == 103:
             os.kill(os.getpid(), signal.SIGINT)
 
-    pause.time.sleep = interrupted
+    blocks.time.sleep = interrupted
     assert desk.run(mode="standard").exit == 130
     run = desk.clone.latest()
     assert len(list(run.samples())) == 9 * EACH

@@ -7,6 +7,7 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.cases import PlannedCase
+from sqlitmus.machine.proc import Writes
 from sqlitmus.machine.system import Limits
 from sqlitmus.run.bounds import Arrangement, contradiction
 from sqlitmus.run.process import Timing
@@ -337,3 +338,25 @@ def test_a_timer_is_not_later_than_the_process_lived() -> None:
     assert problem(timer=counted(20 * MS, 9)) is None
     late = "it reports a timer that came 2 s late, but its process lived 1 s"
     assert problem(timer=counted(2 * S, 1)) == late
+
+
+# the write-ahead log ------------------------------------------------------------------------------
+
+
+def logged(writes: Writes) -> str | None:
+    effective = {"pragmas": {"wal_autocheckpoint": 1000}}
+    return problem(timing=replace(TIMING, writes=writes), effective=effective)
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "pages", "grown", "fits"),
+    [(0, 3900, 900, False), (1, 3900, 900, True), (0, 1000, 300, True), (0, 3900, 0, True)],
+    ids=["never begun anew", "begun anew", "short", "long once, by an earlier transaction"],
+)
+def test_a_log_that_grows_is_begun_anew(
+    checkpoints: int, pages: int, grown: int, *, fits: bool
+) -> None:
+    """A file keeps the length that a VACUUM gave it, whatever the log in it is now."""
+    told = logged(Writes(4096 * 900, 900, checkpoints, pages, grown))
+    assert (told is None) is fits
+    assert fits or (told and "it makes no checkpoints" in told)

@@ -17,7 +17,7 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import system
 from sqlitmus.run import blocks as sets
-from sqlitmus.run import context, pilot, selftest
+from sqlitmus.run import context, pilot, selftest, store
 from sqlitmus.run.blocks import Seating, Turned
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.launch import unsupported
@@ -328,7 +328,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk, scheme: Scheme, at: int) -> None:
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         recorded(desk, scheme=scheme)
     assert len(desk.instant.measured) == at  # the process under way was the last
-    assert not selftest.record_file().exists()
+    assert not store.selftest_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -499,7 +499,7 @@ def test_the_result_is_kept_with_its_recordings(desk: Desk, tmp_path: Path) -> N
     recordings = recorded(desk)
     result = selftest.judge(recordings, "a", "many")
     file = selftest.save(result, recordings, tmp_path / "recordings")
-    assert json.loads(selftest.record_file().read_text("utf-8")) == result
+    assert json.loads(store.selftest_file().read_text("utf-8")) == result
     everything = json.loads(file.read_text("utf-8"))
     assert everything.pop("recorded") == {
         name: {"equal_ns": one.equal, "slower_ns": one.slower, "seconds": one.seconds}

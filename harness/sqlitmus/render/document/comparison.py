@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import parts, symbols
-from sqlitmus.render.document import symbols as cells
 from sqlitmus.render.document.model import (
     CASE,
     Cell,
@@ -103,16 +102,16 @@ def _time(report: Report, case: Case, head: Head, base: str, new: str) -> Ordere
     """The primary figure of a case."""
     measured = {cell.runner: cell for cell in case.cells}
     old, fresh = measured.get(base), measured.get(new)
-    times = [cells.time(cell) for cell in (old, fresh)]
+    times = [symbols.time(cell) for cell in (old, fresh)]
     comparison = case.comparisons.of(new, base)
     if comparison is None:
         reason = next((c.reason for c in (fresh, old) if c and c.reason), "not compared")
         broken = fresh is not None and fresh.outcome in ("wrong", "failed")
         rank = BROKEN if broken else UNCOMPARED
-        row = [*times, cells.NONE, Cell(reason), Cell()]
+        row = [*times, symbols.NONE, Cell(reason), Cell()]
         return (rank, 0.0), None, TableRow(head, row, "bad" if broken else "na", head.link[2:])
     words = worded(comparison.verdict, report)
-    medians = cells.of_medians(fresh, old, comparison.ratio)
+    medians = symbols.of_medians(fresh, old, comparison.ratio)
     note = f"these medians make {fmt.change(medians)[0]}" if medians else ""
     return _row(head, times, comparison, words, more_blocks(comparison), note)
 
@@ -128,8 +127,8 @@ def _row(
     ratio, verdict = compared.ratio, compared.verdict
     assert ratio is not None
     assert verdict is not None
-    change = replace(cells.change(ratio, verdict), note=note)
-    row = [*figures, change, Cell(words, "", cells.mark(verdict), needs, change.style)]
+    change = replace(symbols.change(ratio, verdict), note=note)
+    row = [*figures, change, Cell(words, "", symbols.mark(verdict), needs, change.style)]
     if isinstance(compared, Comparison):
         row.append(Cell(str(compared.blocks), value=compared.blocks))
     return (verdict.rank, -ratio.value), verdict, TableRow(head, row, change.style, head.link[2:])
@@ -155,8 +154,8 @@ def _means(report: Report, base: str, new: str) -> list[Section]:
     for group in report.groups:
         if standing := standings.get(group):
             ratio = standing.ratio
-            style = cells.side(standing)
-            mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else cells.NONE
+            style = symbols.side(standing)
+            mean = Cell(*fmt.change(ratio), style=style, value=ratio) if ratio else symbols.NONE
             cases = Cell(str(standing.cases), value=standing.cases)
             rows.append(TableRow(Head(group), [cases, mean]))
     if not rows:

@@ -5,8 +5,7 @@ from dataclasses import replace
 from math import floor, log10
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import ranking as ranks
-from sqlitmus.render.document import symbols
+from sqlitmus.render.document import ranking, symbols
 from sqlitmus.render.document.model import RUNNER, Cell, Column, Head, Row, Section, Table
 from sqlitmus.render.document.ranking import LIMITS, Amounts, ratio
 from sqlitmus.results.ranking import Change, Cost, Excluded, Interval
@@ -27,7 +26,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
     mix = listed([f"{percent(share)} {query}" for query, share in advice.shares.items()])
     workers = counted(advice.workers, "worker")
     times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in advice.costs}
-    first, *others = ranks.say(advice.ranking, Amounts(times, " a query"))
+    first, *others = ranking.say(advice.ranking, Amounts(times, " a query"))
     decision = [f"For this workload (calls: {mix}; {workers}): {first}", *others]
     parts = [decision, list(_left_out(advice)), list(_would(advice))]
     return [" ".join(part) for part in parts if part]
@@ -35,7 +34,7 @@ def workload_sentences(advice: Recommendation) -> list[str]:
 
 def _left_out(advice: Recommendation) -> Iterator[str]:
     for excluded in advice.ranking.excluded:
-        yield ranks.left_out(excluded, _where(excluded, advice))
+        yield ranking.left_out(excluded, _where(excluded, advice))
     if advice.unchecked:
         limits = listed([LIMITS[limit] for limit in advice.unchecked])
         yield f"The limit on {limits} was not checked, for its cases were not measured."
@@ -53,9 +52,9 @@ def at(latency: Latency) -> str:
 
 def _would(advice: Recommendation) -> Iterator[str]:
     if advice.ranking.open:
-        yield ranks.settled_by(advice.ranking.open, advice.again)
+        yield ranking.settled_by(advice.ranking.open, advice.again)
     for change in advice.ranking.changes:
-        yield ranks.changed(
+        yield ranking.changed(
             change, advice.ranking.front[0], change.case, _condition(change, advice)
         )
 
@@ -92,7 +91,7 @@ def choice_sentences(choice: Choice, weighed: Weighed) -> list[str]:
     lines = [*_decision(choice, names), *_spent(choice, names)]
     lines += [_weighed_left_out(excluded, names) for excluded in order.excluded]
     if order.open:
-        lines.append(ranks.settled_by(order.open, weighed.again))
+        lines.append(ranking.settled_by(order.open, weighed.again))
     if order.contrasts or len(order.front) > 1:
         lines += would(order.changes, order.front, names)
     lines += map(catches_up, choice.catching)
@@ -137,7 +136,7 @@ def _verdict(choice: Choice) -> list[str]:
         ]
     what = "start-up and database time" if choice.starts else "database time"
     times = {cost.runner: fmt.duration(cost.time and cost.time.value) for cost in choice.costs}
-    return ranks.say(choice.ranking, Amounts(times, f" of {what} {PER}"))
+    return ranking.say(choice.ranking, Amounts(times, f" of {what} {PER}"))
 
 
 def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
@@ -161,7 +160,7 @@ def _spent(choice: Choice, names: Mapping[str, str]) -> Iterator[str]:
 
 def _weighed_left_out(excluded: Excluded, names: Mapping[str, str]) -> str:
     lacking = listed([plural(names[case]) for case in excluded.cases])
-    return ranks.left_out(excluded, lacking)
+    return ranking.left_out(excluded, lacking)
 
 
 def would(changes: Sequence[Change], front: list[str], names: Mapping[str, str]) -> Iterator[str]:
@@ -173,7 +172,7 @@ def would(changes: Sequence[Change], front: list[str], names: Mapping[str, str])
             telling.setdefault(change.runner, []).append(noun)
         else:
             more = f"With more than about {about(change.calls)} {noun} {PER}"
-            yield ranks.changed(change, front[0], noun, more)
+            yield ranking.changed(change, front[0], noun, more)
     for runner, nouns in telling.items():
         each = "each of " if len(nouns) > 1 else ""
         others = [name for name in front if name != runner]

@@ -8,8 +8,6 @@ from typing import Protocol
 
 from sqlitmus.render.document import format as fmt
 from sqlitmus.render.document import sentences, symbols
-from sqlitmus.render.document import sentences as noticewords
-from sqlitmus.render.document import symbols as cells
 from sqlitmus.render.document.model import (
     CASE,
     RUNNER,
@@ -462,7 +460,7 @@ def document(
         headline=list(map(sentences.statement, report.headline)),
         facts=[("", f"suite {report.suite}"), ("", blocks), *facts],
         notices=[
-            Notice(noticewords.notice(notice), "note" if notice.kind in NOTES else "caution")
+            Notice(sentences.notice(notice), "note" if notice.kind in NOTES else "caution")
             for notice in report.notices
         ],
         trust=trust,
@@ -493,7 +491,7 @@ def verdicts(report: Report, figure: str, count: int | None = None) -> list[Bloc
     """The verdicts' symbols, what a `figure` is, and how verdicts were corrected, of which there
     are `count` where they are not those within cases."""
     text = f"{figure}; brackets are 95 % intervals. {symbols.correction(report, count)}"
-    return [Legend(cells.verdicts()), Paragraph(text, "dim")]
+    return [Legend(symbols.verdicts()), Paragraph(text, "dim")]
 
 
 def _problems(report: Report) -> Iterator[Section]:

@@ -3,7 +3,6 @@
 from typing import TypeVar
 
 from sqlitmus.render.document import decision, parts, symbols, tails
-from sqlitmus.render.document import symbols as cells
 from sqlitmus.render.document.model import (
     CASE,
     RUNNER,
@@ -57,7 +56,7 @@ def _summary(report: Report) -> list[Section]:
     for runner in report.runners:
         mine = [standings.get((runner.name, group)) for group in report.groups]
         if any(mine):
-            row = [cells.mean(standing) for standing in mine]
+            row = [symbols.mean(standing) for standing in mine]
             rows.append(Row(Head(runner.name), row, key=runner.name))
     columns = [Column(group, group) for group in report.groups]
     table = Table("means", RUNNER, columns, rows)
@@ -95,7 +94,7 @@ def scatter(report: Report) -> Section:
     return Section("scatter", title, blocks=[Chart("scatter", report)], detail=True, nav=None)
 
 
-def _row(case: Case, names: list[str], reference: str) -> list[cells.Cell]:
+def _row(case: Case, names: list[str], reference: str) -> list[symbols.Cell]:
     measured = {cell.runner: cell for cell in case.cells}
     compared = case.comparisons.against(reference)
-    return [cells.against(measured.get(name), compared.get(name)) for name in names]
+    return [symbols.against(measured.get(name), compared.get(name)) for name in names]

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import floor, isfinite, log, log10
 from typing import Any
 
-from sqlitmus.render.document import decision as words
+from sqlitmus.render.document.decision import aged, catches_up, choice_sentences, plural
 from sqlitmus.render.document.ranking import again_command
 from sqlitmus.render.document.symbols import ABSENT, LEVELS, OUTCOMES, worded
 from sqlitmus.render.html import charts
@@ -93,12 +93,12 @@ def deciding(report: Report) -> Deciding | None:
     if weighed is None or weighing is None:
         return None
     first = weighed.choices[0]
-    answer, *rest = words.choice_sentences(first, weighed)
+    answer, *rest = choice_sentences(first, weighed)
     return Deciding(
         answer,
         rest,
         [(choice.preset, choice.title, not choice.lacking) for choice in weighed.choices],
-        [(of.case, words.plural(of.name), f"{first.calls.get(of.case, 0):g}")
+        [(of.case, plural(of.name), f"{first.calls.get(of.case, 0):g}")
          for of in weighing.operations],
     )  # fmt: skip
 
@@ -142,11 +142,11 @@ def packed(weighed: Weighed, weighing: Weighing, index: Mapping[str, int]) -> di
         "presets": [_preset(choice, weighed) for choice in weighed.choices],
         "catching": [
             [places[c.after.runner], places[c.after.reference], cases.index(c.case),
-             words.catches_up(c)]
+             catches_up(c)]
             for c in weighing.catching
         ],
         "again": [again_command(weighed.again), weighed.again.block_s],
-        "old": [[engine.runner, words.aged(engine)] for engine in weighed.old],
+        "old": [[engine.runner, aged(engine)] for engine in weighed.old],
     }  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _preset(choice: Choice, weighed: Weighed) -> dict[str, Any]:
         "summary": choice.summary,
         "calls": choice.calls,
         "ranked": not choice.lacking,
-        "text": words.choice_sentences(choice, weighed),
+        "text": choice_sentences(choice, weighed),
         "out": [each.runner for each in choice.ranking.excluded if each.why != "cases"],
     }
 

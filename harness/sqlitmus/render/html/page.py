@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import symbols
 from sqlitmus.render.document.build import build
 from sqlitmus.render.document.machines import WORDS
 from sqlitmus.render.document.model import Block, Chart, Document, Legend, Row, Section, Table
 from sqlitmus.render.html import assets, drawings, embed, pictures, view
-from sqlitmus.render.html import embed as weights
 from sqlitmus.render.html.view import looks
 from sqlitmus.results.machines import Machine, MergedReport
 from sqlitmus.results.report import Report
@@ -73,7 +72,7 @@ def _block(block: Block, fitting: set[int]) -> Block:
 def render(report: Report) -> str:
     """The page for `report`: its document, with controls over the cases."""
     document = build(report)
-    deciding = weights.deciding(report)
+    deciding = embed.deciding(report)
     if deciding:
         document = matrix_first(document)
     drawn = drawings.Drawn(document)
@@ -119,8 +118,8 @@ def printed(
             legends=[] if drawn.begins_whole else legends,
             foot=[block for block in document.foot if not isinstance(block, Legend)],
             looks=looks(document.runners),
-            grades=words.GRADES,
-            words=words,
+            grades=symbols.GRADES,
+            words=symbols,
             verdicts=list(Verdict),
             fmt=fmt,
             pictures=pictures.pictures,

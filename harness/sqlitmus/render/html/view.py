@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.render.document import format as fmt
-from sqlitmus.render.document import parts
-from sqlitmus.render.document import symbols as words
+from sqlitmus.render.document import parts, symbols
 from sqlitmus.render.document.parts import varying_axes
 from sqlitmus.render.document.symbols import OutcomeWord, above_floor, of_medians
 from sqlitmus.render.html import charts
@@ -102,7 +101,7 @@ def entry(
 ) -> Entry:
     """One runner in one case, whose figures are those `columns`."""
     if cell is None or cell.outcome != "ok" or cell.time is None:
-        outcome = words.OUTCOMES[cell.outcome] if cell else words.ABSENT
+        outcome = symbols.OUTCOMES[cell.outcome] if cell else symbols.ABSENT
         reason = (cell.reason if cell else None) or outcome.meaning
         return Entry(place, name, f"na x-{outcome.code}", reason, cell, outcome)
     time = fmt.time(cell.time)
@@ -119,8 +118,8 @@ def entry(
     return Entry(
         place,
         name,
-        words.shade(compared.verdict, compared.ratio.value),
-        words.worded(compared.verdict, report),
+        symbols.shade(compared.verdict, compared.ratio.value),
+        symbols.worded(compared.verdict, report),
         cell,
         time=time,
         ratio=fmt.ratio(compared.ratio),
@@ -280,15 +279,15 @@ def case_view(index: int, case: Case, report: Report, varying: list[str]) -> Cas
         parts.in_words(case),
         plan_groups(case.cells),
         [
-            (cell.runner, words.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
+            (cell.runner, symbols.OUTCOMES[cell.outcome].label, cell.reason or "", cell.log or "")
             for cell in case.cells
             if cell.outcome in {"wrong", "failed"}
         ],
-        words.phrase(case.canary) if case.canary else "",
+        symbols.phrase(case.canary) if case.canary else "",
         [
-            (cell.runner, cell.steadiness, words.STEADINESS[cell.steadiness].meaning)
+            (cell.runner, cell.steadiness, symbols.STEADINESS[cell.steadiness].meaning)
             for cell in case.cells
-            if cell.steadiness and words.STEADINESS[cell.steadiness].bad
+            if cell.steadiness and symbols.STEADINESS[cell.steadiness].bad
         ],
     )
 

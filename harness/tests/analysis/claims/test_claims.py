@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import analyse, from_records
-from sqlitmus.render.document import claims as claimwords
 from sqlitmus.render.document import sentences
+from sqlitmus.render.document.claims import ends
 from sqlitmus.results.claims import Claim, Row
 from tests.analysis import runs
 from tests.analysis.claims import claim_runs
@@ -546,7 +546,7 @@ def test_a_ranking_is_fastest_first_and_names_what_is_missing() -> None:
         ("mode=same", "slow"),
         ("mode=none", "slow"),
     ]
-    assert claimwords.ends(found) == (
+    assert ends(found) == (
         "Least time end to end: mode=same on fast (1.00\u202fms); most: mode=none on "
         "slow (3.99\u202fms), so the least is 75 % less. These are medians; their order has no "
         "verdict."

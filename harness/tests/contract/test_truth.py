@@ -1,0 +1,51 @@
+"""Whole runs beside plain programs: whether the benchmark `bench-truth` plays and prints both."""
+
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.truth import COMMANDS
+from sqlitmus.run.launch import unsupported
+from sqlitmus.vocabulary import paths
+from tests import left_out
+from tests.contract.started import command
+
+BENCHMARK = paths.ROOT / "harness" / "benchmarks" / "truth.py"
+DRIVERS = ("node", "rust")
+# It measures under the lock of the machine, as the handwritten loops do.
+pytestmark = pytest.mark.xdist_group("handwritten")
+
+
+def truth(*words: str) -> subprocess.CompletedProcess[str]:
+    for name in DRIVERS:
+        command(name)
+        for word in COMMANDS[name]:
+            if word.startswith("{") and word.endswith("}"):
+                left_out.tool(word[1:-1])
+    asked = ["--cases", "get-pk", "--drivers", ",".join(DRIVERS), "--blocks", "2", *words]
+    return subprocess.run(
+        [sys.executable, str(BENCHMARK), *asked],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+@pytest.mark.skipif(unsupported() is not None, reason="no processes together")
+def test_runs_in_both_schemes_stand_beside_plain_programs() -> None:
+    done = truth("--seconds", "0.2", "--", "--mode", "smoke")
+    assert done.returncode in {0, 1, 6}, done.stderr
+    heads = [line for line in done.stdout.splitlines() if "÷ plain" in line]
+    assert heads[0] == "product ÷ plain"
+    assert "lone ÷ plain" in heads[1]
+    assert "turns ÷ plain" in heads[1]
+    for name in DRIVERS:
+        assert any(line.split()[:2] == ["get-pk", name] for line in done.stdout.splitlines())
+
+
+def test_a_program_that_restarts_its_pool_stands_beside_them() -> None:
+    done = truth("--seconds", "0.2", "--plant", "restarts")
+    assert done.returncode in {0, 1, 6}, done.stderr
+    assert "planted ÷ plain" in done.stdout
