@@ -114,8 +114,9 @@ def any_claim(logs: TrimmedMeans, cases: int, correction: Correction, guard: Arr
     """Whether any claim of an effect of 1.5 gets a word that tells its row from 1; a row per
     case."""
     first = slice(None, None, len(logs.mean) // cases)
-    rows = TrimmedMeans(logs.mean[first], logs.error[first], logs.freedom[first], logs.count[first])
-    decisions = decide(rows, [Published(1.5)] * cases, guard, Rule(correction=correction))
+    decisions = decide(
+        logs.rows(first), [Published(1.5)] * cases, guard, Rule(correction=correction)
+    )
     return any(decision.word in FROM_ONE for decision in decisions)
 
 

@@ -139,10 +139,7 @@ def operations(
             resolution=RESOLUTION,
         ),
         codes[places][:, [k for k, _, _ in chosen]].T,
-        None if canary is None else TrimmedMeans(
-            *(getattr(canary.logs, column)[places]
-              for column in ("mean", "error", "freedom", "count"))
-        ),
+        None if canary is None else canary.logs.rows(np.array(places)),
         1.0 if early is None else float(early[places].min()),
         question,
     )  # fmt: skip
@@ -260,22 +257,10 @@ def _table(
     guard: Array | None,
     level: float,
 ) -> Table:
-    width = len(pairs.indices)
-    chosen = [
-        (k, (pairs.names[i], pairs.names[j]))
-        for k, (i, j) in enumerate(pairs.indices)
-        if pairs.names[i] in names and pairs.names[j] in names
-    ]
-    at = np.array([place * width + k for k, _ in chosen], dtype=np.int64)
-    logs = TrimmedMeans(
-        *(getattr(pairs.logs, name)[at] for name in ("mean", "error", "freedom", "count"))
-    )
+    named, logs = pairs.among(names, [place])
     limit = 0.0 if guard is None else float(guard[place])
-    told_apart = at_level(logs, question.margin, limit, level)
-    return contrasts(
-        *([pair for _, pair in chosen], logs.mean, told_apart.low, told_apart.high),
-        told_apart.verdicts.names().tolist(),
-    )
+    family = at_level(logs, question.margin, limit, level)
+    return contrasts(named, logs.mean, family.low, family.high, family.verdicts.names().tolist())
 
 
 # What the figures by a reader's own calls are made of, as data.

@@ -189,15 +189,9 @@ def log_means(base: Array, new: Array, widths: Array, question: Question) -> Tri
     that wide to both sides, since the two values of a ratio lie anywhere in theirs.
     """
     both = np.stack([base, new], axis=1)
-    means = some(compare_with(both, 1, question).logs, range(0, 2 * len(base), 2))
+    means = compare_with(both, 1, question).logs.rows(slice(None, None, 2))
     least = np.where(widths > 0, widths / student_t_of(means.freedom, LEVEL), np.nan)
     return TrimmedMeans(means.mean, np.fmax(means.error, least), means.freedom, means.count)
-
-
-def some(means: TrimmedMeans, rows: Sequence[int]) -> TrimmedMeans:
-    """Those rows of `means`."""
-    at = np.array(rows, dtype=np.int64)
-    return TrimmedMeans(means.mean[at], means.error[at], means.freedom[at], means.count[at])
 
 
 def median(blocks: Array) -> Interval | None:
@@ -526,7 +520,8 @@ def _finished(drafts: Sequence[Draft], question: Question) -> list[Row]:
         for n in here
         if (published := drafts[n].published())
     }
-    of_asked = some(means, [at for at, n in enumerate(here) if n in asked])
+    places = [at for at, n in enumerate(here) if n in asked]
+    of_asked = means.rows(np.array(places, dtype=np.int64))
     rule = Rule(question.margin, question.correction, question.sessions)
     for n, row in zip(asked, worded(list(asked.values()), of_asked, rule), strict=True):
         rows[n] = row

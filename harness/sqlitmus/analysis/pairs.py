@@ -1,6 +1,6 @@
 """Every runner against every other in every case, and against itself: the canary and its noise."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -143,6 +143,16 @@ class Pairs:
     adjusted: Array
     reach: tuple[Array, Array]
     far: NDArray[np.bool_]
+
+    def among(
+        self, names: Collection[str], cases: Sequence[int]
+    ) -> tuple[list[tuple[str, str]], TrimmedMeans]:
+        """The pairs of `names` as (runner, reference), and their log ratios in each of `cases`, one
+        case after another."""
+        named = [(self.names[i], self.names[j]) for i, j in self.indices]
+        chosen = [k for k, pair in enumerate(named) if {*pair} <= {*names}]
+        rows = [case * len(named) + k for case in cases for k in chosen]
+        return [named[k] for k in chosen], self.logs.rows(np.array(rows, dtype=np.int64))
 
 
 def compare_all(

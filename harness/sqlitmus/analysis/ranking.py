@@ -4,7 +4,7 @@ headline.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, inf, isnan, log, log1p
+from math import ceil, inf, isnan, log, log1p
 from typing import Final, Protocol
 
 import numpy as np
@@ -171,7 +171,8 @@ def crossing(lead: Array, other: Array, calls: Array, place: int) -> float | Non
 
 def ratio(mean: float, low: float, high: float) -> Interval:
     """A ratio from logarithms; no bounds where they are NaN."""
-    return Interval(exp(mean), *(None if isnan(end) else exp(end) for end in (low, high)))
+    ends = (None if isnan(end) else float(np.exp(end)) for end in (low, high))
+    return Interval(float(np.exp(mean)), *ends)
 
 
 # Each runner against each other over a group of cases, all over the same cases.
@@ -266,7 +267,7 @@ def _group(
     for k, (i, j) in enumerate(pairs.indices):
         counted = 0 if np.isnan(value[k]) else len(codes.code)
         wins, losses, draws = (faster[k], slower[k], equivalent[k]) if counted else (0, 0, 0)
-        for runner, reference, ratio, won, lost, word in (
+        for runner, reference, bounds, won, lost, word in (
             (i, j, (value[k], low[k], high[k]), wins, losses, words[k]),
             (j, i, (-value[k], -high[k], -low[k]), losses, wins, words[k].opposite),
         ):
@@ -275,7 +276,7 @@ def _group(
                     runner=pairs.names[runner],
                     reference=pairs.names[reference],
                     group=group,
-                    ratio=_ratio(*ratio) if counted else None,
+                    ratio=ratio(*bounds) if counted else None,
                     cases=counted,
                     faster=won,
                     slower=lost,
@@ -315,14 +316,6 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
     member = common.members[later] & common.members[earlier]
     mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
     return TrimmedMeans(mean, error, means.freedom, means.count)
-
-
-def _ratio(value: float, low: float, high: float) -> Interval | None:
-    if np.isnan(value):
-        return None
-    if np.isnan(low):
-        return Interval(float(np.exp(value)), None, None)
-    return Interval(*(float(np.exp(v)) for v in (value, low, high)))
 
 
 # Who leads, who ties and who is behind, what went wrong first: the headline as data.

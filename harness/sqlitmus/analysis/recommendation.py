@@ -27,11 +27,8 @@ from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval,
 from sqlitmus.results.recommendation import Composed, Database, Latency, Recommendation
 from sqlitmus.results.report import Case
 from sqlitmus.run.judge import normal
-from sqlitmus.stats.estimate import Array, TrimmedMeans, medians, trimmed_means
+from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import together
-from sqlitmus.vocabulary.verdicts import Verdict
-
-_FASTER = [verdict for verdict in Verdict if verdict.side == "faster"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +48,17 @@ class Family:
         question: Question,
         guard: Array | None,
     ) -> "Family":
-        width = len(pairs.indices)
-        chosen = [
-            k
-            for k, (i, j) in enumerate(pairs.indices)
-            if pairs.names[i] in fit and pairs.names[j] in fit
-        ]
-        rows = np.array([case * width + k for case in numbers for k in chosen], dtype=np.int64)
-        if not len(rows):
+        named, logs = pairs.among(fit, numbers)
+        if not len(logs.mean):
             return cls({}, 0, 1 - question.alpha)
-        logs = TrimmedMeans(
-            *(getattr(pairs.logs, name)[rows] for name in ("mean", "error", "freedom", "count"))
-        )
-        guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(chosen))
+        guards = 0.0 if guard is None else np.repeat(guard[list(numbers)], len(named))
         shares = question.shares
-        share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(chosen))
+        share = 1.0 if shares is None else np.repeat(shares[list(numbers)], len(named))
         family = together(logs, question.margin, guards, question.alpha, share)
-        named = [(pairs.names[i], pairs.names[j]) for i, j in (pairs.indices[k] for k in chosen)]
         words = family.verdicts.names().tolist()
         by_case = {
             case: contrasts(named, logs.mean[at], family.low[at], family.high[at], words[at])
-            for case, at in zip(numbers, _slices(len(chosen)), strict=False)
+            for case, at in zip(numbers, _slices(len(named)), strict=False)
         }
         testable = max(int(np.count_nonzero(~np.isnan(family.low))), 1)
         return cls(by_case, int(logs.count.max()), 1 - question.alpha / testable)
@@ -111,7 +98,7 @@ def _ahead(table: Table, lead: str) -> Contrast | None:
     faster = [
         contrast
         for (_, reference), contrast in table.items()
-        if reference == lead and contrast.verdict in _FASTER
+        if reference == lead and contrast.verdict.side == "faster"
     ]
     return min(faster, key=lambda contrast: contrast.ratio.value, default=None)
 
@@ -239,12 +226,9 @@ def recommend(
         changes += changes_of(
             *(plan, family, queries, start, order.front[0], workload.shares, levels)
         )
-    settled = question.sessions > 1 or (guard is not None and guard[places[decisive.id]] > 0)
-    pair = (
-        None
-        if settled
-        else still_open(table, order.front, family.blocks, family.level, question.margin)
-    )
+    pair = None
+    if question.sessions == 1 and not (guard is not None and guard[places[decisive.id]] > 0):
+        pair = still_open(table, order.front, family.blocks, family.level, question.margin)
     return Recommendation(
         case=decisive.id,
         database=Database(

@@ -14,11 +14,11 @@ from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.process_tree import Leftovers, told
 from sqlitmus.machine.system import limits
 from sqlitmus.run import bounds, judge, process, proof
-from sqlitmus.run import launch as parts
 from sqlitmus.run.bounds import Arrangement
 from sqlitmus.run.copies import Copies, Fixtures, file_name
 from sqlitmus.run.judge import Mode, OracleAnswer, Requirements, stranger
 from sqlitmus.run.launch import Launcher
+from sqlitmus.run.launch import text as log_text
 from sqlitmus.run.process import Invocation
 from sqlitmus.run.proof import Counter, Held
 from sqlitmus.vocabulary.contract import Job, Readback, Result
@@ -240,7 +240,7 @@ class Judging:
         result = invocation.result
         if result is None and not left and _not_read(ready, invocation):
             # the first line, since hyperfine adds some of its own
-            message = next(iter(parts.text(log).strip().splitlines()), "no message")
+            message = next(iter(log_text(log).strip().splitlines()), "no message")
             judgement = Judgement("unsupported", f"it cannot read the job: {message}")
         elif result is None:
             judgement = Judgement("failed", _broken(ready, invocation, left))

@@ -160,6 +160,12 @@ class TrimmedMeans:
         half = self.error * student_t_of(self.freedom, level)
         return self.mean - half, self.mean + half
 
+    def rows(self, chosen: Counts | slice) -> "TrimmedMeans":
+        """Those rows, by their numbers or as a slice."""
+        return TrimmedMeans(
+            self.mean[chosen], self.error[chosen], self.freedom[chosen], self.count[chosen]
+        )
+
 
 def student_t_of(freedom: Counts | Array, level: float) -> Array:
     """The two-sided t for each number of degrees of freedom; NaN below 1."""

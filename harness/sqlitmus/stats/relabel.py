@@ -258,9 +258,7 @@ def _graded(outcomes: ExperimentResults, series: Array) -> Graded:
     rows = (slice(at, at + 1) for at in range(len(series)))
     grades = [
         grade(
-            TrimmedMeans(
-                canaries.mean[row], canaries.error[row], canaries.freedom[row], canaries.count[row]
-            ),
+            canaries.rows(row),
             np.median(errors[:, row], axis=0),
             p[row],
         )
