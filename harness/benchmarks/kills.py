@@ -24,6 +24,7 @@ import psutil
 import typer
 
 from benchmarks.setups import SetUps
+from sqlitmus.store.file import FILE
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.verdicts import Scheme
 from tests.fakes import clone as clones
@@ -46,22 +47,21 @@ class Phase:
     scheme: Scheme = "process"
 
 
-def samples(clone: Clone) -> bytes:
-    """The newest run's file of samples; empty without one."""
-    try:
-        return (clone.root / "results/latest/samples.jsonl").read_bytes()
-    except OSError:
-        return b""
+def samples(clone: Clone) -> int:
+    """How many samples the newest run has; none without one."""
+    if not (clone.root / "results/latest" / FILE).exists():
+        return 0
+    return len(clone.samples())
 
 
 PHASES = [
     Phase("start", lambda _: True, 1.0),
     Phase("verify", lambda clone: bool(clone.pids()), 0.8),
     Phase("pilot", lambda clone: clone.state("a").exists(), 1.0),
-    Phase("blocks", lambda clone: samples(clone).count(b"\n") > 1, 2.0),
+    Phase("blocks", lambda clone: samples(clone) > 0, 2.0),
     Phase("pilot of turns", lambda clone: clone.state("a").exists(), 1.0, scheme="relay"),
-    Phase("sets", lambda clone: samples(clone).count(b"\n") > 1, 2.0, scheme="relay"),
-    Phase("footer, report", lambda clone: b"complete" in samples(clone), 0.8),
+    Phase("sets", lambda clone: samples(clone) > 0, 2.0, scheme="relay"),
+    Phase("footer, report", lambda clone: samples(clone) > 0 and clone.latest().complete(), 0.8),
     Phase("node, any moment", lambda _: True, 12.0, real=True, scheme="relay"),
 ]
 SET_UP = "set-up"
@@ -154,7 +154,7 @@ def kill_set_up(set_ups: SetUps, chance: random.Random, tally: Tally) -> None:
 
 def finish(clone: Clone, run: tuple[str, ...], tally: Tally) -> None:
     """Resume the killed run, or begin another where it had no plan, and hold it to its plan."""
-    begun = (clone.root / "results/latest/plan.json").exists()
+    begun = (clone.root / "results/latest" / FILE).exists()
     before = measured_order(clone.latest()) if begun else []
     if not (begun and clone.latest().complete()):
         again = ("run", "--resume", str(clone.root / "results/latest")) if begun else run

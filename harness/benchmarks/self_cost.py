@@ -8,6 +8,7 @@ proving its writes costs: at each invocation, and where the file is like none be
 opened. Then it analyses the largest kept run and renders synthetic reports of 600 and 2,000 cells.
 """
 
+import itertools
 import os
 import statistics
 import sys
@@ -29,9 +30,11 @@ from sqlitmus.run.blocks import to_sample
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.progress import Progress
 from sqlitmus.run.proof import Files, Held
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.file import Record
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Readback
+from tests.fakes.small import PLAN
 from tests.render import synthetic
 
 KEPT = Path(__file__).parents[2] / "reports" / "example" / "runs" / "claims"
@@ -66,20 +69,22 @@ def main(count: int) -> None:
     _time_fixtures(known)
     session = opened(known, tools, Progress(quiet=True), cells, size="m", timeout_s=60, fresh=False)
     with session as context, tempfile.TemporaryDirectory(dir=paths.cache("work")) as folder:
-        directory = RunDirectory(Path(folder))
+        directory = RunDirectory.create(Path(folder) / "run", PLAN, {}, [])
+        numbers = itertools.count()
         before = _resident_mb()
         for case_id in CASES:
             name, axes = cases.parse_case(case_id, known)
             case = cases.make_case(name, axes, known, known.modes["quick"])
             want = context.invocations.ask_oracle(case, context.oracle) if case.sql else None
             own: list[float] = []
-            for number in range(count):
+            for _ in range(count):
                 begin = time.perf_counter_ns()
                 attempt = context.invocations.attempt(
                     case, context.installed[runner], "measure", want
                 )
-                slot = Slot(number, 0, 0, case_id, runner, runner)
-                directory.add_sample(*to_sample(slot, 0, attempt))
+                number = next(numbers)
+                slot = Slot(number, number, 0, PLAN.cases[0].id, PLAN.names[0], PLAN.names[0])
+                directory.add([Record(*to_sample(slot, 0, attempt))])
                 spent = time.perf_counter_ns() - begin
                 assert attempt.invocation.timing is not None, attempt.reason
                 own.append((spent - attempt.invocation.timing.wall_ns) / 1e6)

@@ -18,6 +18,7 @@ from sqlitmus.catalog import definitions
 from sqlitmus.vocabulary import paths
 from sqlitmus.workload.file import read
 from sqlitmus.workload.trace import with_queries
+from tests.machines.folders import ask, change
 
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 RECIPES = recipes.read(paths.ROOT / "Justfile")
@@ -165,6 +166,18 @@ def test_the_trace_that_is_shown_is_one(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text(f"database{toml}", "utf-8")
     source = with_queries(read(tmp_path / "my.toml", definitions.load()), print)
     assert list(source.workload.query) == ["select-document", "in-transaction-insert-visit"]
+
+
+QUESTIONS = re.findall(r"```sql\n(.*?)```", document("docs/run-file.md"), re.DOTALL)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_to_a_run_has_an_answer(question: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(paths.ROOT / "reports/example/runs/advise", folder)
+    change(folder, "UPDATE sample SET outcome = 'failed' WHERE id = 1")
+    change(folder, "INSERT INTO iteration VALUES(2, '[9]', '[1, 2]', '[]', '[]')")
+    assert ask(folder, question)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

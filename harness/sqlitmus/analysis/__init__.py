@@ -1,15 +1,15 @@
-"""One run directory → its report as data: who did what, how fast, how surely.
+"""One run → its report as data: who did what, how fast, how surely.
 
 `data` what is read · `outcomes`, `cells`, `cases` who did what, in what time · `pairs` every runner
 against every other, and the canary · `ranking` who is ahead, in groups · `choices` by calls ·
 `recommendation` on a workload · `advice` of settings · `claim_rows`, `claims` of published claims ·
 `tails`, `provenance`, `notices` one part of the report each · `assemble` puts them together.
 
-Imports: vocabulary, stats, machine, catalog, run, results.
+Imports: vocabulary, stats, machine, catalog, store, results.
 """
 
-from sqlitmus.analysis.assemble import analyse, load
-from sqlitmus.analysis.data import RunData, from_records
-from sqlitmus.run.store import RunDataError
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import RunData, load, read
+from sqlitmus.vocabulary.errors import RunDataError
 
-__all__ = ["RunData", "RunDataError", "analyse", "from_records", "load"]
+__all__ = ["RunData", "RunDataError", "analyse", "load", "read"]

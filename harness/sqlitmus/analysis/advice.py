@@ -22,8 +22,9 @@ from sqlitmus.results.advice import (
     Tried,
 )
 from sqlitmus.results.ranking import Comparison
-from sqlitmus.run.judge import Verified, normal
 from sqlitmus.stats.estimate import Array
+from sqlitmus.store.file import Verified
+from sqlitmus.vocabulary.contract import normal_pragma
 from sqlitmus.vocabulary.verdicts import Side, Verdict
 
 BASE, NEW = "base", "new"
@@ -140,7 +141,8 @@ def _alike(run: RunData, planned: PlannedAdvice, trial: Trial) -> bool:
     if spec.transaction or not spec.pragmas or base is None or new is None:
         return False
     return new.outcome == "ok" and all(
-        name in base.pragmas and normal(name, base.pragmas[name]) == normal(name, value)
+        name in base.pragmas
+        and normal_pragma(name, base.pragmas[name]) == normal_pragma(name, value)
         for name, value in spec.pragmas
     )
 

@@ -1,8 +1,6 @@
 """A run becomes the report model: read, judged, compared, ranked. Pure but for `load`."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from sqlitmus.analysis.cases import case_of, measures
 from sqlitmus.analysis.cells import alike, answered, build_cells, disagree, proven, sentences
 from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims import claimed, claims_headline
-from sqlitmus.analysis.data import RunData, from_records
+from sqlitmus.analysis.data import RunData, load
 from sqlitmus.analysis.notices import cores, notices
 from sqlitmus.analysis.outcomes import complete_blocks, judge, refusals, usable, warming
 from sqlitmus.analysis.pairs import (
@@ -28,53 +26,16 @@ from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
 from sqlitmus.analysis.ranking import canary_summary, headline, standings
 from sqlitmus.analysis.recommendation import recommended
 from sqlitmus.analysis.tails import late, masked, scaling, tails, untold
-from sqlitmus.catalog import presets
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
-from sqlitmus.machine import plainfiles
 from sqlitmus.results.recommendation import Again, Recommendation
 from sqlitmus.results.report import VERSION, Case, Measure, Recorded, Report
-from sqlitmus.run import store
-from sqlitmus.run.store import RunDataError, cut_off, document, lines, optional
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.figures import Alike
 from sqlitmus.vocabulary.text import listed
 from sqlitmus.vocabulary.verdicts import RunKind, Verdict
-
-
-def load(directory: Path) -> RunData:
-    """The run in `directory`, finished or not.
-
-    A last line without a line end was cut off by a kill: it is left out and noted. Any other line
-    that is not JSON raises RunDataError, as does a missing plan; UsageError is raised for what is
-    no regular file, or too large, and for faults in the presets of the catalogue.
-    """
-    store.check(directory)
-    samples, details = directory / "samples.jsonl", directory / "details.jsonl"
-    try:
-        plan = document(directory / "plan.json")
-    except FileNotFoundError as error:
-        raise RunDataError(f"{error.filename}: cannot be read: {error.strerror}") from error
-    run = from_records(
-        plan,
-        _records(directory / "verify.jsonl"),
-        _records(samples, numbers=False),
-        optional(directory / "machine.json") or {},
-        blocks=_records(directory / "blocks.jsonl"),
-        selftest=optional(directory / "selftest.json") or None,
-        truncated=cut_off(samples),
-        details=_records(details) if plainfiles.size(details) is not None else None,
-        gate=optional(directory / "gate.json") or None,
-        looks=_records(directory / "looks.jsonl"),
-    )
-    return replace(run, presets=presets.load())
-
-
-def _records(file: Path, *, numbers: bool = True) -> Iterator[object]:
-    return chain.from_iterable(chunk for _, chunk in lines(file, numbers=numbers))
-
 
 # A run → the report model. Pure: no clock, no files, no randomness.
 
@@ -182,7 +143,6 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         claims=published,
         weighing=weighed[1],
         tails=tails(run, outcomes, times, too_late),
-        level=plan.level,
         taken=taken(run.samples),
     )
 

@@ -12,8 +12,8 @@ from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Comparisons
 from sqlitmus.results.report import Cell, Interval, Measure
-from sqlitmus.run.judge import Verified
 from sqlitmus.stats.estimate import Array, Medians, medians, trimmed_means
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.figures import Alike
 from sqlitmus.vocabulary.text import counted, listed
 

@@ -10,8 +10,8 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
 from sqlitmus.results.notices import Fact, Notice, NoticeKind
 from sqlitmus.results.report import Case
-from sqlitmus.run.store import restless
 from sqlitmus.stats.verdict import MIN_BLOCKS, pocock
+from sqlitmus.store.file import restless
 from sqlitmus.vocabulary.text import some
 
 
@@ -62,7 +62,6 @@ def notices(
     ]
     return [
         *_integrity(run, complete),
-        *([] if run.plan.level == "total" else [Notice("earlier")]),
         *([Notice("few blocks", complete, MIN_BLOCKS)] if complete < MIN_BLOCKS else []),
         *([Notice("flat", flat)] if flat else []),
         *_unequal(facts),
@@ -99,12 +98,6 @@ def _integrity(run: RunData, complete: int) -> Iterable[Notice]:
         yield Notice("shared", len(run.plan.sets), planned, names=_numbers(run.plan.sets))
     if settled := _settled(run.plan):
         yield Notice("ended", len(settled), planned, names=_numbers(settled))
-    if run.truncated:
-        yield Notice("cut off")
-    if samples.strays:
-        yield Notice("strays", samples.strays)
-    if samples.repeats:
-        yield Notice("repeats", samples.repeats)
 
 
 def _settled(plan: Plan) -> dict[str, int]:

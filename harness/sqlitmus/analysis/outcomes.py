@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
 from sqlitmus.catalog.cases import Counts, PlannedRunner
 from sqlitmus.results.notices import Notice, NoticeKind
-from sqlitmus.run.judge import Verified
 from sqlitmus.stats.estimate import Array, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.text import counted, some
 from sqlitmus.vocabulary.verdicts import CellOutcome

@@ -13,13 +13,11 @@ from sqlitmus.machine.conditions import difference
 from sqlitmus.results.advice import Promise
 from sqlitmus.results.notices import Block, Fact, Notice, NoticeKind, Taken
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.run.judge import normal
-from sqlitmus.run.store import Block as Recorded
 from sqlitmus.stats.verdict import ALPHA, EARLY, MIN_BLOCKS, pocock
-from sqlitmus.vocabulary.contract import Description
+from sqlitmus.store.file import Block as Recorded
+from sqlitmus.vocabulary.contract import Description, normal_pragma
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.text import listed
-from sqlitmus.vocabulary.verdicts import Level
 
 
 def block_seconds(blocks: Sequence[Recorded], plan: Plan) -> float | None:
@@ -78,7 +76,8 @@ def promise(pragmas: Pragmas) -> Promise | None:
     """
     if not {"journal_mode", "synchronous"} <= pragmas.keys():
         return None
-    journal, level = (normal(name, pragmas[name]) for name in ("journal_mode", "synchronous"))
+    journal = normal_pragma("journal_mode", pragmas["journal_mode"])
+    level = normal_pragma("synchronous", pragmas["synchronous"])
     if journal in _LOST or level == "0":
         return Promise.NONE
     if level == "1":
@@ -148,7 +147,7 @@ def _fewer(case: Case, counted: Counted, floor: str | None) -> Counted:
 
     Whole syncs are compared: what is beyond comes from checkpoints, which are no part of a commit.
     """
-    pragmas = {name: normal(name, value) for name, value in case.pragmas}
+    pragmas = {name: normal_pragma(name, value) for name, value in case.pragmas}
     if pragmas.get("synchronous") not in _AT_EACH_COMMIT:
         return {}
     against = counted.get(floor or "")
@@ -237,22 +236,12 @@ _PLANNED = (
 _TURNS = (
     "The processes of a steady case are alive at once and take turns: {rounds} rounds in fresh "
     "random order, each turn a lead-in, in which caches fill again, and a lap, which counts. "
-    "{level}{lead_in}"
+    "What other programs took from a single thread is taken off, and a round in which they "
+    "took more than a fifth of anybody's lap counts for nobody.{lead_in}"
 )
-_STEADY: dict[tuple[Level, bool], str] = {  # of a process, which may take turns
-    ("total", False): "all time of its timed iterations",
-    ("total", True): "all time of its laps that count",
-    ("median", False): "its median iteration",
-    ("median", True): "its level over its laps",
-}
-_LEVELS: dict[Level, str] = {
-    "total": (
-        "What other programs took from a single thread is taken off, and a round in which they "
-        "took more than a fifth of anybody's lap counts for nobody."
-    ),
-    "median": (
-        "A level is the 25 % trimmed mean of the laps relative to the median of their round."
-    ),
+_STEADY = {  # of a process, by whether it takes turns
+    False: "all time of its timed iterations",
+    True: "all time of its laps that count",
 }
 _SESSIONS = (
     "The blocks are those of {sessions} sessions, combined by random effects: an interval says "
@@ -293,10 +282,9 @@ def method(plan: Plan) -> list[str]:
     turns = sorted({c.rounds for of in plan.counts.values() for c in of.values() if c.rounds})
     text = _TEXT.format(
         blocks=plan.blocks,
-        steady=_STEADY[plan.level, bool(turns)],
+        steady=_STEADY[bool(turns)],
         turns=_TURNS.format(
             rounds=listed(list(map(str, turns))),
-            level=_LEVELS[plan.level],
             lead_in=_lead_ins(plan),
         )
         if turns

@@ -26,9 +26,9 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.results.ranking import Change, Contrast, Cost, Excluded, Interval, Limit
 from sqlitmus.results.recommendation import Composed, Database, Latency, Recommendation
 from sqlitmus.results.report import Case
-from sqlitmus.run.judge import normal
 from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import together
+from sqlitmus.vocabulary.contract import normal_pragma
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _weak(run: RunData, name: str, needed: int) -> str | None:
     for (case, runner), check in run.checks.items():
         if runner != name or check.readback is None:
             continue
-        level = _LEVELS.get(normal("synchronous", check.pragmas.get("synchronous")), 2)
+        level = _LEVELS.get(normal_pragma("synchronous", check.pragmas.get("synchronous")), 2)
         if level < needed:
             return f"synchronous {_WORDS[level]}"
         if needed == _NEEDED["full"] and check.syncs and check.syncs.per_transaction < 1:

@@ -1,6 +1,7 @@
 """The plan of a run: all that is frozen, and whether two plans measure the same work. Pure."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, Protocol, Self
@@ -14,7 +15,8 @@ from sqlitmus.catalog.fixture import LAYOUT
 from sqlitmus.catalog.scenario import Variant
 from sqlitmus.catalog.settings import PlannedAdvice
 from sqlitmus.vocabulary.contract import Model
-from sqlitmus.vocabulary.verdicts import Correction, Level, RunKind, Scheme
+from sqlitmus.vocabulary.errors import RunDataError, UsageError
+from sqlitmus.vocabulary.verdicts import Correction, RunKind, Scheme
 
 SCHEMA: Literal[2] = 2
 
@@ -47,8 +49,7 @@ class Plan(Model):
     `rerun` is the command that repeats the run, `pins` are the processors of the processes of a
     cell that has several. `sets` are cases that take part in so many of the first blocks only.
     `ended` are these and those that were settled at a planned look, with the blocks that they have;
-    it is empty in the file, and known when a run is read. A time is the `level` of a process: all
-    of its time over all of its operations, or in runs of earlier versions the median iteration.
+    it is empty in the file, and known when a run is read.
     """
 
     schema_version: Literal[2] = SCHEMA
@@ -92,7 +93,6 @@ class Plan(Model):
     processor: int | None = None
     forced: bool = False
     ended: dict[str, int] = {}
-    level: Level = "median"
 
     @property
     def names(self) -> list[str]:
@@ -212,8 +212,6 @@ class Planned(Protocol):
     @property
     def definitions(self) -> dict[str, str]: ...
     @property
-    def level(self) -> str: ...
-    @property
     def cases(self) -> Sequence[PlannedWork]: ...
 
 
@@ -234,7 +232,6 @@ def facts(plan: Planned, ids: Collection[str] | None = None) -> dict[str, str]:
     named |= {f"profile {case.axes['profile']}" for case in cases if "profile" in case.axes}
     return {
         "fixture size": plan.size,
-        "level of a process": plan.level,
         **{name: value for name, value in plan.definitions.items() if name in named},
         **{f"{aspect} of {c.id}": str(getattr(c, aspect)) for c in cases for aspect in ASPECTS},
     }
@@ -264,3 +261,48 @@ def _hash(model: Model) -> str:
 def differences(base: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """Names of the facts that both have with different values, in the order of `base`."""
     return [name for name, value in base.items() if other.get(name, value) != value]
+
+
+# Limits of a plan from elsewhere.
+
+
+MOST_BLOCKS = 200_000
+MOST = {"cases": 10_000, "runners": 200, "blocks": MOST_BLOCKS, "sessions": 1000, "looks": 100}
+MOST_PLACES = 2_000_000  # invocations; 10,000 cells of 30 blocks are 300,000
+MOST_PAIRED = 30_000_000  # blocks of two runners in a case; those cells have 1,350,000
+NAME = re.compile(r"(?!\.+$)[\w.@+-]{1,200}")
+
+
+def check_counts(plan: Plan) -> None:
+    """Raise RunDataError for numbers beyond reason."""
+    cases, runners = len(plan.cases), len(plan.runners)
+    counts = {
+        "cases": cases,
+        "runners": runners,
+        "blocks": plan.blocks,
+        "sessions": plan.sessions,
+        "looks": plan.looks,
+    }
+    for name, most in MOST.items():
+        if counts[name] > most:
+            raise RunDataError(
+                f"plan: $.{name}: {counts[name]} is more than {most:,}, the most that is read"
+            )
+    if cases * (runners + 1) * plan.blocks > MOST_PLACES:
+        raise RunDataError(
+            f"plan: cases × runners × blocks are more than {MOST_PLACES:,} invocations, the "
+            "most that are read"
+        )
+    if cases * runners * (runners + 1) // 2 * plan.blocks > MOST_PAIRED:
+        raise RunDataError(
+            f"plan: cases × pairs of runners × blocks are more than {MOST_PAIRED:,}, the most "
+            "that are read"
+        )
+
+
+def check_name(where: str, name: str) -> None:
+    """Raise UsageError for a name that is none of a folder beside another one."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{where} {name[:200]!r}: only letters, digits and . _ @ + - may be in a name"
+        )

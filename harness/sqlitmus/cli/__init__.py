@@ -1,7 +1,7 @@
 """The command line: one module per command; errors leave here as one message and an exit code.
 
-Imports: vocabulary, machine, catalog, workload, run, results, analysis, compare, machines, render,
-export.
+Imports: vocabulary, machine, catalog, store, workload, run, results, analysis, compare, machines,
+render, export.
 """
 
 import sys
@@ -63,7 +63,6 @@ def modules() -> tuple[ModuleType, ...]:
         schema,
         selftest,
         verify,
-        version,
         workload,
     )
 
@@ -81,7 +80,6 @@ def modules() -> tuple[ModuleType, ...]:
         merge,
         export,
         schema,
-        version,
     )
 
 

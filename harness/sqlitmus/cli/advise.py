@@ -20,6 +20,7 @@ from sqlitmus.cli.options import (
     as_label,
     check_format,
     check_label,
+    finish,
     scheme,
     seconds,
 )
@@ -72,7 +73,6 @@ def advise(
     """Try SQLite's settings on this machine, one at a time and together, and say what each does."""
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.catalog import settings as settingfile
-    from sqlitmus.cli.report import finish
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.workload.scenarios import tried

@@ -27,6 +27,7 @@ from sqlitmus.cli.options import (
     Wait,
     check_format,
     check_label,
+    finish,
     save,
     scheme,
     seconds,
@@ -165,7 +166,6 @@ def claims(
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles
     from sqlitmus.catalog import definitions
-    from sqlitmus.cli.report import finish
     from sqlitmus.run import session
     from sqlitmus.run.progress import Progress
     from sqlitmus.vocabulary import paths

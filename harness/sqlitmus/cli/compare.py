@@ -3,7 +3,7 @@
 import shlex
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -27,18 +27,13 @@ from sqlitmus.cli.options import (
     Wait,
     check_format,
     check_label,
-    interrupted,
-    reporting,
+    finish,
     scheme,
     seconds,
     write,
 )
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit, UsageError
-
-if TYPE_CHECKING:
-    from sqlitmus.compare.comparison import Conclusion
-    from sqlitmus.run.progress import Progress
+from sqlitmus.vocabulary.errors import UsageError
 
 DEFAULT_MARGIN = 2.0
 
@@ -149,25 +144,6 @@ def compare(
     finish(done, progress, format_, all_rows=all_rows)
 
 
-def finish(
-    done: "Conclusion", progress: "Progress", format_: str = "text", *, all_rows: bool = False
-) -> NoReturn:
-    """Write the reports of a comparison, print its gate's findings, and exit with its code."""
-    from sqlitmus.cli.options import text_of
-    from sqlitmus.cli.report import save_reports
-
-    if done.report is None or done.directory is None:
-        interrupted(done.directory, progress)
-        raise typer.Exit(Exit.INTERRUPTED)
-    with reporting(done.directory):
-        save_reports(done.report, done.directory)
-        write(text_of(done.report, format_, all_rows=all_rows), None)
-    for line in done.findings:
-        progress.insist(line)
-    progress.say(f"report: {done.directory / 'report.html'}")
-    raise typer.Exit(done.exit)
-
-
 def _lasting(arguments: list[str]) -> list[str]:
     """The arguments without those that say where results go, which a rerun chooses anew."""
     before = ["", *arguments]
@@ -176,4 +152,4 @@ def _lasting(arguments: list[str]) -> list[str]:
 
 
 def _is_run(text: str) -> bool:
-    return (paths.given(text) / "plan.json").is_file()
+    return (paths.given(text) / "run.sqlite").is_file()

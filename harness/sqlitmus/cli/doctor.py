@@ -1,4 +1,4 @@
-"""`./just doctor`."""
+"""`./just doctor` and `./just version`."""
 
 import json
 from dataclasses import asdict
@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
+from sqlitmus import __version__
 from sqlitmus.cli.options import tell
+from sqlitmus.vocabulary.contract import VERSION
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import one_line
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.command()(doctor)
+    app.command()(version)
 
 
 def doctor(
@@ -55,3 +58,11 @@ def doctor(
     states |= {"warning" for runner in present if runner.missing}
     if "failure" in states or (strict and "warning" in states):
         raise typer.Exit(Exit.NOT_FIT)
+
+
+def version(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+    """Print the version of sqlitmus and of the runner contract."""
+    if json_:
+        print(json.dumps({"sqlitmus": __version__, "contract": VERSION}))
+    else:
+        print(f"sqlitmus {__version__}, contract {VERSION}")

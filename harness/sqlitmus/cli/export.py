@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Write a run's figures in a form that other tools read."""
     from sqlitmus.export.rows import reports_of
-    from sqlitmus.run.planning import latest
+    from sqlitmus.store.folder import latest
 
     check_format(format_, FORMATS)
     if limit is not None and format_ != "markdown":

@@ -8,10 +8,10 @@ import typer
 from sqlitmus.cli.options import Label, Out, Quiet, check_label, tell
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
-from sqlitmus.vocabulary.text import counted
+from sqlitmus.vocabulary.text import counted, one_line
 
 if TYPE_CHECKING:
-    from sqlitmus.machines.admit import MergedMachine
+    from sqlitmus.machines.merge import Machine
 
 
 def register(app: typer.Typer) -> None:
@@ -50,11 +50,10 @@ def merge(
     """
     import shlex
 
-    from sqlitmus.machines.admit import Given
-    from sqlitmus.machines.merge import label_of
+    from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
-    from sqlitmus.run.planning import free_moment
     from sqlitmus.run.progress import Progress
+    from sqlitmus.store.folder import free_moment
 
     check_label(label)
     folder = out or paths.RESULTS
@@ -62,17 +61,17 @@ def merge(
     given = [Given(*_named(text)) for text in folders]
     done = merge_runs(given, folder, label, expect or [], now, partial=partial)
     progress = Progress(quiet=quiet)
-    for machine in done.merged.machines:
+    for machine in done.machines:
         progress.say(_summary(machine))
     for same in done.twice:
         progress.say(f"the same run, counted once: {', '.join(same)}")
-    for name in done.merged.expected:
+    for name in done.expected:
         progress.insist(f"expected, but not there: {name}")
-    for refused in done.merged.refused:
+    for refused in done.refused:
         progress.insist(f"refused: {refused.path}: {refused.reason}")
     progress.say(f"report: ./just report {shlex.quote(str(done.directory))}")
     tell(f"{done.directory}")
-    if done.merged.refused:
+    if done.refused:
         raise typer.Exit(Exit.CELLS_FAILED)
 
 
@@ -87,9 +86,9 @@ def _named(text: str) -> tuple[Path, str]:
     return paths.given(folder), name
 
 
-def _summary(machine: "MergedMachine") -> str:
+def _summary(machine: "Machine") -> str:
     """A machine in one line."""
-    runs = counted(len(machine.sources), "run")
-    if cut := sum(not source.complete for source in machine.sources):
+    runs = counted(len(machine.runs), "run")
+    if cut := sum(not run.complete for run in machine.runs):
         runs += f", {cut} interrupted"
-    return f"{machine.name}: {runs}; CPU {machine.sources[0].cpu}"
+    return f"{machine.name}: {runs}; CPU {one_line(machine.runs[0].hardware[0], 1000)}"

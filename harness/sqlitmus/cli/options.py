@@ -8,12 +8,12 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict, cast, get_args
 
 import typer
 
+from sqlitmus.catalog.plan import MOST_BLOCKS
 from sqlitmus.machine import plainfiles
-from sqlitmus.run.store import MOST_BLOCKS
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 from sqlitmus.vocabulary.text import unknown, visible
@@ -22,6 +22,7 @@ from sqlitmus.vocabulary.verdicts import Scheme
 if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
+    from sqlitmus.run.blocks import Ended
     from sqlitmus.run.progress import Progress
 
 
@@ -184,6 +185,35 @@ def interrupted(directory: Path | None, progress: "Progress") -> None:
     command = f"./just run --resume {shlex.quote(str(directory))}"
     where = f"go on with: {command}" if directory else "nothing was measured yet"
     progress.insist(f"interrupted; {where}")
+
+
+def finish(
+    ended: "Ended",
+    progress: "Progress",
+    format_: str = "text",
+    *,
+    all_rows: bool = False,
+    weights: str | None = None,
+) -> NoReturn:
+    """End a command that measured: its page, its report in `format_` on stdout, its exit code."""
+    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
+        interrupted(ended.directory, progress)
+        raise typer.Exit(ended.exit)
+    with reporting(ended.directory):
+        from sqlitmus.analysis import analyse, load
+
+        save_reports(report := analyse(load(ended.directory), None, weights), ended.directory)
+        write(text_of(report, format_, all_rows=all_rows), None)
+    for line in ended.findings:
+        progress.insist(line)
+    progress.say(f"report: {ended.directory / 'report.html'}")
+    raise typer.Exit(ended.exit)
+
+
+def save_reports(report: "Report", directory: Path) -> None:
+    """Write report.html and summary.json into the run directory."""
+    save(text_of(report, "json"), directory / "summary.json")
+    save(text_of(report, "html"), directory / "report.html")
 
 
 @contextmanager

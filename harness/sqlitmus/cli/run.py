@@ -26,13 +26,12 @@ from sqlitmus.cli.options import (
     Wait,
     Weights,
     check_label,
-    interrupted,
-    reporting,
+    finish,
     scheme,
     seconds,
 )
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit, UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -82,13 +81,11 @@ def run(
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import claims
-    from sqlitmus.cli.compare import finish
-    from sqlitmus.cli.report import render_into
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import resolve
     from sqlitmus.run import planning, session
     from sqlitmus.run.progress import Progress
-    from sqlitmus.run.store import RunDirectory
+    from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 
     progress = Progress(quiet=quiet)
@@ -121,8 +118,7 @@ def run(
     if weights and planned and (planned.kind != "suite" or planned.workload):
         raise UsageError(f"--weights {weights!r}: only the run of a suite has them")
     if resume and planned and planned.kind == "compare":
-        done = comparison.resume(resume, options, catalog, tools, progress, force=force)
-        finish(done, progress)
+        finish(comparison.resume(resume, options, catalog, tools, progress, force=force), progress)
     if resume and planned:
         planning.check_programs(resume, planned.subjects, force=force)
     if planned and planned.kind == "claims":
@@ -139,9 +135,4 @@ def run(
             ended = session.resume(resume, options, whole, tools, progress, settled, force=force)
     else:
         ended = session.run(options, catalog, tools, progress, settled)
-    if ended.exit == Exit.INTERRUPTED:
-        interrupted(ended.directory, progress)
-    elif ended.directory:
-        with reporting(ended.directory):
-            render_into(ended.directory, progress, weights)
-    raise typer.Exit(ended.exit)
+    finish(ended, progress, weights=weights)

@@ -18,13 +18,13 @@ def register(app: typer.Typer) -> None:
 
 def schema(
     name: Annotated[
-        str, typer.Argument(help="job, result, describe, plan, sample, verified or export.")
+        str, typer.Argument(help="job, result, describe, plan, verified, detail or export.")
     ],
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, or - for stdout.")
     ] = None,
 ) -> None:
-    """Print a JSON Schema: the contract's, of the files in a run directory, or of an export."""
+    """Print a JSON Schema: the contract's, of what a run's file has as JSON, or of an export."""
     by_name = schemas()
     if name not in by_name:
         raise UsageError(f"there is no schema {name!r}; expected one of {', '.join(by_name)}")
@@ -36,17 +36,17 @@ def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by name."""
     from sqlitmus.catalog.plan import Plan
     from sqlitmus.export.model import export_model
-    from sqlitmus.run.judge import Verified
-    from sqlitmus.run.store import Sample
+    from sqlitmus.store.file import Verified
     from sqlitmus.vocabulary.contract import Description, Job, Result
+    from sqlitmus.vocabulary.detail import Detail
 
     models = {
         "job": Job,
         "result": Result,
         "describe": Description,
         "plan": Plan,
-        "sample": Sample,
         "verified": Verified,
+        "detail": Detail,
         "export": export_model(),
     }
     return {

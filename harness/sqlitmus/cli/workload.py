@@ -23,15 +23,14 @@ from sqlitmus.cli.options import (
     Wait,
     as_label,
     check_label,
-    interrupted,
-    reporting,
+    finish,
     save,
     scheme,
     seconds,
     tell,
 )
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import Exit, UsageError
+from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
@@ -87,7 +86,6 @@ def workload(
     """Measure your own queries on your own database, and say which runner serves them best."""
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, fixture
-    from sqlitmus.cli.report import render_into
     from sqlitmus.cli.verify import compare
     from sqlitmus.compare.subject import resolve
     from sqlitmus.run import session
@@ -153,12 +151,7 @@ def workload(
         ended = session.run(options, catalog, tools, progress, settled)
     finally:
         fixture.forget_snapshots()
-    if ended.exit == Exit.INTERRUPTED:
-        interrupted(ended.directory, progress)
-    elif ended.directory:
-        with reporting(ended.directory):
-            render_into(ended.directory, progress)
-    raise typer.Exit(ended.exit)
+    finish(ended, progress)
 
 
 def _begin(

@@ -3,5 +3,5 @@
 `subject` parses what the user names and gets versions and programs · `comparison` measures one
 interleaved run and asks its gate · `two_runs` compares two finished ones.
 
-Imports: vocabulary, stats, catalog, run, results, analysis.
+Imports: vocabulary, stats, catalog, store, run, results, analysis.
 """

@@ -2,7 +2,6 @@
 what its gate came to.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,12 +20,13 @@ from sqlitmus.compare.subject import Resolved, resolve
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
 from sqlitmus.run import planning, session
-from sqlitmus.run.blocks import exit_of
+from sqlitmus.run.blocks import Ended, exit_of
 from sqlitmus.run.options import Options
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.store import RunDirectory
 from sqlitmus.stats.estimate import LEVEL, Array
 from sqlitmus.stats.verdict import MIN_BLOCKS, adjust, beyond_margin_p
+from sqlitmus.store.file import FILE
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import counted, listed
@@ -116,9 +116,6 @@ def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
 # Compares two subjects: measured in one interleaved run, or taken from two finished runs.
 
 
-GATE = "gate.json"  # what the gate came to; a run that has it is concluded
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is compared, and how it is measured."""
@@ -128,28 +125,13 @@ class Request:
     options: Options
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """The outcome of a comparison; `report` is None when the measurement was not completed.
-
-    `directory` is the run to read, or after an interrupt the one to resume.
-    """
-
-    exit: Exit
-    directory: Path | None
-    report: Report | None
-    findings: list[str] = field(default_factory=list[str])
-
-
-def measure(
-    request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress
-) -> Conclusion:
+def measure(request: Request, catalog: Catalog, tools: paths.Tools, progress: Progress) -> Ended:
     """Measure both subjects; if the gate raises an alarm, measure again to confirm it."""
     resolved = resolve([request.base, request.new], catalog, tools)
     options = _with_subjects(request.options, resolved)
     ended = session.run(options, resolved.catalog, resolved.tools, progress, settled)
     if ended.directory is None or ended.exit == Exit.INTERRUPTED:
-        return Conclusion(ended.exit, ended.directory, None)
+        return ended
     return _conclude(RunDirectory.open(ended.directory), options, resolved, progress)
 
 
@@ -161,7 +143,7 @@ def resume(
     progress: Progress,
     *,
     force: bool,
-) -> Conclusion:
+) -> Ended:
     """Resume a comparison or its confirmation; it ends as it would have uninterrupted."""
     directory = RunDirectory.open(path)
     plan = directory.plan()
@@ -169,13 +151,13 @@ def resume(
     planning.check_programs(path, plan.subjects, force=force)
     resolved = resolve(plan.subjects, catalog, tools)
     options = _with_subjects(options, resolved)
-    concluded = plan.gate is None or (first.path / GATE).exists()
+    concluded = plan.gate is None or first.concluded()
     if concluded or not directory.complete():
         ended = session.resume(
             path, options, resolved.catalog, resolved.tools, progress, settled, force=force
         )
         if ended.exit == Exit.INTERRUPTED:
-            return Conclusion(ended.exit, ended.directory, None)
+            return ended
     return _conclude(first, options, resolved, progress)
 
 
@@ -208,20 +190,20 @@ def _with_subjects(options: Options, resolved: Resolved) -> Options:
 
 def _conclude(
     first: RunDirectory, options: Options, resolved: Resolved, progress: Progress
-) -> Conclusion:
-    """The report of a complete comparison, with the answer of its gate if it has one.
+) -> Ended:
+    """The end of a complete comparison, with the answer of its gate if it has one.
 
     An alarm counts only if a second measurement of the alarmed cases agrees; this starts or resumes
     that measurement.
     """
-    from sqlitmus.analysis import analyse, load
+    from sqlitmus.analysis import load
 
     plan, run = first.plan(), load(first.path)
     exits = [exit_of(_bad(first))]
     if plan.gate is None:
         lines = uncompared(unmeasured(run), len(plan.cases))
         exits += [Exit.CELLS_FAILED] if lines else []
-        return Conclusion(worst(exits), first.path, analyse(run), lines)
+        return Ended(worst(exits), first.path, lines)
     judged, second, path = gate(run), None, None
     if judged.alarmed:
         progress.say(
@@ -231,16 +213,16 @@ def _conclude(
         ended = _again(first, plan, judged.alarmed, options, resolved, progress)
         path = ended.directory
         if path is None or ended.exit == Exit.INTERRUPTED:
-            return Conclusion(Exit.INTERRUPTED, path or first.path, None)
+            return Ended(Exit.INTERRUPTED, path or first.path)
         second = gate(load(path))
         exits.append(ended.exit)
     lines, decided = findings(plan, judged, second)
     named = [*lines, *([f"second run: {path.name}"] if path else [])]
     sentences = [f"{line[0].upper()}{line[1:]}." for line in named]
-    first.write(GATE, json.dumps({"lines": sentences}, indent=1, ensure_ascii=False))
+    first.conclude(sentences)
     if path:
         lines.append(f"second run: {path}")
-    return Conclusion(worst([*exits, decided]), first.path, analyse(load(first.path)), lines)
+    return Ended(worst([*exits, decided]), first.path, lines)
 
 
 def _again(
@@ -250,7 +232,7 @@ def _again(
     options: Options,
     resolved: Resolved,
     progress: Progress,
-) -> session.Ended:
+) -> Ended:
     """The second measurement of `cases`: resumed if it was begun, new otherwise."""
     begun = _confirmation(first)
     if begun is None:
@@ -275,7 +257,7 @@ def _again(
         )
         return session.run(again, resolved.catalog, resolved.tools, progress, settled)
     if begun.complete():
-        return session.Ended(exit_of(_bad(begun)), begun.path)
+        return Ended(exit_of(_bad(begun)), begun.path)
     return session.resume(
         begun.path, options, resolved.catalog, resolved.tools, progress, settled, force=False
     )
@@ -283,7 +265,7 @@ def _again(
 
 def _confirmation(first: RunDirectory) -> RunDirectory | None:
     """The run beside `first` that confirms it, if one was begun."""
-    for file in sorted(first.path.parent.glob("*-confirm/plan.json")):
+    for file in sorted(first.path.parent.glob(f"*-confirm/{FILE}")):
         directory = RunDirectory.open(file.parent)
         if directory.plan().confirms == first.path.name:
             return directory

@@ -232,7 +232,7 @@ def measures(row: Row, time: Interval) -> dict[str, dict[str, float]]:
     figures_of_row = {
         "latency": (time.value, time.low, time.high),
         **{
-            figure.sampled.replace("_", "-"): (getattr(row, figure.column), None, None)
+            figure.with_unit.replace("_", "-"): (getattr(row, figure.column), None, None)
             for figure in figures.FIGURES
             if figure.name != row.metric
         },

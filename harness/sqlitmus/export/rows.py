@@ -16,17 +16,14 @@ from sqlitmus.export.model import (
     row_model,
     setting_rows,
 )
-from sqlitmus.machines import admit
+from sqlitmus.machines.merge import merged
 from sqlitmus.machines.survey import machine_report, reference_of
 from sqlitmus.render.document import decision
-from sqlitmus.results.machines import Refused
 from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.recommendation import Recommendation as Decided
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Report, Runner
-from sqlitmus.run.store import RunDirectory
 from sqlitmus.vocabulary import figures
-from sqlitmus.vocabulary.errors import UsageError
 
 VERSION = 1
 COUNTS = ("operations", "iterations", "warmup_iterations", "warmup_ms")
@@ -234,22 +231,12 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report
 
     Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
     """
-    if admit.is_merged(directory):
-        return _merged(directory, reference)
-    run = load(RunDirectory.open(directory).path)
-    return [(run.plan.machine or UNNAMED, analyse(run, reference))]
-
-
-def _merged(directory: Path, reference: str | None) -> list[tuple[str, Report]]:
-    merged = admit.read(directory)
-    against = reference_of(directory, merged, reference)
-    refused: list[Refused] = []
-    reports = [
-        (machine.name, joined.report)
-        for machine in merged.machines
-        if (joined := machine_report(directory, machine, against, refused))
+    several = merged(directory)
+    if several is None:
+        run = load(directory)
+        return [(run.plan.machine or UNNAMED, analyse(run, reference))]
+    against = reference_of(several, reference)
+    return [
+        (machine.name, machine_report(several.file, machine, against).report)
+        for machine in several.machines
     ]
-    if refused:  # what is wrong was refused when they were merged, so this was changed since
-        reasons = "; ".join(f"{refusal.path}: {refusal.reason}" for refusal in refused)
-        raise UsageError(f"{directory}: {reasons}; merge the runs again")
-    return reports

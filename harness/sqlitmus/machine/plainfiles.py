@@ -1,4 +1,4 @@
-"""Reads, appends to and replaces regular files only, in folders that anyone may have filled.
+"""Reads and replaces regular files only, in folders that anyone may have filled.
 
 A link, a pipe or a device under the name of a file would let a command read what never ends, or
 write to a file elsewhere. So no link is followed, nothing is waited for, and sizes are bounded.
@@ -65,18 +65,6 @@ def changeable(file: Path) -> None:
             f"{file} has a second name (a hard link), whose file would change, too; copy the "
             "folder, and give the copy"
         )
-
-
-def appended(file: Path) -> BinaryIO:
-    """The file, made if absent, to be written at its end; raises UsageError and OSError."""
-    changeable(file)
-    return _open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, "ab")
-
-
-def changed(file: Path) -> BinaryIO:
-    """The file, to be read and written in place; raises UsageError and OSError."""
-    changeable(file)
-    return _open(file, os.O_RDWR, "r+b")
 
 
 def replace(file: Path, data: bytes) -> None:

@@ -1,6 +1,6 @@
-"""Merges and analyses run directories of several machines.
+"""Merges and analyses runs of several machines.
 
-Merging: `merge`, of what `admit` lets in. Reading: `survey` one machine each, `report` all of them.
+`merge` runs into one file · `survey` one machine each · `report` all of them.
 
-Imports: vocabulary, stats, machine, catalog, run, results, analysis.
+Imports: vocabulary, stats, machine, catalog, store, results, analysis.
 """

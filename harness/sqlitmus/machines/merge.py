@@ -1,39 +1,315 @@
-"""Merges run directories into one directory, top to bottom: find, take, arrange, write."""
+"""Merges runs into one file, top to bottom: find, arrange, copy; and reads such a file."""
 
-import shutil
-import tempfile
+import json
+import os
+import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
+from sqlite3 import Connection
 
 from sqlitmus import __version__
-from sqlitmus.machines import admit
-from sqlitmus.machines.admit import (
-    Given,
-    Merged,
-    MergedMachine,
-    RefusedRun,
-    Run,
-    age,
-    find,
-    take_all,
+from sqlitmus.analysis import read
+from sqlitmus.catalog import plan as plans
+from sqlitmus.catalog.plan import NAME, Plan, check_name
+from sqlitmus.machine import host
+from sqlitmus.machine.host import SYSTEMS, UNKNOWN
+from sqlitmus.results.machines import Refused
+from sqlitmus.store.file import (
+    FILE,
+    LOGS,
+    attach,
+    check_file,
+    copy_run,
+    create_file,
+    opened,
+    parsed,
+    plan_of,
 )
-from sqlitmus.run.planning import name_of, point_latest
+from sqlitmus.store.folder import name_of, point_latest
 from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.text import one_line
+
+# Finds the runs below the folders given, and decides whether each can be merged.
+
+
+DEPTH = 2  # results/ARTIFACT/RUN
+MOST_SHOWN = 500  # characters of a path or a reason
+MOST_FACT = 1000
+HARDWARE = ("cpu", "cores", "architecture", "memory", "os", "kernel")
+SUITES_ONLY = {
+    "compare": "a comparison is read by itself",
+    "claims": "claims are read by themselves",
+    "advise": "settings are tried on one machine",
+}
+
+
+class Unacceptable(UsageError):
+    """A reason to refuse a run; the text says what is wrong with it, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A folder to search, and the machine's name for all runs in it; "" keeps their own."""
+
+    folder: Path
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that may be merged: number `number` in `file`.
+
+    `path` is for messages; `label` is the machine's name, `kind` its system and architecture;
+    `hardware` tells two machines of one label apart; `cases` are ids; `work` says what the run
+    measures (see `catalog.plan.facts`); runs of one machine must agree in `settings`. Two that have
+    the same `identity` are copies of one run, of which that with more `processes` is kept.
+    """
+
+    path: str
+    file: Path
+    number: int
+    run: str
+    label: str
+    created: str
+    complete: bool
+    processes: int
+    kind: str
+    hardware: tuple[str, ...]
+    cases: frozenset[str]
+    work: dict[str, str]
+    settings: dict[str, str]
+    identity: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What lies below the folders given; `expected` are machines that an earlier merge missed."""
+
+    runs: list[Run]
+    refused: list[Refused]
+    expected: list[str]
+
+
+def find(given: list[Given], *, partial: bool) -> Inventory:
+    """The runs of all files at or up to two levels below each folder, without following links.
+
+    `partial` accepts interrupted runs. Raises UsageError for a folder that does not exist.
+    """
+    inventory = Inventory([], [], [])
+    folders = [entry.folder for entry in given]
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(
+                f"{folder}: there is no such folder; give folders that hold runs, as DIR or as "
+                "NAME=DIR"
+            )
+    top = _top(folders)
+    for entry in given:
+        root = entry.folder.resolve()
+        holders = list(_holders(root, DEPTH))
+        for holder in holders:
+            path = _shown(entry.folder, holder, top)
+            _take(holder, path, entry.label, inventory, partial=partial)
+        if not holders:
+            reason = f"holds no {FILE}, nor does a folder up to two levels below"
+            inventory.refused.append(Refused(_shown(entry.folder, root, top), reason))
+    return inventory
+
+
+def _take(folder: Path, path: str, label: str, inventory: Inventory, *, partial: bool) -> None:
+    """Add the runs of a folder's file, and what a merged one refused and expected."""
+    try:
+        file = check_file(folder)
+        with opened(file) as db:
+            numbers = db.execute("SELECT id, name FROM run ORDER BY id").fetchall()
+            earlier = merge_of(db)
+            if earlier:
+                inventory.refused.extend(
+                    Refused(_shortened(old.path), _shortened(old.reason)) for old in earlier.refused
+                )
+                inventory.expected.extend(map(_shortened, earlier.expected))
+            for number, name in numbers:
+                place = _shortened(f"{path}/{name}") if earlier else path
+                try:
+                    run = examine(db, number, place, file, partial=partial or bool(earlier))
+                except UsageError as error:
+                    inventory.refused.append(_refusal(place, error, folder))
+                else:
+                    inventory.runs.append(replace(run, label=label) if label else run)
+    except UsageError as error:
+        inventory.refused.append(_refusal(path, error, folder))
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What a merged file says of its making; `expected` are machines that did not arrive."""
+
+    name: str
+    created: str
+    sqlitmus: str
+    refused: list[Refused]
+    expected: list[str]
+
+
+def merge_of(db: Connection) -> Merge | None:
+    """That of a merged file; None of the file of one run."""
+    row = db.execute("SELECT name, created, sqlitmus, refused, expected FROM merged").fetchone()
+    if row is None:
+        return None
+    name, created, sqlitmus, refused, expected = row
+    return Merge(
+        name,
+        created,
+        sqlitmus,
+        parsed(list[Refused], refused, "merged: refused"),
+        parsed(list[str], expected, "merged: expected"),
+    )
+
+
+def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool) -> Run:
+    """Run `number` of an open file; raises UsageError. `partial` accepts an interrupted run."""
+    plan = plan_of(db, number)
+    _check_plan(plan)
+    run = read(db, number, {})  # all of it, so that the report has nothing left to refuse
+    for name, value in run.machine.items():
+        if len(value) > MOST_FACT:
+            raise Unacceptable(f"fact {name}: longer than {MOST_FACT} characters")
+    if not run.samples.complete and not partial:
+        raise Unacceptable(
+            "the run was interrupted or is still measured; finish it with ./just run --resume, or "
+            "take what there is with --partial"
+        )
+    (label,) = db.execute("SELECT label FROM run WHERE id = ?", (number,)).fetchone()
+    kind = _kind(run.machine)
+    hardware = tuple(run.machine.get(name, UNKNOWN) for name in HARDWARE)
+    return Run(
+        path=path,
+        file=file,
+        number=number,
+        run=plan.run,
+        label=label or kind,
+        created=plan.created,
+        complete=run.samples.complete,
+        processes=int((run.samples.code > 0).sum()),
+        kind=kind,
+        hardware=hardware,
+        cases=frozenset(case.id for case in plan.cases),
+        work=plans.facts(plan),
+        settings={
+            "reference": plan.reference,
+            "canary": plan.canary or "none",
+            "floor": plan.floor or "none",
+            "correction": plan.correction,
+            "margin": f"{plan.margin:g}",
+            "sessions": str(plan.sessions),
+            "looks": str(plan.looks),
+        },
+        identity=(plan.run, plan.created, plan.seed, plan.fingerprint, hardware),
+    )
+
+
+def _check_plan(plan: Plan) -> None:
+    if plan.kind != "suite":
+        raise Unacceptable(
+            f"plan: $.kind is {plan.kind}; only runs of a suite are merged: "
+            f"{SUITES_ONLY[plan.kind]}"
+        )
+    check_name("plan: $.run", plan.run)
+    check_name("plan: $.machine", plan.machine or "none")
+    try:
+        datetime.fromisoformat(plan.created)
+    except ValueError as error:
+        raise Unacceptable(f"plan: $.created: {error}") from error
+    for case in plan.cases:
+        if f"scenario {case.scenario}" not in plan.definitions:
+            raise Unacceptable(
+                f"plan: $.definitions has no scenario {case.scenario}, so its work cannot be "
+                "compared with that of other runs; measure again with this version"
+            )
+
+
+def _kind(facts: dict[str, str]) -> str:
+    """System and architecture, such as `linux-x64`; unknown systems are distributions of Linux."""
+    system = facts.get("os", "").partition(" ")[0].lower()
+    if system not in ("darwin", "windows", "freebsd", "openbsd", "netbsd"):
+        system = "linux"
+    named = host.named(facts.get("architecture", ""))
+    return f"{SYSTEMS.get(system, system)}-{named if NAME.fullmatch(named) else UNKNOWN}"
+
+
+def _holders(folder: Path, depth: int) -> Iterator[Path]:
+    """The folders that hold a file of runs, or a log of one."""
+    inside = {entry.name: entry for entry in _entries(folder)}
+    if inside.keys() & {FILE, f"{FILE}-wal"}:
+        yield folder
+    elif depth:
+        for name, entry in sorted(inside.items()):
+            if entry.is_dir(follow_symlinks=False) and not name.startswith("."):
+                yield from _holders(folder / name, depth - 1)
+
+
+def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
+    """The entries of a folder; none when it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _refusal(path: str, error: UsageError, folder: Path) -> Refused:
+    """What was said of files in the folder, which `path` names."""
+    reason = str(error).replace(f"{folder}{os.sep}", "").replace(f"{folder}", "the folder")
+    return Refused(path, _shortened(reason))
+
+
+def _top(given: list[Path]) -> Path | None:
+    try:
+        return Path(os.path.commonpath([folder.parent for folder in given]))
+    except ValueError:  # on several drives
+        return None
+
+
+def _shown(folder: Path, place: Path, top: Path | None) -> str:
+    """`place` for messages: relative to where the folders given diverge."""
+    path = folder / place.relative_to(folder.resolve())
+    return _shortened((path.relative_to(top) if top else path).as_posix())
+
+
+def _shortened(text: str) -> str:
+    return one_line(text, MOST_SHOWN)
+
+
+# Groups runs into machines, by label and hardware. Pure.
+
 
 Facts = Callable[[Run], Mapping[str, str]]
 
 
-def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[RefusedRun]]:
+def age(run: Run) -> tuple[str, bool, str]:
+    """Sort key of runs by time; at the same time the complete one comes first."""
+    return run.created, not run.complete, run.path
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The runs of a machine, which are read as one; `name` is unique among the machines."""
+
+    name: str
+    runs: list[Run]
+
+
+def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Refused]]:
     """The runs that agree on all facts they share, and a refusal for each of the others.
 
     Of two values the one in more runs wins, and between equals that of the earliest run. `among`
     completes the message: it says among which runs the facts must agree.
     """
-    agreeing, refused = sorted(runs, key=age), list[RefusedRun]()
+    agreeing, refused = sorted(runs, key=age), list[Refused]()
     for name in sorted({name for run in agreeing for name in facts(run)}):
         having = [run for run in agreeing if name in facts(run)]
         if not having:
@@ -42,9 +318,7 @@ def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Re
         first = next(run for run in having if facts(run)[name] == holds)
         odd = [run for run in having if facts(run)[name] != holds]
         refused += [
-            RefusedRun(
-                path=run.path, reason=f"plan.json: {name} differs from that of {first.path}{among}"
-            )
+            Refused(run.path, f"plan: {name} differs from that of {first.path}{among}")
             for run in odd
         ]
         agreeing = [run for run in agreeing if run not in odd]
@@ -57,12 +331,12 @@ def agree(runs: list[Run], facts: Facts, among: str) -> tuple[list[Run], list[Re
 SAME_WORK = "; measure both with the same scenarios and fixtures"
 SAME_SETTINGS = ", of the same machine; ratios of a machine have one base"
 ALONE = (
-    "plan.json: $.cases: no other machine measured any of these, so they can be compared with "
+    "plan: $.cases: no other machine measured any of these, so they can be compared with "
     "nothing; measure the same cases on each machine"
 )
 
 
-def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
+def arrange(runs: list[Run]) -> tuple[list[Machine], list[Refused]]:
     """The machines by name, and the refused runs; the order of `runs` does not matter."""
     comparable, refused = agree(runs, lambda run: run.work, SAME_WORK)
     alike: dict[tuple[str, tuple[str, ...]], list[Run]] = defaultdict(list)
@@ -75,28 +349,28 @@ def arrange(runs: list[Run]) -> tuple[list[MergedMachine], list[RefusedRun]]:
         refused += odd + repeated
         groups.append(members)
     alone = _alone(groups)
-    refused += [RefusedRun(path=run.path, reason=ALONE) for group in alone for run in group]
+    refused += [Refused(run.path, ALONE) for group in alone for run in group]
     groups = [group for group in groups if group not in alone]
     groups.sort(key=lambda group: (group[0].label, age(group[0])))
     machines = [
-        _machine(label if number == 1 else f"{label} ({number})", members)
+        Machine(label if number == 1 else f"{label} ({number})", members)
         for label, labelled in groupby(groups, key=lambda group: group[0].label)
         for number, members in enumerate(labelled, start=1)
     ]
     return machines, sorted(refused, key=lambda r: (r.path, r.reason))
 
 
-def _without_repeats(runs: list[Run]) -> tuple[list[Run], list[RefusedRun]]:
+def _without_repeats(runs: list[Run]) -> tuple[list[Run], list[Refused]]:
     """The runs, given in order of time, without those that repeat a case of an earlier one."""
-    separate, refused = list[Run](), list[RefusedRun]()
+    separate, refused = list[Run](), list[Refused]()
     for run in runs:
         earlier = next((other for other in separate if other.cases & run.cases), None)
         if earlier is None:
             separate.append(run)
             continue
         problem = f"{min(earlier.cases & run.cases)} was measured already, in {earlier.path}"
-        reason = f"plan.json: $.cases: {problem}; merge one of the two"
-        refused.append(RefusedRun(path=run.path, reason=reason))
+        reason = f"plan: $.cases: {problem}; merge one of the two"
+        refused.append(Refused(run.path, reason))
     return separate, refused
 
 
@@ -110,16 +384,7 @@ def _alone(groups: list[list[Run]]) -> list[list[Run]]:
     ]
 
 
-def _machine(name: str, members: list[Run]) -> MergedMachine:
-    return MergedMachine(
-        name=name,
-        kind=members[0].kind,
-        label=members[0].label,
-        sources=[run.source() for run in members],
-    )
-
-
-# Merges run directories into one directory, top to bottom: find, take, arrange, write.
+# Copies the runs into a file of their own.
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +392,9 @@ class Done:
     """A merged directory; `twice` are the paths of runs that occurred more than once."""
 
     directory: Path
-    merged: Merged
+    machines: list[Machine]
+    refused: list[Refused]
+    expected: list[str]
     twice: list[list[str]]
 
 
@@ -143,76 +410,93 @@ def merge(
 
     Raises UsageError when nothing can be merged, and NotFit when `out` cannot be written.
     """
-    name = name_of(now, label_of(label))
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".merge-", dir=out) as staging:
-            return _merge(given, Path(staging), out / name, expect, now, partial=partial)
-    except OSError as error:
-        raise NotFit(
-            f"{out}: cannot be written: {error.strerror}; free some space or choose another folder "
-            "with --out"
-        ) from error
-
-
-def _merge(
-    given: list[Given],
-    staging: Path,
-    target: Path,
-    expect: list[str],
-    now: datetime,
-    *,
-    partial: bool,
-) -> Done:
+    target = out / name_of(now, label_of(label))
     if target.exists():
         raise UsageError(f"{target} exists already; choose another --label or --out")
     inventory = find(given, partial=partial)
-    runs: dict[str, list[Run]] = {}
-    copies: dict[str, Path] = {}
-    refused = list(inventory.refused)
-    for folder, taken in take_all(inventory.origins, staging):
-        if isinstance(taken, Run):
-            runs.setdefault(taken.hash, []).append(taken)
-            copies[taken.hash] = folder
-        else:
-            refused.append(taken)
-            shutil.rmtree(folder, ignore_errors=True)
-    once = [min(same, key=lambda run: run.path) for same in runs.values()]
+    copies: dict[tuple[object, ...], list[Run]] = {}
+    for run in inventory.runs:
+        copies.setdefault(run.identity, []).append(run)
+    once = [min(same, key=lambda run: (-run.processes, run.path)) for same in copies.values()]
     machines, misfits = arrange(once)
-    refused = _each_once([*refused, *misfits])
+    refused = sorted({*inventory.refused, *misfits}, key=lambda r: (r.path, r.reason))
     if not machines:
         lines = [f"\n  {r.path}: {r.reason}" for r in refused]
         raise UsageError(f"nothing can be merged:{''.join(lines)}")
-    merged = Merged(
-        run=target.name,
-        created=now.isoformat(timespec="seconds"),
-        sqlitmus=__version__,
-        machines=machines,
-        refused=refused,
-        expected=_absent([*expect, *inventory.expected], machines),
-    )
-    _write(merged, copies, staging / "merged", target)
-    twice = [sorted({run.path for run in same}) for same in runs.values() if len(same) > 1]
-    return Done(target, merged, sorted(paths for paths in twice if len(paths) > 1))
-
-
-def _write(merged: Merged, copies: dict[str, Path], folder: Path, target: Path) -> None:
-    """Write the merged directory, which appears only when it is complete."""
-    (folder / admit.SOURCES).mkdir(parents=True)
-    for machine in merged.machines:
-        for source in machine.sources:
-            copies[source.hash].rename(folder / admit.SOURCES / source.hash)
-    text = merged.model_dump_json(indent=1)
-    (folder / admit.NAME).write_bytes((text + "\n").encode())
-    folder.rename(target)
+    arrived = {name for machine in machines for name in (machine.name, machine.runs[0].label)}
+    expected = sorted({*expect, *inventory.expected} - arrived)
+    made = Merge(target.name, now.isoformat(timespec="seconds"), __version__, refused, expected)
+    try:
+        _write(target, made, machines)
+    except (OSError, sqlite3.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise NotFit(
+            f"{out}: cannot be written: {why}; free some space or choose another folder with --out"
+        ) from error
     point_latest(target)
+    paths = [sorted({run.path for run in same}) for same in copies.values()]
+    twice = sorted(several for several in paths if len(several) > 1)
+    return Done(target, machines, refused, expected, twice)
 
 
-def _absent(names: list[str], machines: list[MergedMachine]) -> list[str]:
-    arrived = {name for machine in machines for name in (machine.name, machine.label)}
-    return sorted(set(names) - arrived)
+def _write(target: Path, made: Merge, machines: Sequence[Machine]) -> None:
+    """Write the merged file, which appears only when it is whole."""
+    (target / LOGS).mkdir(parents=True)
+    part = target / f".{FILE}.part"
+    db = create_file(part)
+    try:
+        number = 0
+        for machine in machines:
+            for run in machine.runs:
+                number += 1
+                attach(db, run.file)
+                with db:
+                    db.execute("BEGIN")
+                    copy_run(db, run.number, number, machine.name, run.label, run.kind)
+                db.execute("DETACH other")
+        with db:
+            db.execute("BEGIN")
+            texts = (json.dumps([*map(asdict, made.refused)]), json.dumps(made.expected))
+            row = (made.name, made.created, made.sqlitmus, *texts)
+            db.execute("INSERT INTO merged VALUES(?, ?, ?, ?, ?)", row)
+    finally:
+        db.close()
+    part.rename(target / FILE)
 
 
-def _each_once(refused: list[RefusedRun]) -> list[RefusedRun]:
-    pairs = {(refusal.path, refusal.reason): refusal for refusal in refused}
-    return [pairs[key] for key in sorted(pairs)]
+# Reads a merged file.
+
+
+@dataclass(frozen=True, slots=True)
+class MergedMachine:
+    """A machine of a merged file: `plans` are those of its runs by their number in the file, and
+    `kind` is system and architecture such as `linux-x64`."""
+
+    name: str
+    kind: str
+    label: str
+    plans: dict[int, Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merged file."""
+
+    file: Path
+    made: Merge
+    machines: list[MergedMachine]
+
+
+def merged(directory: Path) -> Merged | None:
+    """The merged file in a folder; None where it is of one run. Raises UsageError."""
+    file = check_file(directory)
+    with opened(file) as db:
+        made = merge_of(db)
+        if made is None:
+            return None
+        rows = db.execute("SELECT id, machine, kind, label FROM run ORDER BY id").fetchall()
+        machines = [
+            MergedMachine(name, kind, label, {row[0]: plan_of(db, row[0]) for row in of})
+            for (name, kind, label), of in groupby(rows, key=lambda row: row[1:])
+        ]
+    return Merged(file, made, machines)

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sqlitmus.machines import admit
+from sqlitmus.machines.merge import Merged
 from sqlitmus.machines.survey import About, Estimate, Place, Survey
-from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Refused, Row
+from sqlitmus.results.machines import VERSION, Answer, MergedReport, Pooled, Row
 from sqlitmus.results.report import Agreed, Contradicted, Holding, Interval, Statement
 from sqlitmus.stats.estimate import Array, combine
 from sqlitmus.stats.verdict import ALPHA
@@ -143,32 +143,27 @@ _CONTROLS = "controls"
 T = TypeVar("T")
 
 
-def merged_report(
-    merged: admit.Merged, surveys: Sequence[Survey[T]], reference: str
-) -> MergedReport:
+def merged_report(merged: Merged, surveys: Sequence[Survey[T]], reference: str) -> MergedReport:
     """All that the machines say of each comparison with `reference`, by case and runner."""
-    readable = [survey for survey in surveys if survey.machine is not None]
-    machines = [survey.machine for survey in readable if survey.machine is not None]
+    machines = [survey.machine for survey in surveys]
     cases: dict[str, About] = {}
-    for survey in readable:
+    for survey in surveys:
         for name, about in survey.cases.items():
             cases.setdefault(name, about)
     groups = list(dict.fromkeys(about.group for about in cases.values()))
-    places = _places(readable, cases)
-    rows = _rows(places, cases, readable, [machine.name for machine in machines])
-    refused = [Refused(run.path, run.reason) for run in merged.refused]
-    refused += [run for survey in surveys for run in survey.refused]
+    places = _places(surveys, cases)
+    rows = _rows(places, cases, surveys, [machine.name for machine in machines])
     return MergedReport(
         version=VERSION,
         title=f"SQLite across runtimes on {counted(len(machines), 'machine')}",
-        run=merged.run,
-        created=merged.created,
-        sqlitmus_version=merged.sqlitmus,
+        run=merged.made.name,
+        created=merged.made.created,
+        sqlitmus_version=merged.made.sqlitmus,
         reference=reference,
-        headline=headline([row for row in rows if _choosable(row, readable)], groups, reference),
+        headline=headline([row for row in rows if _choosable(row, surveys)], groups, reference),
         machines=machines,
-        refused=refused,
-        expected=merged.expected,
+        refused=merged.made.refused,
+        expected=merged.made.expected,
         groups=groups,
         rows=rows,
     )
@@ -186,7 +181,7 @@ def _places(surveys: Sequence[Survey[T]], cases: dict[str, About]) -> list[Place
 def _rows(
     places: list[Place], cases: dict[str, About], surveys: Sequence[Survey[T]], names: list[str]
 ) -> list[Row]:
-    kinds = [survey.machine.kind for survey in surveys if survey.machine is not None]
+    kinds = [survey.machine.kind for survey in surveys]
     pooled = _pooled(places, [survey.estimates for survey in surveys], kinds)
     rows: list[Row] = []
     for place, means in zip(places, pooled, strict=True):

@@ -1,34 +1,33 @@
 """Summarises one machine of a merged run directory: its runs are read, joined and analysed."""
 
 import multiprocessing
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlitmus.analysis.assemble import analyse, load
-from sqlitmus.analysis.data import NONE, RunData, Samples
+from sqlitmus.analysis.assemble import analyse
+from sqlitmus.analysis.data import NONE, RunData, Samples, read
 from sqlitmus.analysis.notices import emulated
 from sqlitmus.analysis.outcomes import judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with
 from sqlitmus.catalog.cases import PlannedRunner
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.machine import plainfiles, system
-from sqlitmus.machines import admit
+from sqlitmus.machine import system
+from sqlitmus.machines.merge import Merged, MergedMachine
 from sqlitmus.results import machines
-from sqlitmus.results.machines import Answer, Refused
+from sqlitmus.results.machines import Answer
 from sqlitmus.results.notices import Notice
 from sqlitmus.results.report import Case, Report
-from sqlitmus.run.store import document
+from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
-from sqlitmus.vocabulary.text import by_value, counted
+from sqlitmus.vocabulary.text import by_value
 
 Element = TypeVar("Element", bound=np.generic)
 
@@ -54,7 +53,6 @@ def join(runs: Sequence[RunData]) -> RunData:
         ],
         machine=_machine(runs),
         selftest=next((run.selftest for run in runs if run.selftest), None),
-        truncated=any(run.truncated for run in runs),
     )
 
 
@@ -152,8 +150,6 @@ def _samples(runs: Sequence[RunData], plan: Plan) -> Samples:
         },
         position=laid([part.position for part in parts], -1),
         reasons=reasons,
-        strays=sum(part.strays for part in parts),
-        repeats=sum(part.repeats for part in parts),
         complete=all(part.complete for part in parts),
     )
 
@@ -174,7 +170,7 @@ def _machine(runs: Sequence[RunData]) -> dict[str, str]:
     return facts
 
 
-# The runs of one machine in a merged run directory: read, checked, joined, analysed.
+# The runs of one machine in a merged file: read, joined, analysed.
 
 
 Place = tuple[str, str]  # case id, runner
@@ -182,100 +178,41 @@ Place = tuple[str, str]  # case id, runner
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """All readable runs of a machine as one, with its report."""
+    """All runs of a machine as one, with its report."""
 
     runs: list[RunData]
     run: RunData
     report: Report
 
 
-def machine_report(
-    directory: Path,
-    machine: admit.MergedMachine,
-    reference: str | None,
-    refused: list[Refused],
-) -> Joined | None:
-    """A machine's runs, joined and analysed; runs that cannot be read are added to `refused`.
-
-    The report is against `reference` if that runner took part. None when no run can be read.
-    """
-    runs: list[RunData] = []
-    for source in machine.sources:
-        try:
-            run = load(_folder(directory, source))
-            _check(run, runs)
-        except UsageError as error:
-            refused.append(Refused(f"{source.run} of {machine.name}", str(error)))
-        else:
-            runs.append(run)
-    if not runs:
-        return None
+def machine_report(file: Path, machine: MergedMachine, reference: str | None) -> Joined:
+    """A machine's runs, joined and analysed, against `reference` if that runner took part."""
+    with opened(file) as db:
+        runs = [read(db, number, {}) for number in machine.plans]
     run = join(runs)
     present = {r.name for r in run.plan.runners if r.missing is None}
     report = analyse(run, reference if reference in present else None)
     notices = [*differences(runs), *report.notices]
     absent = _absent(runs)
     cases = [_with_reasons(case, absent) for case in report.cases] if absent else report.cases
-    report = replace(report, notices=notices, cases=cases)
-    return Joined(runs, run, report)
+    return Joined(runs, run, replace(report, notices=notices, cases=cases))
 
 
-def _folder(directory: Path, source: admit.Source) -> Path:
-    """The folder of a source; raises UsageError for one that could lie elsewhere."""
-    if not re.fullmatch("[0-9a-f]+", source.hash):
-        raise UsageError(f"merged.json: {source.hash!r} is no hash; merge the runs again")
-    folder = directory / admit.SOURCES / source.hash
-    for place in (folder.parent, folder):
-        plainfiles.check_folder(place)
-    return folder
-
-
-def _check(run: RunData, runs: list[RunData]) -> None:
-    """Raise UsageError for a run that cannot be joined to `runs`."""
-    for other in runs:
-        if run.plan.sessions != other.plan.sessions:
-            raise UsageError(
-                f"has {counted(run.plan.sessions, 'session')}, {other.plan.run} of the same "
-                f"machine has {other.plan.sessions}; give one of them another --machine"
-            )
-        both = {case.id for case in run.plan.cases} & {case.id for case in other.plan.cases}
-        if both:
-            raise UsageError(f"has {min(both)}, as has {other.plan.run}; merge the runs again")
-
-
-def reference_of(directory: Path, merged: admit.Merged, requested: str | None) -> str:
+def reference_of(merged: Merged, requested: str | None) -> str:
     """The runner that all machines are compared with: `requested`, or the one most plans name.
 
     Raises UsageError when `requested` took part in no run.
     """
-    named: dict[str, int] = {}
-    present: dict[str, None] = {}
-    for machine in merged.machines:
-        for source in machine.sources:
-            plan = _load_plan(directory, source)
-            name = plan.get("reference")
-            if isinstance(name, str):
-                named[name] = named.get(name, 0) + 1
-            runners = plan.get("runners")
-            for runner in cast("list[Any]", runners) if isinstance(runners, list) else []:
-                of = cast("dict[str, Any]", runner) if isinstance(runner, dict) else {"missing": ""}
-                if of.get("missing") is None:
-                    present[str(of.get("name"))] = None
+    plans = [plan for machine in merged.machines for plan in machine.plans.values()]
     if requested is None:
-        return max(named, key=lambda name: named[name], default="")
+        return Counter(plan.reference for plan in plans).most_common(1)[0][0]
+    present = {r.name: None for plan in plans for r in plan.runners if r.missing is None}
     if requested not in present:
         raise UsageError(
             f"{requested!r} cannot be the reference: it took no part in any of these runs. "
             f"Choose one of {', '.join(present) or 'none (no runner was present)'}."
         )
     return requested
-
-
-def _load_plan(directory: Path, source: admit.Source) -> dict[str, Any]:
-    """The readable part of a plan; the error is reported when the run itself is loaded."""
-    with suppress(OSError, UsageError):
-        return document(_folder(directory, source) / "plan.json")
-    return {}
 
 
 def _absent(runs: list[RunData]) -> dict[Place, str]:
@@ -331,24 +268,21 @@ class About:
 class Survey(Generic[T]):
     """One machine's contribution to the merged report.
 
-    `machine` is None when none of its runs can be read; `choices` are the runners to choose from,
-    without floor and oracle; `made` is the result of `make` on its own report.
+    `choices` are the runners to choose from, without floor and oracle; `made` is the result of
+    `make` on its own report.
     """
 
-    refused: list[machines.Refused]
-    machine: machines.Machine | None = None
-    choices: frozenset[str] = frozenset()
-    cases: dict[str, About] = field(default_factory=dict[str, About])
-    answers: dict[Place, Answer] = field(default_factory=dict[Place, Answer])
-    estimates: dict[Place, Estimate] = field(default_factory=dict[Place, Estimate])
-    made: T | None = None
+    machine: machines.Machine
+    choices: frozenset[str]
+    cases: dict[str, About]
+    answers: dict[Place, Answer]
+    estimates: dict[Place, Estimate]
+    made: T
 
 
-def surveys(
-    directory: Path, merged: admit.Merged, reference: str, make: Callable[[Report], T]
-) -> Iterator[Survey[T]]:
-    """The survey of each machine of `merged`, in order; `make` gets its report in its process."""
-    jobs = (repeat(directory), merged.machines, repeat(reference), repeat(make))
+def surveys(merged: Merged, reference: str, make: Callable[[Report], T]) -> Iterator[Survey[T]]:
+    """The survey of each machine, in order; `make` gets its report in its process."""
+    jobs = (repeat(merged.file), merged.machines, repeat(reference), repeat(make))
     workers = min(system.usable(), len(merged.machines))
     if workers < 2:
         yield from map(survey, *jobs)
@@ -359,17 +293,13 @@ def surveys(
 
 
 def survey(
-    directory: Path, machine: admit.MergedMachine, reference: str, make: Callable[[Report], T]
+    file: Path, machine: MergedMachine, reference: str, make: Callable[[Report], T]
 ) -> Survey[T]:
-    """The survey of one machine; unreadable runs are refused and the rest is used."""
-    refused: list[machines.Refused] = []
-    joined = machine_report(directory, machine, reference, refused)
-    if joined is None:
-        return Survey(refused)
+    """The survey of one machine."""
+    joined = machine_report(file, machine, reference)
     report = joined.report
     about = {c.id: About(c.scenario, c.title, c.group, c.axes) for c in report.cases}
     return Survey(
-        refused,
         _survey_machine(machine, joined),
         frozenset(runner.name for runner in report.runners if runner.role == "runner"),
         about,
@@ -379,7 +309,7 @@ def survey(
     )
 
 
-def _survey_machine(machine: admit.MergedMachine, joined: Joined) -> machines.Machine:
+def _survey_machine(machine: MergedMachine, joined: Joined) -> machines.Machine:
     report = joined.report
     versions: dict[str, list[str]] = {}
     for runner in report.runners:

@@ -21,7 +21,6 @@ from sqlitmus.vocabulary.verdicts import (
     Correction,
     Grade,
     HoldsWord,
-    Level,
     Role,
     RunKind,
     Side,
@@ -320,5 +319,4 @@ class Report:
     claims: list[Claim] = field(default_factory=list[Claim])
     weighing: Weighing | None = None
     tails: list[Tails] = field(default_factory=list[Tails])
-    level: Level = "median"
     taken: Taken | None = None

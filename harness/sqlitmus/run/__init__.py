@@ -7,7 +7,7 @@ Measure: `agenda` orders the cells, `blocks` measures them; `invocations` runs o
 case in `turns`; `copies` are their databases.
 Verify: `verify` before anything is timed, with the `oracle`; `judge` by its answers, `bounds` by
 what can be, `proof` by what the database holds, `freshness` by rows that change.
-Keep: `store` is the run directory. `selftest` measures equal processes.
+`selftest` measures equal processes.
 
-Imports: vocabulary, stats, machine, catalog.
+Imports: vocabulary, stats, machine, catalog, store.
 """

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.run.store import Look, RunDirectory, Sample, extended
 from sqlitmus.run.verify import Answers
+from sqlitmus.store.file import Look, Sample, extended
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.verdicts import Outcome
 
 CANARY = "canary"

@@ -21,9 +21,10 @@ from sqlitmus.run.invocations import Attempt, Invocations
 from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.progress import Progress, Remaining, Stop, clock
 from sqlitmus.run.relay import Abandoned, Entry, Relay
-from sqlitmus.run.store import Block, Iterations, RunDirectory, Sample, restless
 from sqlitmus.run.turns import Turns
 from sqlitmus.run.verify import Answers
+from sqlitmus.store.file import Block, Iterations, Record, Sample, restless
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.detail import detail
 from sqlitmus.vocabulary.errors import Exit, NotFit
@@ -33,10 +34,14 @@ from sqlitmus.vocabulary.verdicts import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a session ended, and where its results are (None when it did not get that far)."""
+    """How a session ended, and where its results are (None when it did not get that far).
+
+    `findings` are what the gate of a comparison came to, in words.
+    """
 
     exit: Exit
     directory: Path | None
+    findings: Sequence[str] = ()
 
 
 def exit_of(outcomes: Collection[Outcome]) -> Exit:
@@ -208,8 +213,6 @@ def to_sample(
         return sample.model_copy(update=measured), None
     measured["steady_ns"] = turned.steady_ns if turned else statistics.fmean(iterations)
     series = Iterations(
-        position=slot.position,
-        take=take,
         warmup_ns=result.warmup_ns,
         iterations_ns=iterations,
         lost_ns=turned.lost_ns if turned else [],
@@ -254,15 +257,13 @@ class Performer:
         turned = play_whole(self._context, seatings, seed)
         if turned is None:
             return False
-        lines: list[tuple[Sample, Iterations | None]] = []
-        for slot, seating, result in zip(slots, seatings, turned, strict=True):
-            lines.append(
-                to_sample(slot, take, result.attempt, digest=seating.digest, turned=result)
-            )
-            self._keep_detail(slot, take, result.attempt)
-        self._directory.add_set(lines)
-        for slot, (sample, _), result in zip(slots, lines, turned, strict=True):
-            self._did(slot, sample)
+        records = [
+            self._record(slot, take, result.attempt, digest=seating.digest, turned=result)
+            for slot, seating, result in zip(slots, seatings, turned, strict=True)
+        ]
+        self._directory.add(records)
+        for slot, record, result in zip(slots, records, turned, strict=True):
+            self._did(slot, record.sample)
             if result.idle is not None:
                 self.idle.setdefault(slot.runner, []).append(result.idle)
         return True
@@ -291,10 +292,9 @@ class Performer:
         )
         if self._context.stop.requested > 1:
             return False
-        sample, iterations = to_sample(slot, take, attempt, digest=digest)
-        self._keep_detail(slot, take, attempt)
-        self._directory.add_sample(sample, iterations)
-        self._did(slot, sample)
+        record = self._record(slot, take, attempt, digest=digest)
+        self._directory.add([record])
+        self._did(slot, record.sample)
         return True
 
     def _did(self, slot: Slot, sample: Sample) -> None:
@@ -305,19 +305,25 @@ class Performer:
                 f"{slot.case}/{slot.runner}: {sample.outcome}: {sample.reason}"
             )
 
-    def _keep_detail(self, slot: Slot, take: int, attempt: Attempt) -> None:
-        """Claims show it, and latencies; another run would pay for lines that nobody reads."""
+    def _record(
+        self,
+        slot: Slot,
+        take: int,
+        attempt: Attempt,
+        *,
+        digest: bool,
+        turned: Turned | None = None,
+    ) -> Record:
+        """What is kept: details for claims and for latencies, since nobody else reads them."""
+        sample, iterations = to_sample(slot, take, attempt, digest=digest, turned=turned)
         result = attempt.invocation.result
-        if not (result and attempt.outcome == "ok"):
-            return
-        if self._plan.kind == "claims" or any(worker.latencies for worker in result.workers):
-            self._directory.add_detail(
-                detail(
-                    *(slot.position, take, result, attempt.launch),
-                    wal=attempt.wal,
-                    resident=attempt.invocation.resident,
-                )
-            )
+        if attempt.outcome != "ok" or result is None:
+            return Record(sample)
+        if self._plan.kind != "claims" and not any(worker.latencies for worker in result.workers):
+            return Record(sample, iterations)
+        resident = attempt.invocation.resident
+        more = detail(result, attempt.launch, wal=attempt.wal, resident=resident)
+        return Record(sample, iterations, more)
 
 
 # All invocations of a plan, one after the other, each saved before the next one starts.

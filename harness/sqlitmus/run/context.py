@@ -24,7 +24,7 @@ from sqlitmus.run.copies import make_scratch
 from sqlitmus.run.counts import Observed
 from sqlitmus.run.freshness import Prober
 from sqlitmus.run.invocations import Invocations
-from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.launch import Launcher, unsupported
 from sqlitmus.run.oracle import prove
 from sqlitmus.run.process import Hyperfine
@@ -32,6 +32,7 @@ from sqlitmus.run.progress import Progress, Stop
 from sqlitmus.run.proof import Counter
 from sqlitmus.run.relay import Relay
 from sqlitmus.run.turns import Settling
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Syncs

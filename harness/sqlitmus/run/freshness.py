@@ -18,9 +18,9 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
 from sqlitmus.run.copies import file_name
-from sqlitmus.run.judge import Verified
 from sqlitmus.run.process import Invocation, Timing, collect
 from sqlitmus.run.proof import Value, checksum, digest
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
 from sqlitmus.vocabulary.verdicts import Outcome
 

@@ -287,7 +287,7 @@ class Judging:
             held = self.files.held(ready.target, ready.readback, ready.source)
         except proof.Unproven as error:
             return Judgement(error.outcome, str(error))
-        short = judge.is_short(result, ready.required)
+        short = judge.is_short(result, answer, ready.required)
         outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
         return Judgement(outcome, reason, held)
 

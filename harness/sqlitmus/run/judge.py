@@ -16,8 +16,8 @@ from sqlitmus.vocabulary.contract import (
     Proof,
     Result,
     Step,
+    normal_pragma,
 )
-from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.text import listed
 from sqlitmus.vocabulary.verdicts import Outcome
 
@@ -155,32 +155,6 @@ class OracleAnswer(Model):
     written: str | None = None  # digest of what its database held after it ended
 
 
-class Verified(Model):
-    """The verification of one cell, with as much of the runner's answer as it gave.
-
-    `syncs` is what a write cell's transactions made durable, `uncounted` why that is not known.
-    """
-
-    case: str
-    runner: str
-    outcome: Outcome
-    reason: str | None = None
-    operations: int = 0
-    rows: int = 0
-    affected: int = 0
-    checksum: int = 0
-    readback: Proof | None = None
-    digest: str | None = None
-    plans: list[list[str]] = []
-    pragmas: dict[str, str | int | None] = {}
-    engine: dict[str, str | int] = {}
-    syncs: Syncs | None = None
-    uncounted: str | None = None
-    log: str | None = None
-    command: str = ""
-    against_oracle: bool = False  # all runners agree with each other on another answer
-
-
 def answer_of(result: Result) -> OracleAnswer:
     """The oracle's result as the answer that runners must give."""
     assert result.digest is not None
@@ -247,9 +221,10 @@ def judge(
         return _without_answer(result)
     if answer is None:
         return "ok", None
-    if not is_short(result, required) and (amiss := _answers_amiss(result, answer, required)):
+    short = is_short(result, answer, required)
+    if not short and (amiss := _answers_amiss(result, answer, required)):
         return amiss
-    for name in _compared(result, required):
+    for name in _compared(required, short=short):
         got, right = getattr(result, name), getattr(answer, name)
         if got != right and not (name == "digest" and got is None):
             return "wrong", f"{name}: {brief(got)}; the oracle has {brief(right)}"
@@ -257,9 +232,8 @@ def judge(
     return ("failed", unproven) if unproven else ("ok", None)
 
 
-def _compared(result: Result, required: Requirements) -> Iterator[str]:
+def _compared(required: Requirements, *, short: bool) -> Iterator[str]:
     """What of a result has to be as the oracle has it."""
-    short = is_short(result, required)
     # of measured iterations each is compared by itself, and what is read back only of all writes
     names = COMPARED if required.mode == "verify" else ("readback", "digest")
     for name in ("digest",) if short else names:
@@ -315,9 +289,17 @@ def _answers_amiss(
     return None
 
 
-def is_short(result: Result, required: Requirements) -> bool:
-    """Whether operations are missing from a result because SQLITE_BUSY was met and tolerated."""
-    return required.tolerate_busy and any(worker.busy for worker in result.workers)
+def is_short(result: Result, answer: OracleAnswer | None, required: Requirements) -> bool:
+    """Whether operations are missing from a result because SQLITE_BUSY was met and tolerated.
+
+    Workers count it in timed iterations; of the warm-up, only fewer changes than the oracle's tell.
+    """
+    if not required.tolerate_busy or answer is None:
+        return False
+    warmup = result.answers[: len(result.warmup_ns)]
+    expected = windows(answer, required.operations, len(warmup), required.walk)
+    missing = (right and got[1] < right[1] for got, right in zip(warmup, expected, strict=True))
+    return any(worker.busy for worker in result.workers) or any(missing)
 
 
 def _unproven(result: Result, required: Requirements) -> Iterator[str]:
@@ -331,7 +313,7 @@ def _unproven(result: Result, required: Requirements) -> Iterator[str]:
         yield "its result has an iteration of 0 ns: its clock stood still"
     read = result.effective.pragmas
     for name, value in required.pragmas:
-        if name in read and normal(name, read[name]) != normal(name, value):
+        if name in read and normal_pragma(name, read[name]) != normal_pragma(name, value):
             yield f"PRAGMA {name}={value} did not take: it reads back {read[name]}"
         if required.inspect and name in PRAGMAS_READ_BACK and name not in read:
             yield f"PRAGMA {name} was set but not read back"
@@ -341,20 +323,6 @@ def _unproven(result: Result, required: Requirements) -> Iterator[str]:
             yield f"engine {name}={value} did not take: it reads back {in_effect[name]}"
         if required.inspect and name not in in_effect:
             yield f"engine {name} was set but not read back"
-
-
-_WORDS = {
-    "synchronous": {"off": "0", "normal": "1", "full": "2", "extra": "3"},
-    "temp_store": {"default": "0", "file": "1", "memory": "2"},
-    "query_only": {"off": "0", "on": "1", "false": "0", "true": "1"},
-    "foreign_keys": {"off": "0", "on": "1", "false": "0", "true": "1"},
-}
-
-
-def normal(name: str, value: str | int | None) -> str:
-    """A pragma's value in the form in which SQLite reads it back."""
-    text = str(value).lower()
-    return _WORDS.get(name, {}).get(text, text)
 
 
 def brief(value: object) -> str:

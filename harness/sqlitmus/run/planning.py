@@ -3,12 +3,9 @@
 import hashlib
 import random
 import shlex
-import shutil
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlitmus import __version__, machine
@@ -18,69 +15,17 @@ from sqlitmus.catalog.choose import choose, choose_claims, of_claims
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
-from sqlitmus.machine import plainfiles, system
-from sqlitmus.run import store
+from sqlitmus.machine import system
 from sqlitmus.run.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Unanswered
 from sqlitmus.run.options import MARGIN, Options
 from sqlitmus.run.progress import clock
-from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
 from sqlitmus.vocabulary import paths
-from sqlitmus.vocabulary.errors import NotFit, UsageError
+from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import counted, one_line
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def name_of(planned: datetime, label: str) -> str:
-    """The name of a run with `label` that was planned at `planned`."""
-    return f"{planned:%Y-%m-%dT%H%M%SZ}-{label}"
-
-
-def free_moment(
-    folder: Path,
-    label: str,
-    now: Callable[[], datetime] = _now,
-    sleep: Callable[[float], None] = time.sleep,
-) -> datetime:
-    """The present moment, or the next second's if `folder` holds a run of this one's name.
-
-    A run that has been verified and piloted is not refused because another one was as quick.
-    """
-    while (folder / name_of(moment := now(), label)).exists():
-        sleep(1 - moment.microsecond / 1e6)
-    return moment
-
-
-# Whether results and copies of databases fit on the disk.
-
-
-FREE_BYTES_NEEDED = 256 * 2**20
-
-
-def check_disk(results: Path) -> None:
-    """Raise NotFit when the results or the copies of databases would not fit on the disk."""
-    for place, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            probe = place / f".write-probe-{time.monotonic_ns()}"
-            probe.write_bytes(b"x")
-            probe.unlink()
-            free = shutil.disk_usage(place).free
-        except OSError as error:
-            raise NotFit(
-                f"{place}: cannot be written: {error.strerror}; choose another with {hint}"
-            ) from error
-        if free < FREE_BYTES_NEEDED:
-            raise NotFit(
-                f"{place}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
-                f"free some or choose another folder with {hint}"
-            )
-
 
 # Programs that a plan names by their paths: resuming a folder from elsewhere must not start them.
 
@@ -108,45 +53,6 @@ def _is_program(subject: str) -> bool:
 
 def _record(subject: str) -> Path:
     return paths.cache("programs") / hashlib.sha256(subject.encode()).hexdigest()[:24]
-
-
-# The link to the newest run.
-
-
-def latest(results: Path) -> Path:
-    """The newest run in `results`; raises UsageError when there is none."""
-    pointer = results / "latest"
-    run = None
-    if pointer.is_symlink() or pointer.is_dir():
-        run = pointer.resolve()
-    elif plainfiles.size(pointer) is not None:
-        run = results / plainfiles.read(pointer, store.MB).decode("utf-8", "replace").strip()
-    if run is not None:
-        if run.resolve().parent != results.resolve():
-            raise UsageError(
-                f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
-            )
-        return run
-    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
-
-
-def point_latest(run: Path) -> None:
-    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail.
-
-    Raises NotFit where a folder has that name, which may be somebody's copy of a run.
-    """
-    pointer = run.parent / "latest"
-    try:
-        pointer.unlink(missing_ok=True)
-    except OSError as error:
-        raise NotFit(
-            f"{pointer}: cannot be made to point at the newest run: {error.strerror}; rename or "
-            "remove what has that name"
-        ) from error
-    try:
-        pointer.symlink_to(run.name, target_is_directory=True)
-    except OSError:
-        pointer.write_bytes((run.name + "\n").encode())
 
 
 # Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve.
@@ -231,7 +137,6 @@ def freeze(
         workload=options.workload,
         advice=options.advice,
         pins=options.pins,
-        level="total",
         processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
     )
 
@@ -376,14 +281,14 @@ def prepare(
     if left_s:
         left_s = max(left_s - (time.monotonic() - begin), 1e-3)
     plan = freeze(options, context, cases, cells, fit, counts, reference, left_s)
+    tested = selftest_file()
     directory = RunDirectory.create(
         options.folder / plan.run,
         plan,
         machine.facts(paths.toolchain()),
         answers.records.values(),
+        tested.read_text(encoding="utf-8") if tested.exists() else None,
     )
-    with suppress(OSError):  # none yet
-        directory.write(store.SELFTEST, store.selftest_file().read_text(encoding="utf-8"))
     remember(plan.subjects)
     if not plan.confirms:  # a confirmation is read with the run that it confirms
         point_latest(directory.path)

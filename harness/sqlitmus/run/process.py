@@ -21,7 +21,6 @@ from pydantic import ValidationError
 
 from sqlitmus.machine import plainfiles, process_tree
 from sqlitmus.machine.proc import Writes
-from sqlitmus.run import store
 from sqlitmus.vocabulary.contract import Result
 from sqlitmus.vocabulary.detail import Tails, growth, tails
 from sqlitmus.vocabulary.errors import UsageError
@@ -90,9 +89,12 @@ def _bytes(file: Path) -> bytes:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if (name := store.twice(pairs)) is not None:
-        raise Unreadable(f"its result has the key {name} twice in one object")
-    return dict(pairs)
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unreadable(f"its result has the key {twice} twice in one object")
+    return whole
 
 
 def _integer(text: str) -> int:

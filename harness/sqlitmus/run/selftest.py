@@ -24,9 +24,9 @@ from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.options import MARGIN
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
-from sqlitmus.run.store import selftest_file
 from sqlitmus.run.turns import Turns
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.text import counted, unknown

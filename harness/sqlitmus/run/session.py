@@ -10,14 +10,13 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, definitions, differences, facts
 from sqlitmus.catalog.scenario import TIMEOUT_S
 from sqlitmus.machine import lock, system
-from sqlitmus.run import planning, store
 from sqlitmus.run.blocks import Ended, Measuring
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.options import Options
 from sqlitmus.run.planning import Prepared, ask, chosen, prepare
 from sqlitmus.run.progress import Progress
-from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import verify_cells
+from sqlitmus.store.folder import RunDirectory, check_disk
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 
@@ -40,7 +39,7 @@ def run(
     name, mode = options.mode_in(catalog)
     cases, cells = chosen(options, catalog, mode)
     system.check(options.pins)
-    planning.check_disk(options.folder)
+    check_disk(options.folder)
     with _exclusive(options, catalog, tools, progress, cells, name) as context:
         ready = prepare(options, context, cases, cells, mode)
         if ready is None:
@@ -66,8 +65,8 @@ def resume(
     plan = directory.plan()
     if directory.complete():
         raise UsageError(f"{path} is complete; `./just report {path}` renders it again")
-    store.check_changeable(directory.path)
-    planning.check_disk(directory.path)
+    directory.check_changeable()
+    check_disk(directory.path)
     options = replace(options, size=plan.size, pins=plan.pins, workload=plan.workload)
     with _exclusive(options, catalog, tools, progress, plan.cells, plan.mode) as context:
         changed = _changed(plan, context)
@@ -78,9 +77,8 @@ def resume(
                     "run, or add --force (the report will say so)."
                 )
             plan = plan.model_copy(update={"forced": True})
-        directory.repair()
         if changed:
-            directory.write("plan.json", plan.model_dump_json(indent=1))
+            directory.change_plan(plan)
         present = context.present(plan.cells)
         answers = verify_cells(context, plan.cases, present)
         if not context.stop.requested:

@@ -9,8 +9,9 @@ from sqlitmus.run import launch
 from sqlitmus.run.context import Context
 from sqlitmus.run.freshness import prove_fresh
 from sqlitmus.run.invocations import Attempt, Unanswered
-from sqlitmus.run.judge import COMPARED, OracleAnswer, Verified
+from sqlitmus.run.judge import COMPARED, OracleAnswer
 from sqlitmus.run.proof import Counts, counted_cases, difference, transactions, writes_files
+from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import NotFit
 

@@ -217,6 +217,20 @@ PRAGMAS_READ_BACK = (
     "encoding",
     "query_only",
 )
+_PRAGMA_WORDS = {
+    "synchronous": {"off": "0", "normal": "1", "full": "2", "extra": "3"},
+    "temp_store": {"default": "0", "file": "1", "memory": "2"},
+    "query_only": {"off": "0", "on": "1", "false": "0", "true": "1"},
+    "foreign_keys": {"off": "0", "on": "1", "false": "0", "true": "1"},
+}
+
+
+def normal_pragma(name: str, value: str | int | None) -> str:
+    """A pragma's value in the form in which SQLite reads it back."""
+    text = str(value).lower()
+    return _PRAGMA_WORDS.get(name, {}).get(text, text)
+
+
 Flag = Literal["no-mutex", "full-mutex", "private-cache", "shared-cache"]
 
 

@@ -208,7 +208,7 @@ class Latencies(Model):
 
 
 class Detail(Model):
-    """One line of `details.jsonl`, beside the sample of the same position and take.
+    """What a process told beyond its times.
 
     `loop_ns` is the median iteration from the earliest start to the latest end of a worker;
     `spread` the slowest worker's time over the fastest's; `busy` operations that ended with
@@ -217,8 +217,6 @@ class Detail(Model):
     `resident` those of the process's memory.
     """
 
-    position: int
-    take: int = 0
     loop_ns: float
     operations: int
     latencies: Latencies | None = None
@@ -233,8 +231,6 @@ class Detail(Model):
 
 
 def detail(
-    position: int,
-    take: int,
     result: Result,
     launch: Launch | None,
     *,
@@ -247,8 +243,6 @@ def detail(
     medians = [statistics.median(w.iterations_ns) for w in workers if w.iterations_ns]
     paced = merged(w.pacing.buckets for w in result.workers if w.pacing)
     return Detail(
-        position=position,
-        take=take,
         loop_ns=statistics.median(result.iterations_ns) if result.iterations_ns else 0,
         operations=result.operations_each,
         latencies=_detail_latencies(workers),

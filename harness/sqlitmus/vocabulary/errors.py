@@ -31,3 +31,7 @@ class NotFit(SqlitmusError):
     """The machine or its set-up cannot do what was asked."""
 
     exit = Exit.NOT_FIT
+
+
+class RunDataError(UsageError):
+    """The file cannot be analysed; the text names it and the place in it."""

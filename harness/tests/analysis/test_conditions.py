@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import RunData, analyse
 from sqlitmus.analysis.provenance import block_seconds, passed
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.render.document.sentences import definition
 from sqlitmus.results.notices import Block, Taken
-from sqlitmus.run.store import Block as Recorded
-from tests.analysis.runs import case, checks, make, noisy, plan, samples, written
+from sqlitmus.store.file import Block as Recorded
+from tests.analysis.runs import case, checks, from_records, make, noisy, plan, samples
 
 
 def recorded(before: dict[str, Any], after: dict[str, Any], **changes: Any) -> Recorded:
@@ -96,7 +96,7 @@ def turned(**changes: Any) -> RunData:
         if "block" in line:
             line["lost"] = [0.01, 0.02, 0.03, 0.4][line["block"]]
             line["left_out"] = 0.2 if line["block"] == 3 else 0.0
-    return from_records(of, checks(of), written(lines), {})
+    return from_records(of, checks(of), lines, {})
 
 
 def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
@@ -115,14 +115,5 @@ def test_a_time_is_defined_where_all_of_it_counts_whatever_is_known_of_others() 
     assert unknown.taken is None
     assert definition(unknown).startswith("The time per operation is all time of steady work over")
     assert definition(unknown).endswith("from a thread that takes turns is left out.")
-    # the median iteration of an earlier version is no such time, and neither is a whole process
-    assert definition(analyse(turned(level="median"))) == ""
+    # that of a whole process is no such time
     assert definition(analyse(make(plan(cases=[case("start", metric="cold")])))) == ""
-
-
-def test_how_a_process_becomes_a_sample_is_said_as_it_was_measured() -> None:
-    def said(level: str) -> str:
-        return " ".join(analyse(make(plan(level=level))).method)
-
-    assert "all time of its timed iterations per unit of work" in said("total")
-    assert "its median iteration per unit of work" in said("median")

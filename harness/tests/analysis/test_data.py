@@ -1,20 +1,33 @@
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunDataError
-from tests.analysis.runs import COLUMNS, case, checks, make, noisy, plan, runner, samples
-
-HEADER = samples(plan(), noisy())[0]
+from sqlitmus.analysis import RunDataError, analyse, load, read
+from sqlitmus.catalog import presets
+from tests.analysis.runs import (
+    case,
+    checks,
+    empty,
+    filled,
+    make,
+    noisy,
+    plan,
+    runner,
+    samples,
+    write,
+)
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"schema_version": 1}, r"plan.json: \$.schema_version: "),
-        ({"blocks": 0}, r"plan.json: \$.blocks: .*greater than or equal to 1"),
-        ({"blocks": "x"}, r"plan.json: \$.blocks: "),
-        ({"margin": 0}, r"plan.json: \$.margin: "),
-        ({"runners": []}, r"plan.json: \$.runners: "),
+        ({"schema_version": 1}, r"plan: \$.schema_version: "),
+        ({"blocks": 0}, r"plan: \$.blocks: .*greater than or equal to 1"),
+        ({"blocks": "x"}, r"plan: \$.blocks: "),
+        ({"margin": 0}, r"plan: \$.margin: "),
+        ({"runners": []}, r"plan: \$.runners: "),
         ({"reference": "nobody"}, "reference 'nobody' is not among the runners node, bun"),
         ({"canary": "nobody"}, "canary 'nobody'"),
         ({"floor": "nobody"}, "floor 'nobody'"),
@@ -34,50 +47,12 @@ def test_a_bad_plan_is_refused_with_its_place(changes: dict[str, object], text: 
         make({**plan(), **changes}, lines=[], verify=[])
 
 
-def test_a_bad_check_is_refused_with_its_line() -> None:
-    verify = [*checks(plan())[:2], {**checks(plan())[2], "outcome": "maybe"}]
-    with pytest.raises(RunDataError, match=r"verify.jsonl line 3: \$.outcome: "):
-        make(verify=verify)
-
-
-def test_samples_of_another_run_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"line 1: belongs to run 'other', plan.json to 'run-1'"):
-        make(lines=[{**HEADER, "run": "other"}])
-
-
-def test_samples_of_an_unknown_schema_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: schema 9, this version reads 4"):
-        make(lines=[{**HEADER, "schema": 9}])
-
-
-def test_samples_whose_rows_were_objects_are_refused() -> None:
-    lines = [{"schema": 2, "run": "run-1"}, {"block": 0, "position": 0}]
-    with pytest.raises(
-        RunDataError, match=r"schema 2, this version reads 4; use the sqlitmus that"
-    ):
-        make(lines=lines)
-
-
-@pytest.mark.parametrize(
-    ("columns", "missing"), [(None, "case, label"), (5, "case, label"), (COLUMNS[1:], "block")]
-)
-def test_a_header_without_the_columns_is_refused(columns: object, missing: str) -> None:
-    message = rf"samples.jsonl line 1: no column {missing}.* in \$.columns; restore"
-    with pytest.raises(RunDataError, match=message):
-        make(lines=[{**HEADER, "columns": columns}])
-
-
-def test_rows_without_a_header_are_refused() -> None:
-    with pytest.raises(RunDataError, match=r"samples.jsonl line 1: stands before the header"):
-        make(lines=samples(plan(), noisy())[1:])
-
-
-def test_columns_are_found_by_their_names() -> None:
-    order = [*reversed(COLUMNS), "new"]
-    rows = [[x.get(name) for name in order] for x in samples(plan(), noisy())[1:-1]]
-    found = make(lines=[{**HEADER, "columns": order}, *rows]).samples
-    assert np.array_equal(found.time, make().samples.time, equal_nan=True)
-    assert found.strays == 0
+def test_a_bad_check_is_refused_with_its_cell() -> None:
+    of, db = plan(), empty()
+    run = filled(db, of, checks(of), [], {})
+    db.execute("UPDATE cell SET verification = json_set(verification, '$.outcome', 'maybe')")
+    with pytest.raises(RunDataError, match=r"verification of get-pk/node: \$.outcome: "):
+        read(db, run, {})
 
 
 def test_a_cell_checked_twice_keeps_its_last_check() -> None:
@@ -85,7 +60,45 @@ def test_a_cell_checked_twice_keeps_its_last_check() -> None:
     assert make(verify=[first, *checks(plan())]).checks["get-pk", "node"].outcome == "ok"
 
 
-def test_completeness_is_what_the_footer_says() -> None:
+def test_completeness_is_what_the_run_says() -> None:
     assert make().samples.complete
     assert not make(lines=samples(plan(), noisy(), complete=False)).samples.complete
-    assert not make(lines=[{"complete": "yes"}]).samples.complete
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sample SET block = 12 WHERE id = 1",
+        "UPDATE sample SET label = 'nobody' WHERE id = 1",
+        "UPDATE cell SET case_id = 'nothing' WHERE id = (SELECT cell FROM sample WHERE id = 1)",
+    ],
+)
+def test_a_sample_that_no_plan_knows_is_refused(statement: str) -> None:
+    of, db = plan(), empty()
+    run = filled(db, of, checks(of), samples(of, noisy()), {})
+    db.execute(statement)
+    with pytest.raises(RunDataError, match="sample 1: the plan has no "):
+        read(db, run, {})
+
+
+def test_a_figure_that_nobody_recorded_is_unknown() -> None:
+    """Of a run from before the figure existed."""
+    of, db = plan(), empty()
+    run = filled(db, of, checks(of), samples(of, noisy()), {})
+    db.execute("DELETE FROM value WHERE figure = (SELECT id FROM figure WHERE name = 'cpu')")
+    found, whole = read(db, run, {}).samples, make().samples
+    assert np.isnan(found.figures["cpu"]).all()
+    assert not np.isnan(whole.figures["cpu"]).all()
+    assert np.array_equal(found.time, whole.time, equal_nan=True)
+
+
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    run = load(write(tmp_path))
+    assert run.presets == presets.load()
+    assert analyse(replace(run, presets={})) == analyse(make())
+
+
+def test_a_run_killed_before_its_first_sample_is_still_a_run(tmp_path: Path) -> None:
+    run = load(write(tmp_path, verify=[], lines=[], machine={}))
+    assert (run.checks, run.machine, run.details) == ({}, {}, None)
+    assert analyse(run).blocks_complete == 0

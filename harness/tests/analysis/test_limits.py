@@ -5,12 +5,22 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse, from_records
+from sqlitmus.analysis import analyse
 from sqlitmus.analysis.data import RunData
 from sqlitmus.render.document.decision import workload_section, workload_sentences
 from sqlitmus.render.document.model import Table
 from sqlitmus.results.recommendation import Recommendation
-from tests.analysis.runs import WORKLOAD, Json, case, change, checks, noisy, plan, samples, written
+from tests.analysis.runs import (
+    WORKLOAD,
+    Json,
+    case,
+    change,
+    checks,
+    from_records,
+    noisy,
+    plan,
+    samples,
+)
 
 NAMES = ("node", "bun")
 
@@ -39,7 +49,7 @@ def run(
         if recorded and line.get("case") == "at-2000" and line["runner"] in recorded
     ]
     verified = checks(of) if verify is None else verify
-    return from_records(of, verified, written(lines), {"cores": "4"}, details=details)
+    return from_records(of, verified, lines, {"cores": "4"}, details=details)
 
 
 def advice(run: RunData) -> Recommendation:

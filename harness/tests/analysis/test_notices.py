@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import RunData, analyse
 from tests import worded
 from tests.analysis.runs import (
     Json,
@@ -12,13 +12,13 @@ from tests.analysis.runs import (
     counts,
     description,
     drop,
+    from_records,
     make,
     noisy,
     plan,
     runner,
     samples,
     steady,
-    written,
 )
 
 
@@ -39,11 +39,6 @@ def test_a_clean_run_has_no_notice() -> None:
     assert worded.notices(analyse(make())) == []
 
 
-def test_a_run_of_medians_says_so() -> None:
-    (told,) = worded.notices(analyse(make(plan(level="median"))))
-    assert told.startswith("An earlier version measured this: its times are medians of iterations")
-
-
 def test_runners_that_agree_against_the_oracle() -> None:
     verify = change(checks(plan()), {"outcome": "wrong", "against_oracle": True}, case="get-pk")
     assert (
@@ -58,7 +53,7 @@ def test_a_runner_that_worked_between_its_turns() -> None:
     run = from_records(
         plan(),
         checks(plan()),
-        written(samples(plan(), noisy())),
+        samples(plan(), noisy()),
         {"cores": "4"},
         blocks=[{"block": n, **looks, **passed} for n in range(3)],
     )
@@ -78,17 +73,6 @@ def test_an_unfinished_run() -> None:
 def test_a_finished_run_with_a_hole() -> None:
     lines = drop(samples(plan(), noisy()), block=3, label="bun", case="get-pk")
     assert "Only 11 of 12 blocks hold all cells" in notices(make(lines=lines))
-
-
-def test_a_cut_off_line() -> None:
-    assert "cut off" in notices(make(truncated=True))
-
-
-def test_strays_and_repeats() -> None:
-    lines = samples(plan(), noisy())
-    text = notices(make(lines=[*lines, lines[1], {"case": "nothing"}]))
-    assert "1 line of samples.jsonl belong to no cell" in text
-    assert "1 line of samples.jsonl repeat" in text
 
 
 def test_values_that_never_vary() -> None:

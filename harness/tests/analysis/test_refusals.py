@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import RunData, analyse
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.runs import case, checks, noisy, plan, samples, written
+from tests.analysis.runs import case, checks, from_records, noisy, plan, samples
 
 NAMES = ("node", "bun", "rust")
 
@@ -22,7 +22,7 @@ def run(shares: Mapping[str, float], metric: str = "steady") -> RunData:
             line["busy"] = shares.get(line.get("runner", ""), 0.0)
             if metric != "steady":
                 line[f"{metric}_ns"] = line["steady_ns"]
-    return from_records(of, checks(of), written(lines), {"cores": "4"})
+    return from_records(of, checks(of), lines, {"cores": "4"})
 
 
 def compared(of: RunData, name: str) -> set[str]:

@@ -130,7 +130,8 @@ def test_a_canary_that_differs_in_one_figure_withholds_that_figures_verdicts_onl
             loud.append(line)
     assert told(cell(run(given)))[0::2] == ["materially slower", "materially slower"]
     assert told(cell(run(loud)))[0::2] == ["materially slower", "not resolved"]
-    assert told(cell(run(loud, canary=None)))[0::2] == ["materially slower", "materially slower"]
+    lone = [line for line in loud if line.get("label") != "canary"]
+    assert told(cell(run(lone, canary=None)))[0::2] == ["materially slower", "materially slower"]
 
 
 def values(cases: int) -> Array:

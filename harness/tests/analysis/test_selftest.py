@@ -2,9 +2,8 @@
 
 import pytest
 
-from sqlitmus.analysis import from_records
 from sqlitmus.results.notices import SelfTest
-from tests.analysis.runs import Json, counts, plan
+from tests.analysis.runs import Json, counts, from_records, plan
 
 FLAT: Json = {"created": "2026-01-01T00:00:00Z", "lines": ["all"], "passed": True, "blocks": 60}
 LONE: Json = {"lines": ["lone"], "passed": True, "coverage": 0.95}

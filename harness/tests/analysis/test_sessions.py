@@ -87,7 +87,7 @@ def test_a_session_without_blocks_is_left_out() -> None:
 
 
 def test_blocks_that_cannot_be_divided_are_refused() -> None:
-    message = r"^plan.json: \$: Value error, 35 blocks cannot be divided into 3 sessions$"
+    message = r"^plan: \$: Value error, 35 blocks cannot be divided into 3 sessions$"
     with pytest.raises(RunDataError, match=message):
         make(plan(blocks=35, sessions=3), lines=[])
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import RunData, analyse
 from sqlitmus.results.report import Report
 from sqlitmus.results.tails import Tail
 from sqlitmus.vocabulary.detail import bucket
-from tests.analysis.runs import case, checks, noisy, plan, samples, written
+from tests.analysis.runs import case, checks, from_records, noisy, plan, samples
 
 NAMES = ["node", "bun", "rust"]
 MS = 1e6
@@ -46,7 +46,7 @@ def lines(of: Json, p99: dict[str, float], pacing: dict[str, float]) -> list[Jso
 
 
 def run(of: Json, of_lines: list[Json], cores: str = "4", **more: Any) -> RunData:
-    return from_records(of, checks(of), written(of_lines), {"cores": cores}, **more)
+    return from_records(of, checks(of), of_lines, {"cores": cores}, **more)
 
 
 def report(p99: dict[str, float], pacing: dict[str, float] | None = None) -> Report:

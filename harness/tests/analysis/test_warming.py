@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from sqlitmus.analysis import RunData, analyse, from_records
+from sqlitmus.analysis import RunData, analyse
 from sqlitmus.render.document.decision import workload_sentences
 from sqlitmus.render.document.sentences import notice
 from sqlitmus.results.recommendation import Recommendation
 from sqlitmus.vocabulary.verdicts import Verdict
-from tests.analysis.runs import WORKLOAD, Json, case, checks, noisy, plan, samples, written
+from tests.analysis.runs import WORKLOAD, Json, case, checks, from_records, noisy, plan, samples
 
 NAMES = ("node", "bun", "dotnet")
 WARMING = [0.89, 0.88, 0.9]
@@ -29,7 +29,7 @@ def run(drifts: Mapping[str, list[float]], workload: Json | None = None) -> RunD
         blocks = drifts.get(line.get("runner", ""), FLAT)
         if line.get("case") == "mix":
             line["drift"] = blocks[line["block"] % len(blocks)]
-    return from_records(of, checks(of), written(lines), {"cores": "4"})
+    return from_records(of, checks(of), lines, {"cores": "4"})
 
 
 def compared(of: RunData, name: str) -> set[str]:
@@ -61,7 +61,7 @@ def test_it_has_no_place_on_a_curve_of_throughput() -> None:
         blocks = WARMING if warms_up else FLAT
         if "block" in line:
             line["drift"] = blocks[line["block"] % len(blocks)]
-    report = analyse(from_records(of, checks(of), written(lines), {"cores": "4"}))
+    report = analyse(from_records(of, checks(of), lines, {"cores": "4"}))
     (curves,) = report.scaling
     assert {curve.runner for curve in curves.curves} == {"node", "bun"}
 

@@ -16,7 +16,6 @@ class Planned:
 
     def __init__(self, cases: list[PlannedCase], size: str = "m", **hashes: str) -> None:
         self.size = size
-        self.level = "total"
         self.cases = cases
         self.definitions = {name.replace("_", " "): value for name, value in hashes.items()}
 
@@ -63,12 +62,6 @@ def test_definitions_and_the_size_are_work(cases: list[PlannedCase]) -> None:
     base = Planned(cases, scenario_x="1", fixture_users="1")
     other = Planned(cases, "s", scenario_x="2", fixture_users="2")
     assert differences(facts(base), facts(other)) == ["fixture size", "fixture users"]
-
-
-def test_a_median_of_iterations_is_not_all_of_their_time(cases: list[PlannedCase]) -> None:
-    earlier = Planned(cases)
-    earlier.level = "median"
-    assert differences(facts(earlier), facts(Planned(cases))) == ["level of a process"]
 
 
 def test_only_the_cases_that_both_measured_count(cases: list[PlannedCase]) -> None:

@@ -2,20 +2,19 @@
 
 # pyright: reportPrivateUsage=false, reportUnknownLambdaType=false, reportUnknownArgumentType=false
 
-import errno
 import json
-import os
 import shutil
+import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import psutil
 import pytest
 
 from sqlitmus.catalog import definitions
-from sqlitmus.machine import plainfiles
-from sqlitmus.run import session, store
+from sqlitmus.run import session
 from sqlitmus.run.progress import Progress
+from sqlitmus.store import folder as store
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import Clone, measured_order, planned_order
@@ -99,36 +98,30 @@ def run(clone: Clone, resume: Path | None = None) -> session.Ended:
     return session.run(options, known, paths.tools(), quiet)
 
 
-@pytest.mark.parametrize(("file", "lines"), [("samples.jsonl", 5), ("blocks.jsonl", 1)])
+@pytest.mark.parametrize("writes", [1, 4, 7])
 def test_a_disk_that_fills_up_leaves_the_samples_readable_and_resumable(
-    inside: Clone, monkeypatch: pytest.MonkeyPatch, file: str, lines: int
+    inside: Clone, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     inside.runner("a")
     inside.runner("b")
-    line, appended = store.line, plainfiles.appended
-    written = 0
+    insert = store.insert_records
+    left = writes
 
-    def full(_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def until_full(db: sqlite3.Connection, run: int, records: Sequence[store.Record]) -> None:
+        nonlocal left
+        insert(db, run, records)
+        left -= 1
+        if left < 0:
+            raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-
-        def until_full(path: Path) -> BinaryIO:
-            nonlocal written
-            written += path.name == file
-            stream = appended(path)
-            if written > lines:
-                patch.setattr(store, "line", lambda item: line(item)[:40])
-                patch.setattr(os, "fsync", full)
-            return stream
-
-        patch.setattr(plainfiles, "appended", until_full)
+        patch.setattr(store, "insert_records", until_full)
         with pytest.raises(NotFit) as told:
             run(inside)
     path = inside.latest().path
     assert str(told.value) == (
-        f"{path / file}: could not be written: No space left on device. What was written stays "
-        f"readable; free some space and run: ./just run --resume {path}"
+        f"{path / store.FILE}: could not be written: database or disk is full. What was written "
+        f"stays readable; free some space and run: ./just run --resume {path}"
     )
     done = measured_order(inside.latest())
     assert done == planned_order(inside.latest())[: len(done)]

@@ -13,6 +13,7 @@ from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough
 from tests.fakes.instant import Desk, Pace, even
+from tests.machines.folders import ask
 
 CLAIM = """
 title = "The new one is faster"
@@ -144,11 +145,11 @@ def test_only_a_claims_run_keeps_what_only_claims_show(
     desk: Desk, claims: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claims(*OPTIONS, "-q")
-    told = (desk.clone.latest().path / "details.jsonl").read_text("utf-8").splitlines()
-    assert len(told) == 3 * 12  # the canary, too
+    kept = "SELECT count(*) FROM detail"
+    assert ask(desk.clone.latest().path, kept) == [(3 * 12,)]  # the canary, too
     done = desk.sqlitmus(capsys, "run", "--case", "get", *OPTIONS, "-q")
     assert done.code == 0, done.err
-    assert not (desk.clone.latest().path / "details.jsonl").exists()
+    assert ask(desk.clone.latest().path, kept) == [(0,)]
 
 
 def test_a_claims_run_is_rendered_again_from_its_folder(
@@ -326,7 +327,7 @@ def test_processes_are_released_together_and_the_page_says_how_far_apart(shared:
     assert done.code == 0, done.err
     assert "starts" in done.out
     path = shared.latest().path
-    told = [json.loads(line) for line in (path / "details.jsonl").read_text("utf-8").splitlines()]
+    told = [json.loads(record) for (record,) in ask(path, "SELECT record FROM detail")]
     assert len(told) == 2 * (3 + 1)  # a canary for the scenario
     for one in told:
         assert (one["launch"]["processes"], one["launch"]["pins"]) == (2, [int(pin)] * 2)

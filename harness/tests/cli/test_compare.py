@@ -10,11 +10,12 @@ import pytest
 
 from sqlitmus.render.document.format import THIN
 from sqlitmus.results import machines as data
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.folder import RunDirectory
 from tests.cli.calling import Call
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone, Done, measured_order, planned_order
 from tests.fakes.instant import Desk, even
+from tests.machines.folders import ask, change, replan
 
 OPTIONS = ("--size", "s", "--seed", "3", "--blocks", "12")
 
@@ -90,15 +91,10 @@ def test_the_whole_of_a_comparison(desk: Desk, compare: Call) -> None:
     )
     written = sorted(file.name for file in desk.clone.latest().path.iterdir())
     assert written == [
-        "blocks.jsonl",
-        "iterations.jsonl",
         "logs",
-        "machine.json",
-        "plan.json",
         "report.html",
-        "samples.jsonl",
+        "run.sqlite",
         "summary.json",
-        "verify.jsonl",
     ]
 
 
@@ -308,24 +304,18 @@ def runs(desk: Desk) -> list[RunDirectory]:
         desk.run(blocks=12, label=label, seed=len(label))
         found.append(desk.clone.latest())
         desk.instant.paces["new"] = even(1320, "new")
-    edit(found[1], "plan.json", '"version": "', '"version": "0.', runner="new")
+    edit(found[1], "new")
     return found
 
 
-def edit(run: RunDirectory, name: str, old: str, new: str, runner: str | None = None) -> None:
-    """Change a file of a run, or in its plan the entry of one runner."""
-    file = run.path / name
-    if runner is None:
-        text = file.read_text("utf-8")
-        assert old in text
-        file.write_text(text.replace(old, new), "utf-8")
-        return
-    plan = json.loads(file.read_text("utf-8"))
-    (entry,) = (r for r in plan["runners"] if r["name"] == runner)
-    text = json.dumps(entry["description"])
-    assert old in text
-    entry["description"] = json.loads(text.replace(old, new, 1))
-    file.write_text(json.dumps(plan), "utf-8")
+def edit(run: RunDirectory, runner: str) -> None:
+    """Give a runner of a run other versions."""
+    ((text,),) = ask(run.path, "SELECT plan FROM run")
+    runners = json.loads(text)["runners"]
+    (entry,) = (each for each in runners if each["name"] == runner)
+    described = json.dumps(entry["description"])
+    entry["description"] = json.loads(described.replace('"version": "', '"version": "0.', 1))
+    replan(run.path, runners=runners)
 
 
 def told(done: Done) -> str:
@@ -360,7 +350,7 @@ def test_two_runs_with_a_control_give_a_verdict(
 
 
 def test_two_runs_without_a_control_give_figures(compare: Call, runs: list[RunDirectory]) -> None:
-    edit(runs[1], "plan.json", '"version": "', '"version": "0.', runner="base")
+    edit(runs[1], "base")
     done = compare(*paths(runs), "-r", "new")
     assert done.code == 0
     text = " ".join(done.out.split())
@@ -389,7 +379,7 @@ def test_one_run_twice(compare: Call, runs: list[RunDirectory]) -> None:
 
 
 def test_runs_of_different_machines(compare: Call, runs: list[RunDirectory]) -> None:
-    edit(runs[1], "machine.json", '"cores": "', '"cores": "9')
+    change(runs[1].path, "UPDATE fact SET value = '9' || value WHERE name = 'cores'")
     message = told(compare(*paths(runs)))
     assert message.startswith("the runs are of different machines: cores is ")
     assert message.endswith("Times of different machines are not compared; measure both on one.")
@@ -421,11 +411,9 @@ def test_runs_without_a_common_case(desk: Desk, compare: Call, runs: list[RunDir
 def test_runs_written_by_another_version_are_refused(
     compare: Call, runs: list[RunDirectory]
 ) -> None:
-    edit(runs[0], "samples.jsonl", '{"schema":4,', '{"schema":2,')
+    change(runs[0].path, "PRAGMA user_version = 2")
     message = told(compare(*paths(runs)))
-    assert message == (
-        "samples.jsonl line 1: schema 2, this version reads 4; use the sqlitmus that wrote the run"
-    )
+    assert "run.sqlite: version 2 of the file, this sqlitmus reads 1; use the one" in message
 
 
 def test_a_run_and_a_runner_are_not_two_of_a_kind(compare: Call, runs: list[RunDirectory]) -> None:

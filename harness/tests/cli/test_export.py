@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.export.rows import export_of, reports_of
-from sqlitmus.run.planning import point_latest
+from sqlitmus.store.folder import point_latest
 from tests.analysis.runs import Json, checks, plan, write
 from tests.cli.calling import Call, sqlitmus
 from tests.export.reading import read
@@ -102,7 +102,7 @@ def test_what_cannot_be_had_is_told(
 def test_a_folder_that_is_no_run_is_told(export: Call, tmp_path: Path) -> None:
     done = export(tmp_path)
     assert done.code == 2
-    assert "is no run directory: it holds no plan.json" in done.err
+    assert "is no run directory: it holds no run.sqlite" in done.err
 
 
 def test_a_merged_directory_has_rows_of_each_machine(export: Call, tmp_path: Path) -> None:
@@ -117,7 +117,3 @@ def test_a_merged_directory_has_rows_of_each_machine(export: Call, tmp_path: Pat
     ]
     halved = next(row for row in rows if (row.machine, row.runner) == ("macos-arm64", "bun"))
     assert halved.ratio == pytest.approx(0.5, rel=0.05)
-    (merged.path / "sources").rename(tmp_path / "gone")
-    done = export(merged.path)
-    assert done.code == 2
-    assert "merge the runs again" in done.err

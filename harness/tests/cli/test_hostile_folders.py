@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run import planning, store
-from sqlitmus.run.planning import latest, point_latest
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.catalog.plan import MOST
+from sqlitmus.run import planning
+from sqlitmus.store.file import FILE, LOGS, RENDERED
+from sqlitmus.store.folder import latest, point_latest
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from tests.cli.calling import Call, sqlitmus
 from tests.machines import folders
 
-NAMES = (*store.SIZES, *store.WRITTEN, store.LOGS)
+NAMES = (FILE, f"{FILE}-wal", f"{FILE}-shm", *RENDERED, LOGS)
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_a_link_under_any_name_is_refused(
 ) -> None:
     run, diary = folders.write(tmp_path / "run"), tmp_path / "diary.txt"
     diary.write_text("my diary, without a line end")
-    if name == store.LOGS:
+    if name == LOGS:
         (run / name).rename(tmp_path / "moved")
     (run / name).unlink(missing_ok=True)
     (run / name).symlink_to(diary)
@@ -42,18 +43,11 @@ def test_a_link_under_any_name_is_refused(
     assert done.out == ""
 
 
-def test_a_plan_is_taken_from_no_link(tmp_path: Path) -> None:
-    run = folders.write(tmp_path / "run")
-    (run / "plan.json").rename(tmp_path / "plan.json")
-    (run / "plan.json").symlink_to(tmp_path / "plan.json")
-    with pytest.raises(UsageError, match=r"plan\.json is a link or no file"):
-        RunDirectory.open(run)
-
-
-@pytest.mark.parametrize(("key", "most"), store.MOST.items())
+@pytest.mark.parametrize(("key", "most"), MOST.items())
 def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, most: int) -> None:
     run = folders.write(tmp_path / "run")
-    raw: dict[str, Any] = json.loads((run / "plan.json").read_text())
+    ((text,),) = folders.ask(run, "SELECT plan FROM run")
+    raw: dict[str, Any] = json.loads(text)
     changes: dict[str, Any] = {key: most + 1}
     if key in ("cases", "runners"):
         name = "id" if key == "cases" else "name"
@@ -61,10 +55,10 @@ def test_no_number_is_beyond_what_is_read(call: Call, tmp_path: Path, key: str, 
         changes = {key: [*raw[key], *more]}
     if key == "sessions":
         changes["blocks"] = most + 1
-    (run / "plan.json").write_text(json.dumps({**raw, **changes}))
+    folders.replan(run, **changes)
     done = call("report", run)
     assert done.code == 2
-    assert f"plan.json: $.{key}: {most + 1} is more than {most:,}, the most that" in done.err
+    assert f"plan: $.{key}: {most + 1} is more than {most:,}, the most that" in done.err
 
 
 def test_latest_leads_nowhere_else(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Whatever the texts of a run are, no format of any command drives a terminal or turns a line."""
 
-import json
 import re
 from functools import partial
 from pathlib import Path
@@ -35,7 +34,7 @@ def stained(value: Any, *, keys: bool = True) -> Any:
         return [stained(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        free = ("axes", "pragmas", "definitions")
+        free = ("axes", "pragmas", "definitions", "cells")
         return {
             (key if keys else stained(key)): stained(item, keys=key not in free)
             for key, item in fields.items()
@@ -43,25 +42,27 @@ def stained(value: Any, *, keys: bool = True) -> Any:
     return value
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+def stained_run(folder: Path) -> Path:
     """A run with every text stained, one runner missing and one failed."""
     absent = runs.runner("deno", missing="not installed: see there", description=None)
     named = [runs.runner(name) for name in folders.NAMES]
-    folder = folders.write(tmp_path / "run", blocks=12, runners=[*named, absent], rerun="./just")
-    lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
-    columns = lines[0]["columns"]
-    lines[-2][columns.index("outcome")] = "failed"
-    lines[-2][columns.index("reason")] = "it broke\nhere"
-    lines = [{**stained(lines[0]), "columns": columns}, *map(stained, lines[1:])]
-    (folder / "samples.jsonl").write_text(runs.jsonl(lines))
-    checks = (folder / "verify.jsonl").read_text().splitlines()
-    (folder / "verify.jsonl").write_text(runs.jsonl(stained(json.loads(x)) for x in checks))
-    for name in ("plan.json", "machine.json"):
-        raw = json.loads((folder / name).read_text())
-        (folder / name).write_text(json.dumps(stained(raw, keys=name == "plan.json")))
-    (folder / "gate.json").write_text(json.dumps({"lines": [f"A sentence{STAIN}."]}))
-    return folder
+    of = folders.plan(folder.name, ["get-pk"], blocks=12, runners=[*named, absent], rerun="./just")
+    lines = runs.samples(of, runs.noisy())
+    lines[-2] |= {"outcome": "failed", "reason": "it broke\nhere"}
+    return runs.write(
+        folder,
+        stained(of),
+        verify=[*map(stained, runs.checks(of))],
+        lines=[*map(stained, lines)],
+        machine=stained(folders.FACTS, keys=False),
+        blocks=[folders.block(number) for number in range(of["blocks"])],
+        gate={"lines": [f"A sentence{STAIN}."]},
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return stained_run(tmp_path / "run")
 
 
 @pytest.fixture
@@ -85,11 +86,7 @@ def test_no_sentence_of_a_refusal(call: Call, run: Path) -> None:
 
 
 def test_no_format_of_a_comparison(call: Call, run: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    for file in run.glob("*.json*"):
-        text = re.sub(r'("run": ?)"run', r'\1"other', file.read_text())
-        (other / file.name).write_text(text)
+    other = stained_run(tmp_path / "other")
     for format_ in ("node-csv", "text", "md"):
         done = call("compare", run, other, "-r", f"bun{STAIN}", "--format", format_)
         assert done.code == 0, done.err

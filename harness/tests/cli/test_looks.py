@@ -6,9 +6,10 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.results.report import Report
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
+from tests.machines.folders import change
 from tests.worded import notices
 
 MODE = """
@@ -122,9 +123,8 @@ def test_a_resumed_run_keeps_to_what_the_look_decided(desk: Desk) -> None:
 
 def cut(run: RunDirectory, invocations: int) -> None:
     """Let the run have been interrupted after so many invocations, after its look."""
-    file = run.path / "samples.jsonl"
-    lines = file.read_text("utf-8").splitlines(keepends=True)
-    file.write_text("".join(lines[: 1 + invocations]), "utf-8")
-    file = run.path / "blocks.jsonl"
-    lines = file.read_text("utf-8").splitlines(keepends=True)
-    file.write_text("".join(lines[:15]), "utf-8")
+    for table in ("value", "iteration"):
+        change(run.path, f"DELETE FROM {table} WHERE sample > {invocations}")
+    change(run.path, f"DELETE FROM sample WHERE id > {invocations}")
+    change(run.path, "DELETE FROM block WHERE block >= 15")
+    change(run.path, "UPDATE run SET complete = 0")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.machines import admit
+from sqlitmus.machines.merge import merged as read
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import sqlitmus
 from tests.fakes.clone import Clone, Done
@@ -56,12 +56,13 @@ def test_runs_of_two_machines_and_what_did_not_come(call: Call) -> None:
         "expected, but not there: windows-x64",
         "report: ./just report ROOT/results/STAMP-merged-all",
     ]
-    merged = admit.read(call.root / "results/latest")
+    merged = read(call.root / "results/latest")
+    assert merged is not None
     assert [(m.name, m.kind) for m in merged.machines] == [
         ("linux-x64", "linux-x64"),
         ("mac", "macos-arm64"),
     ]
-    assert merged.expected == ["windows-x64"]
+    assert merged.made.expected == ["windows-x64"]
 
 
 def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
@@ -72,7 +73,7 @@ def test_what_is_refused_is_named_and_the_rest_merged(call: Call) -> None:
     assert done.out == "ROOT/elsewhere/STAMP-merged\n"
     assert done.err == (
         "linux-x64: 1 run; CPU EPYC\n"
-        "refused: b/cut: samples.jsonl: no footer: the run was interrupted or is still measured; "
+        "refused: b/cut: the run was interrupted or is still measured; "
         "finish it with ./just run --resume, or take what there is with --partial\n"
         "report: ./just report ROOT/elsewhere/STAMP-merged\n"
     )
@@ -97,10 +98,9 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
     assert first.err.splitlines()[0] == "linux-x64: 1 run, 1 interrupted; CPU EPYC"
     again = call("results/latest", "runs", "--label", "again", "--partial")
     assert again.code == 0
-    kept = admit.read(call.root / "results/latest").machines[0].sources[0].hash
     assert again.err.splitlines()[:2] == [
         "linux-x64: 1 run, 1 interrupted; CPU EPYC",
-        f"the same run, counted once: results/latest/sources/{kept}, runs/cut",
+        "the same run, counted once: results/latest/cut, runs/cut",
     ]
 
 
@@ -111,15 +111,19 @@ def test_interrupted_and_repeated_runs_are_told(call: Call) -> None:
         (
             ["empty"],
             2,
-            "sqlitmus: nothing can be merged:\n  empty: holds no run directory, nor does a folder",
+            "sqlitmus: nothing can be merged:\n  empty: holds no run.sqlite, nor does a folder",
         ),
         (
             ["runs", "others"],
             2,
-            "sqlitmus: nothing can be merged:\n  others/b: plan.json: $.cases: no other machine",
+            "sqlitmus: nothing can be merged:\n  others/b: plan: $.cases: no other machine",
         ),
         (["runs", "--label", "a/b"], 2, "sqlitmus: --label 'a/b': use letters, digits and . _ @"),
-        (["runs", "--out", "file"], 3, "sqlitmus: ROOT/file: cannot be written: File exists;"),
+        (
+            ["runs", "--out", "file"],
+            3,
+            "sqlitmus: ROOT/file: cannot be written: Not a directory;",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calling import Call, sqlitmus
+from tests.machines.folders import change, write
 from tests.machines.merged_runs import Directory
 
 
@@ -77,17 +78,15 @@ def test_mistakes(call: Call, merged: Path, arguments: list[str], said: str) -> 
     assert done.out == ""
 
 
-def test_nothing_readable_is_an_error_that_says_why(call: Call, merged: Path) -> None:
-    for file in merged.rglob("samples.jsonl"):
-        file.write_text("[]\n", encoding="utf-8")
+def test_a_file_that_was_changed_is_an_error_that_says_why(call: Call, merged: Path) -> None:
+    change(merged, "UPDATE run SET plan = '{}' WHERE id = 1")
     done = call(str(merged))
     assert done.code == 2
-    assert "no machine's run can be read: linux-x64-0 of linux-x64: samples.jsonl" in done.err
+    assert "plan: $.run: Field required" in done.err
 
 
 def test_a_machine_of_an_ordinary_run_is_a_mistake(call: Call, merged: Path) -> None:
-    run = next((merged / "sources").iterdir())
-    done = call(str(run), "--machine", "x")
+    done = call(str(write(merged.parent / "one")), "--machine", "x")
     assert done.code == 2
     assert "--machine 'x': " in done.err
     assert "is no merged run directory" in done.err

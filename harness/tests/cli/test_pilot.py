@@ -14,8 +14,8 @@ from sqlitmus.run import context, pilot
 from sqlitmus.run.context import Context
 from sqlitmus.run.counts import Pace, block_seconds
 from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.store import RunDirectory
 from sqlitmus.run.verify import Answers
+from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, alternate, even

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlitmus.run import selftest, store
+from sqlitmus.run import selftest
 from sqlitmus.run.selftest import LABELS, Recording
 from sqlitmus.stats import relabel
+from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary.verdicts import Scheme
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
@@ -84,7 +85,7 @@ def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> N
     recorded(desk)
     done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
     said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(store.selftest_file().read_text("utf-8")))
+    kept = json.loads(desk.clone.plain(selftest_file().read_text("utf-8")))
     assert said == kept
     assert said["passed"] is True
     assert re.fullmatch(r"recordings: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)

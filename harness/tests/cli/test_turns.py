@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sqlitmus.run.launch import unsupported
-from sqlitmus.run.store import Iterations
 from sqlitmus.run.turns import Turns, laps, level_ns, timed
 from tests.cli.test_interrupt import resume, under_way
 from tests.fakes.clone import Clone, measured_order, planned_order, until
+from tests.machines.folders import ask
 
 pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")
 
@@ -22,42 +22,40 @@ ONCE = (*ALL, "--blocks", "1")
 WARMUP, ROUNDS, PER_TURN = 2, 4, 2
 
 
-def sets_in(clone: Clone) -> list[list[list[object]]]:
-    """The lines of `samples.jsonl` that are sets."""
-    lines = (clone.latest().path / "samples.jsonl").read_text("utf-8").splitlines()
-    return [line for line in map(json.loads, lines) if isinstance(line, list)]
+def level_and_laps(clone: Clone) -> dict[int, tuple[list[int], list[int]]]:
+    """Warm-up and timed iterations by position."""
+    question = "SELECT position, warmup, timed FROM iteration JOIN sample ON sample.id = sample"
+    return {
+        position: (json.loads(warmup), json.loads(timed_))
+        for position, warmup, timed_ in ask(clone.latest().path, question)
+    }
 
 
-def test_a_set_is_a_line_and_its_times_are_those_of_its_laps(clone: Clone) -> None:
+def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     clone.runner("a")
     clone.runner("b")
     done = clone.sqlitmus(*RUN)
     assert done.code == 0, done.err
     run = clone.latest()
     assert measured_order(run) == planned_order(run)
-    assert [len(rows) for rows in sets_in(clone)] == [3, 3, 3, 3]
-    file = run.path / "iterations.jsonl"
-    series = {
-        each.position: each
-        for each in map(Iterations.model_validate_json, file.read_text("utf-8").splitlines())
-    }
+    series = level_and_laps(clone)
     by_set: dict[tuple[int, str], list[int]] = {}
     samples = {sample.position: sample for sample in run.samples()}
     for sample in samples.values():
         by_set.setdefault((sample.block, sample.case), []).append(sample.position)
     turns = Turns(warmup=WARMUP, rounds=ROUNDS, lead_in=1, lap=1)
     for positions in by_set.values():
-        assert all(len(series[position].warmup_ns) == WARMUP for position in positions)
-        table = [laps(timed(series[position].iterations_ns, turns)) for position in positions]
+        assert all(len(series[position][0]) == WARMUP for position in positions)
+        table = [laps(timed(series[position][1], turns)) for position in positions]
         levels = level_ns(np.array(table))
         assert [samples[position].steady_ns for position in positions] == pytest.approx(levels)
-    assert all(sample.figures["cold"] is None for sample in samples.values())
+    assert all(sample.figures.get("cold") is None for sample in samples.values())
 
 
 def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
     clone.runner("a")
     assert clone.sqlitmus(*RUN, "--scheme", "process").code == 0
-    assert all(sample.figures["cold"] for sample in clone.samples() if sample.block)
+    assert all(sample.figures.get("cold") for sample in clone.samples() if sample.block)
     assert clone.latest().plan().scheme == "process"
     done = clone.sqlitmus(*RUN, "--scheme", "rely")
     assert (done.code, done.err) == (
@@ -69,7 +67,7 @@ def test_the_scheme_can_be_asked_for(clone: Clone) -> None:
 def test_cold_cases_take_no_turns(clone: Clone) -> None:
     clone.runner("a")
     assert clone.sqlitmus(*ONCE, "--case", "noop").code == 0
-    assert all(sample.figures["cold"] for sample in clone.samples())
+    assert all(sample.figures.get("cold") for sample in clone.samples())
 
 
 @pytest.mark.parametrize("release", [1, WARMUP + 1, WARMUP + ROUNDS * PER_TURN])
@@ -111,7 +109,7 @@ def test_a_set_that_was_cut_off_is_played_again(clone: Clone, number: signal.Sig
             pass
     done = clone.finish(process)
     assert done.code == (130 if number == signal.SIGINT else -9)
-    assert sets_in(clone) == []
+    assert clone.samples() == []
     until(lambda: not clone.alive(), "the guardian ends them")
     done = resume(clone)
     assert done.code == 0, done.err

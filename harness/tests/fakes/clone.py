@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import psutil
 
 from sqlitmus.run.agenda import schedule
-from sqlitmus.run.store import RunDirectory, Sample
+from sqlitmus.store.file import Sample
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from tests.fakes import warm
 

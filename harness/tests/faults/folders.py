@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlitmus.run.judge import Verified
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.file import Verified
+from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.small import PLAN
 from tests.faults.fault import Fault, Seen
@@ -93,11 +93,10 @@ def link(name: str) -> Plant:
 
 
 def second_name(name: str) -> Plant:
-    """A file that is the user's diary under a second name."""
+    """A file that has a second name in the user's folder."""
 
     def plant(run: Path, elsewhere: Path) -> None:
-        (run / name).unlink(missing_ok=True)
-        os.link(elsewhere / "diary.txt", run / name)
+        os.link(run / name, elsewhere / name)
 
     return plant
 
@@ -132,6 +131,14 @@ def folder(name: str) -> Plant:
     return plant
 
 
+def journal(run: Path, elsewhere: Path) -> None:
+    """A journal as of a transaction over several files, whose list of them is the diary."""
+    name = str(elsewhere / "diary.txt").encode()
+    magic = bytes.fromhex("d9d505f920a163d7")
+    tail = name + len(name).to_bytes(4, "big") + sum(name).to_bytes(4, "big") + magic
+    (run / "run.sqlite-journal").write_bytes(magic + bytes(504) + tail)
+
+
 def logs_elsewhere(run: Path, elsewhere: Path) -> None:
     """`logs` is a link to a folder of the user's."""
     (run / "logs").rmdir()
@@ -139,13 +146,13 @@ def logs_elsewhere(run: Path, elsewhere: Path) -> None:
 
 
 def planned(**changes: object) -> Plant:
-    """Other values in `plan.json`."""
+    """Other values in the plan."""
+    return lambda run, _: folders.replan(run, **changes)
 
-    def plant(run: Path, _: Path) -> None:
-        raw = json.loads((run / "plan.json").read_text())
-        (run / "plan.json").write_text(json.dumps({**raw, **changes}))
 
-    return plant
+def changed(statement: str) -> Plant:
+    """What somebody else's statement makes of the file."""
+    return lambda run, _: folders.change(run, statement)
 
 
 def program(kind: str) -> Plant:
@@ -160,26 +167,29 @@ def program(kind: str) -> Plant:
     return plant
 
 
-def repeated_key(run: Path, _: Path) -> None:
-    """A key of `plan.json` twice, with two values."""
-    folders.edit(run / "plan.json", '"margin": 0.02', '"margin": 0.02, "margin": 0.5')
-
-
-def time_beyond_reason(run: Path, _: Path) -> None:
-    """A sample of 1e308 ns."""
-    lines = (run / "samples.jsonl").read_text().splitlines()
-    row = json.loads(lines[1])
-    row[json.loads(lines[0])["columns"].index("steady_ns")] = 1e308
-    (run / "samples.jsonl").write_text("\n".join([lines[0], json.dumps(row), *lines[2:], ""]))
-
-
 def hostile_texts(run: Path, _: Path) -> None:
     """Each name, version and reason ends with what drives a terminal."""
-    for name in ("plan.json", "samples.jsonl", "verify.jsonl", "blocks.jsonl", "machine.json"):
-        text = (run / name).read_text()
-        for word in ("node", "bun", "get-pk", "EPYC", "SELECT 1"):
-            text = re.sub(rf'"({word}[^"]*)"', lambda m: json.dumps(m[1] + HOSTILE), text)
-        (run / name).write_text(text)
+    for table, columns in {
+        "run": ["plan"],
+        "cell": ["case_id", "runner", "verification"],
+        "sample": ["label", "reason"],
+        "fact": ["value"],
+    }.items():
+        for column in columns:
+            for (text,) in folders.ask(run, f"SELECT DISTINCT {column} FROM {table}"):
+                folders.change(
+                    run, f"UPDATE {table} SET {column} = ? WHERE {column} = ?", driving(text), text
+                )
+
+
+def driving(text: str | None) -> str | None:
+    """`text` with the hostile characters at the end of each of its names."""
+    names = ("node", "bun", "get-pk", "EPYC", "SELECT 1")
+    if text in names:
+        return f"{text}{HOSTILE}"
+    for name in names:
+        text = text and re.sub(rf'"({name}[^"]*)"', lambda m: json.dumps(m[1] + HOSTILE), text)
+    return text
 
 
 def driven(*arguments: str) -> Callable[[Stage], Seen]:
@@ -210,50 +220,59 @@ FAULTS = [
     *(
         Fault(f"resume: {name} is a link to a file elsewhere", "folder", resumed(link(name)),
               "refused", f"{name} {NO_FILE}")
-        for name in ("samples.jsonl", "iterations.jsonl", "blocks.jsonl", "details.jsonl",
-                     "plan.json", "report.html", "gate.json")
+        for name in ("run.sqlite", "run.sqlite-wal", "run.sqlite-shm", "report.html")
     ),
-    Fault("resume: samples.jsonl has a second name elsewhere", "folder",
-          resumed(second_name("samples.jsonl")), "refused", "samples.jsonl has a second name"),
+    Fault("resume: run.sqlite has a second name elsewhere", "folder",
+          resumed(second_name("run.sqlite")), "refused", "run.sqlite has a second name"),
     Fault("resume: logs is a link to a folder elsewhere", "folder", resumed(logs_elsewhere),
           "refused", "logs is a link or no folder"),
     Fault("resume: the plan says that it confirms a run elsewhere", "folder",
           resumed(planned(kind="compare", confirms="../elsewhere/folder")), "refused",
-          "plan.json: $.confirms"),
+          "plan: $.confirms"),
     *(
         Fault(f"resume: the plan of a {kind} names a program to start", "folder",
               resumed(program(kind)), "refused", "which no run begun on this machine named")
         for kind in ("suite", "compare")
     ),
     Fault("resume: a billion blocks", "folder", resumed(planned(blocks=10**9)), "refused",
-          "plan.json: $.blocks"),
+          "plan: $.blocks"),
     Fault("report: report.html is a link to a file elsewhere", "folder",
           reported(link("report.html")), "refused", f"report.html {NO_FILE}"),
     *(
         Fault(f"report: {name} is a pipe", "folder", reported(pipe(name)), "refused",
               f"{name} {NO_FILE}")
-        for name in ("samples.jsonl", "machine.json", "verify.jsonl")
+        for name in ("run.sqlite", "run.sqlite-wal")
     ),
     *(
         Fault(f"report: {name} is a folder", "folder", reported(folder(name)), "refused",
               f"{name} {NO_FILE}")
-        for name in ("samples.jsonl", "verify.jsonl")
+        for name in ("run.sqlite", "run.sqlite-wal")
     ),
     *(
         Fault(f"report: {name} never ends", "folder", reported(endless(name)), "refused",
               f"{name} {NO_FILE}")
-        for name in ("samples.jsonl", "machine.json", "verify.jsonl")
+        for name in ("run.sqlite", "run.sqlite-wal")
     ),
     *(
         Fault(f"report: {key} {value:.0e}", "folder", reported(planned(**{key: value})), "refused",
-              f"plan.json: $.{key}")
+              f"plan: $.{key}")
         for key, value in (("blocks", 10**9), ("blocks", 10**18), ("looks", 10**9))
     ),
     Fault("report: a billion sessions", "folder",
-          reported(planned(blocks=10**9, sessions=10**9)), "refused", "plan.json: $.blocks"),
-    Fault("report: a key of the plan twice", "folder", reported(repeated_key), "refused",
-          "plan.json: the key 'margin' occurs more than once"),
-    Fault("report: a sample of 1e308 ns", "folder", reported(time_beyond_reason), "ok", "exit 0"),
+          reported(planned(blocks=10**9, sessions=10**9)), "refused", "plan: $.blocks"),
+    Fault("report: a sample of 1e308 ns", "folder",
+          reported(changed("UPDATE value SET value = 1e308")), "refused", "is damaged"),
+    Fault("report: a trigger", "folder",
+          reported(changed("CREATE TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END")), "refused",
+          "it also has trigger t"),
+    Fault("resume: a trigger", "folder",
+          resumed(changed("CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM run; END")),
+          "refused", "it also has trigger t"),
+    Fault("report: a view of ours that does something else", "folder",
+          reported(changed("UPDATE sqlite_schema SET sql = replace(sql, 'label', 'runner') "
+                           "WHERE name = 'result'")), "refused", "its tables are not those"),
+    Fault("report: a rollback journal that names a file elsewhere", "folder",
+          reported(journal), "refused", "run.sqlite-journal: names a file elsewhere"),
     *(
         Fault(f"{arguments[0]} {arguments[2]}: texts that drive a terminal", "folder",
               driven(*arguments), "none left", "")

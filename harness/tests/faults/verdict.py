@@ -1,6 +1,6 @@
 """What a command of the harness made of a fault."""
 
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone, Done
 from tests.faults.fault import Seen
 

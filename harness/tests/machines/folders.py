@@ -1,12 +1,14 @@
-"""Small run directories as files, and merged ones."""
+"""Small runs as files, and merged ones."""
 
+import json
+import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlitmus.machines.admit import Given
-from sqlitmus.machines.merge import Done, merge
+from sqlitmus.machines.merge import Done, Given, merge
+from sqlitmus.store.file import FILE, LOGS, opened
 from tests.analysis import runs
 
 FACTS = {
@@ -32,10 +34,9 @@ def write(
     """A run of two runners and two blocks, whose name is the folder's."""
     of = plan(folder.name, cases, **changes)
     lines = runs.samples(of, runs.noisy(), complete=complete)
-    runs.write(folder, of, lines=lines, machine={**FACTS, **(facts or {})})
-    (folder / "logs").mkdir()
-    (folder / "logs" / "secret.log").write_text("stays here\n")
-    (folder / "blocks.jsonl").write_text(runs.jsonl(block(n) for n in range(of["blocks"])))
+    blocks = [block(number) for number in range(of["blocks"])]
+    runs.write(folder, of, lines=lines, machine={**FACTS, **(facts or {})}, blocks=blocks)
+    (folder / LOGS / "secret.log").write_text("stays here\n")
     return folder
 
 
@@ -65,17 +66,31 @@ def block(number: int) -> dict[str, Any]:
     }
 
 
-def edit(file: Path, old: str, new: str) -> None:
-    """Change a file in its first place that is `old`."""
-    text = file.read_text()
-    assert old in text, f"no {old!r} in {file.name}"
-    file.write_text(text.replace(old, new, 1))
+def change(folder: Path, statement: str, *values: object) -> None:
+    """Change a run's file as somebody else could: by any statement, with no check in the way."""
+    db = sqlite3.connect(folder / FILE, isolation_level=None)
+    try:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(statement, values)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        db.close()
+
+
+def replan(folder: Path, **changes: object) -> None:
+    """Give the plan of a run other values."""
+    db = sqlite3.connect(folder / FILE)
+    (text,) = db.execute("SELECT plan FROM run").fetchone()
+    db.close()
+    change(folder, "UPDATE run SET plan = ?", json.dumps({**json.loads(text), **changes}))
 
 
 def merged(*given: Path, out: Path, partial: bool = False, expect: Sequence[str] = ()) -> Done:
     return merge([Given(folder) for folder in given], out, "", list(expect), NOW, partial=partial)
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Names and bytes of what lies in a folder, its own folders left out."""
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+def ask(folder: Path, question: str) -> list[tuple[Any, ...]]:
+    """The rows that a file answers with."""
+    with opened(folder / FILE) as db:
+        return db.execute(question).fetchall()

@@ -1,18 +1,23 @@
-"""Merged run directories for tests: small runs on disk, and the `merged.json` that names them."""
+"""Merged files for tests."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from sqlitmus.machines.admit import NAME, SOURCES, Merged, MergedMachine, RefusedRun, Source
+from sqlitmus.machines.merge import Merged, merged
+from sqlitmus.results.machines import Refused
+from sqlitmus.store.file import FILE, LOGS, create_file
 from tests.analysis.runs import (
     Json,
     Times,
+    checks,
     description,
+    filled,
     noisy,
     plan,
     runner,
     samples,
-    write,
 )
 
 RUNNERS = ("node", "bun", "rust-ffi")
@@ -20,13 +25,15 @@ CPU = "Example CPU"
 
 
 class Directory:
-    """A merged directory in the making; `add` a machine with a run per plan, then `write`."""
+    """A merged file in the making; `add` a machine with a run per plan, then `write`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.machines: list[MergedMachine] = []
-        self.refused: list[RefusedRun] = []
+        self.machines = 0
+        self.refused: list[Refused] = []
         self.expected: list[str] = []
+        (path / LOGS).mkdir(parents=True)
+        self._db = create_file(path / FILE)
 
     def add(
         self,
@@ -39,15 +46,15 @@ class Directory:
         spread: float = 0.005,
     ) -> None:
         """A machine whose runners take `ratios` of the reference's time."""
-        sources: list[Source] = []
         for number, of in enumerate(plans or [plan(RUNNERS)]):
-            key = f"{len(self.machines):08x}{number:08x}"
             at: Json = {**of, "run": f"{name}-{number}", "machine": name}
             at["runners"] = [
                 runner(
                     one["name"],
                     role=one["role"],
-                    description=described(
+                    missing=one["missing"],
+                    description=one["description"]
+                    and described(
                         one["name"], "x86_64" if one["name"] in emulated else architecture
                     ),
                 )
@@ -55,37 +62,30 @@ class Directory:
             ]
             facts = {"cpu": CPU, "cores": "4", "architecture": architecture, "os": f"{kind} 1.0"}
             lines = samples(at, self._time(ratios, spread))
-            write(self.path / SOURCES / key, at, lines=lines, machine=facts)
-            sources.append(
-                Source(
-                    hash=key,
-                    run=at["run"],
-                    label=name,
-                    cpu=CPU,
-                    created=at["created"],
-                    blocks=at["blocks"],
-                    complete=True,
-                )
+            run = filled(self._db, at, checks(at), lines, facts)
+            self._db.execute(
+                "UPDATE run SET machine = ?, label = ?, kind = ? WHERE id = ?",
+                (name, name, kind, run),
             )
-        self.machines.append(MergedMachine(name=name, kind=kind, label=name, sources=sources))
+        self.machines += 1
 
     def _time(self, ratios: dict[str, float] | None, spread: float) -> Times:
         time = noisy(ratios, spread=spread)
-        offset = 1000 * len(self.machines)
+        offset = 1000 * self.machines
         return lambda case, label, block: time(case + offset, label, block)
 
     def write(self) -> Merged:
-        """`merged.json`."""
-        merged = Merged(
-            run="2026-01-02T030405Z-merged",
-            created="2026-01-02T03:04:05Z",
-            sqlitmus="0.1.0",
-            machines=self.machines,
-            refused=self.refused,
-            expected=self.expected,
+        """The file, read back."""
+        texts = (json.dumps([*map(asdict, self.refused)]), json.dumps(self.expected))
+        self._db.execute("DELETE FROM merged")
+        self._db.execute(
+            "INSERT INTO merged VALUES('2026-01-02T030405Z-merged', '2026-01-02T03:04:05Z', "
+            "'0.1.0', ?, ?)",
+            texts,
         )
-        (self.path / NAME).write_text(merged.model_dump_json(indent=1), encoding="utf-8")
-        return merged
+        found = merged(self.path)
+        assert found is not None
+        return found
 
 
 def described(name: str, architecture: str) -> Json:

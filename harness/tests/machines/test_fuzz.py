@@ -1,6 +1,7 @@
-"""Whatever stands in a run directory, merging it neither fails nor touches the runs beside it."""
+"""Whatever stands in a run's file, merging it neither fails nor touches the runs beside it."""
 
 import json
+import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,20 +12,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.analysis import analyse, load
+from sqlitmus.analysis import analyse, read
+from sqlitmus.machines.merge import merged as read_merged
 from sqlitmus.results import machines as data
-from tests.machines.folders import files, merged, write
+from tests.machines.folders import FILE, ask, change, merged, opened, write
 
-# Ratios to a time of 1e-320 ns overflow, of which NumPy warns.
+# Ratios to a time of 1e-19 ns overflow, of which NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 WHOLE = ("linux-x64", "mac")
-NAMES = ("plan.json", "machine.json", "verify.jsonl", "samples.jsonl", "blocks.jsonl")
 # JSON as text, so that what no parser writes can stand in it
 VALUES = (
     *("null", "true", "-1", "0", "1.5", "1e999", "NaN", "-Infinity", "9" * 400, "1e308", "1e-320"),
     *('""', '"../../x"', '"<script>alert(1)</script>"', '"\\u0000"', '"\\ud800"', '"\\u001b[2J"'),
     *("[]", "{}", "[[]]", '{"a":1}', "[" * 300 + "]" * 300, '"' + "y" * 5000 + '"', "x"),
+)
+JSON = (("run", "plan"), ("cell", "verification"), ("block", "record"))
+COLUMNS = (
+    *(("run", name) for name in ("name", "machine", "label", "created", "complete", "gate")),
+    *(("cell", name) for name in ("case_id", "runner", "metric", "units", "outcome", "reason")),
+    *(("sample", name) for name in ("cell", "label", "block", "take", "position", "outcome")),
+    *(("value", name) for name in ("figure", "value")),
+    *(("figure", name) for name in ("name", "per_unit")),
+    *(("fact", name) for name in ("name", "value")),
+)
+NUMBERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(), st.sampled_from([None, 0, 1]))
+TEXTS = st.sampled_from(
+    ["", "ok", "wrong", "canary", "node", "\x1b[2J", "\x00", "../..", "x" * 5000]
 )
 
 
@@ -40,51 +54,65 @@ def fleet() -> Generator[Path]:
 
 def survives(other: Path) -> None:
     """Merge all; two are as they were, and the other refused or good for a report."""
-    before = {name: files(other.parent / name) for name in WHOLE}
     done = merged(other.parent, out=other.parents[1] / "out", partial=True)
-    taken = {m.label: s.hash for m in done.merged.machines for s in m.sources}
+    whole = read_merged(done.directory)
+    assert whole is not None
+    numbers = {machine.label: [*machine.plans] for machine in whole.machines}
+    question = "SELECT * FROM result WHERE machine = '{0}' ORDER BY 3, 4, 5, 6, 7"
     for name in WHOLE:
-        assert files(done.directory / "sources" / taken.pop(name)) == before[name]
-    assert [refused.path for refused in done.merged.refused] == (
-        ["runs/other"] if not taken else []
-    )
-    for digest in taken.values():
-        data.render(analyse(load(done.directory / "sources" / digest)))
+        (number,) = numbers.pop(name)
+        theirs = ask(other.parent / name, question.format(name))
+        assert ask(done.directory, question.format(name)) == theirs
+    assert [refused.path for refused in done.refused] == ([] if numbers else ["runs/other"])
+    with opened(done.directory / FILE) as db:
+        for (number,) in numbers.values():
+            data.render(analyse(read(db, number, {})))
 
 
-@given(st.sampled_from(NAMES), st.floats(0, 1), st.binary(max_size=3), st.integers(0, 3))
-def test_changed_bytes(name: str, place: float, new: bytes, removed: int) -> None:
+@given(st.floats(0, 1), st.binary(max_size=30), st.integers(0, 3))
+def test_changed_bytes(place: float, new: bytes, removed: int) -> None:
     with fleet() as other:
-        before = (other / name).read_bytes()
+        before = (other / FILE).read_bytes()
         at = int(place * len(before))
-        (other / name).write_bytes(before[:at] + new + before[at + removed :])
+        (other / FILE).write_bytes(before[:at] + new + before[at + (removed or len(new)) :])
         survives(other)
 
 
-@given(st.sampled_from(NAMES), st.floats(0, 1))
-def test_files_cut_anywhere(name: str, place: float) -> None:
+@given(st.floats(0, 1))
+def test_files_cut_anywhere(place: float) -> None:
     with fleet() as other:
-        before = (other / name).read_bytes()
-        (other / name).write_bytes(before[: int(place * len(before))])
+        before = (other / FILE).read_bytes()
+        (other / FILE).write_bytes(before[: int(place * len(before))])
         survives(other)
 
 
-@given(st.sampled_from(NAMES), st.lists(st.integers(0, 20), max_size=20))
-def test_lines_left_out_repeated_or_in_another_order(name: str, order: list[int]) -> None:
+@given(st.sampled_from(COLUMNS), st.integers(1, 20), NUMBERS | TEXTS | st.binary(max_size=9))
+def test_values_of_any_kind_in_any_column(column: tuple[str, str], row: int, value: Any) -> None:
     with fleet() as other:
-        lines = (other / name).read_bytes().splitlines(keepends=True)
-        (other / name).write_bytes(b"".join(lines[n % len(lines)] for n in order))
+        table, name = column
+        key = {"value": "sample", "fact": "run"}.get(table, "id")
+        assign(other, f"UPDATE OR IGNORE {table} SET {name} = ? WHERE {key} = {row}", value)
         survives(other)
 
 
-@given(st.sampled_from(NAMES), st.integers(0, 10**6), st.sampled_from(VALUES))
-def test_values_of_any_kind_at_any_place(name: str, place: int, value: str) -> None:
+def assign(folder: Path, statement: str, value: Any) -> None:
+    """Change the file; what a table's types refuse stays as it is."""
+    try:
+        change(folder, statement, value)
+    except (sqlite3.IntegrityError, UnicodeEncodeError):
+        return
+
+
+@given(st.sampled_from(JSON), st.integers(0, 10**6), st.sampled_from(VALUES))
+def test_values_of_any_kind_anywhere_in_json(
+    column: tuple[str, str], place: int, value: str
+) -> None:
     with fleet() as other:
-        text = (other / name).read_text()
-        lines = [text] if name.endswith(".json") else text.splitlines()
-        at = place % len(lines)
-        lines[at] = with_value(json.loads(lines[at]), place // len(lines), value)
-        (other / name).write_text("".join(line + "\n" for line in lines))
+        table, name = column
+        texts = [text for (text,) in ask(other, f"SELECT {name} FROM {table}")]
+        text = texts[place % len(texts)]
+        changed = with_value(json.loads(text), place // len(texts), value)
+        change(other, f"UPDATE {table} SET {name} = ? WHERE {name} = ?", changed, text)
         survives(other)
 
 

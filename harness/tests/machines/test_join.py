@@ -9,7 +9,7 @@ from sqlitmus.analysis import RunData, analyse
 from sqlitmus.machines.survey import differences, join
 from sqlitmus.render.document import sentences
 from sqlitmus.results.report import Case
-from sqlitmus.run.store import Block
+from sqlitmus.store.file import Block
 from tests.analysis.runs import Json, case, change, checks, make, noisy, plan, runner, samples
 
 NAMES = ("node", "bun", "rust-ffi")

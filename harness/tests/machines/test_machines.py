@@ -1,14 +1,15 @@
 """Which runs belong together, whatever order they come in."""
 
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.machines.admit import MergedMachine, RefusedRun, Run
-from sqlitmus.machines.merge import arrange
+from sqlitmus.machines.merge import Machine, Run, arrange
+from sqlitmus.results.machines import Refused
 
 DAY = "2026-01-0{}T00:00:00+00:00"
 
@@ -16,31 +17,32 @@ DAY = "2026-01-0{}T00:00:00+00:00"
 def run(name: str, day: int = 1, **changes: Any) -> Run:
     given: dict[str, Any] = {
         "path": name,
-        "hash": name,
+        "file": Path(name),
+        "number": 1,
         "run": name,
         "label": "linux-x64",
         "created": DAY.format(day),
-        "blocks": 10,
         "complete": True,
-        "cpu": "EPYC",
+        "processes": 10,
         "kind": "linux-x64",
         "hardware": ("EPYC",),
         "cases": frozenset({"get"}),
         "work": {"scenario get": "1"},
         "settings": {"reference": "node"},
+        "identity": (name,),
     }
     return Run(**{**given, **changes})
 
 
 def told(runs: list[Run]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Hashes by machine, and reasons by path; the same in every order."""
+    """Names of runs by machine, and reasons by path; the same in every order."""
     found = arrange(runs)
     for other in permutations(runs):
         assert arrange(list(other)) == found
     machines, refused = found
     assert len({m.name for m in machines}) == len(machines)
     return (
-        {m.name: [source.hash for source in m.sources] for m in machines},
+        {m.name: [run.run for run in m.runs] for m in machines},
         {r.path: r.reason for r in refused},
     )
 
@@ -55,9 +57,7 @@ def test_a_case_measured_again_on_the_same_hardware_is_refused() -> None:
     later = run("b", 2, cases=frozenset({"get", "all"}))
     machines, refused = told([later, run("a")])
     assert machines == {"linux-x64": ["a"]}
-    assert refused == {
-        "b": "plan.json: $.cases: get was measured already, in a; merge one of the two"
-    }
+    assert refused == {"b": "plan: $.cases: get was measured already, in a; merge one of the two"}
 
 
 def test_other_cases_on_the_same_hardware_are_the_same_machine_s() -> None:
@@ -79,7 +79,7 @@ def test_a_machine_without_a_case_of_another_s_is_refused() -> None:
     assert machines == {}
     assert refused == dict.fromkeys(
         "ab",
-        "plan.json: $.cases: no other machine measured any of these, so they can be compared with "
+        "plan: $.cases: no other machine measured any of these, so they can be compared with "
         "nothing; measure the same cases on each machine",
     )
     machines, refused = told([*apart, run("c", 2, label="c", cases=get)])
@@ -101,7 +101,7 @@ def test_the_definition_of_most_runs_holds(odd: str) -> None:
     assert machines == {name: [name] for name in "abc" if name != odd}
     first = min(machines)
     assert refused == {
-        odd: f"plan.json: scenario get differs from that of {first}; measure both with the same "
+        odd: f"plan: scenario get differs from that of {first}; measure both with the same "
         "scenarios and fixtures"
     }
 
@@ -114,7 +114,7 @@ def test_of_two_definitions_the_earlier_holds_and_each_is_compared_on_its_own() 
     ]
     machines, refused = told(runs)
     assert machines == {"b": ["b"], "c": ["c"]}
-    assert refused["a"].startswith("plan.json: fixture size differs from that of b")
+    assert refused["a"].startswith("plan: fixture size differs from that of b")
 
 
 def test_the_runs_of_a_machine_have_one_reference() -> None:
@@ -123,7 +123,7 @@ def test_the_runs_of_a_machine_have_one_reference() -> None:
     machines, refused = told(runs)
     assert machines == {"linux-x64": ["a"], "x": ["x"]}
     assert refused == {
-        "b": "plan.json: reference differs from that of a, of the same machine; ratios of a "
+        "b": "plan: reference differs from that of a, of the same machine; ratios of a "
         "machine have one base"
     }
 
@@ -150,20 +150,20 @@ def test_any_runs_in_any_order(runs: list[Run], random: Any) -> None:
     machines, refused = arrange(runs)
     shuffled = random.sample(runs, len(runs))
     assert arrange(shuffled) == (machines, refused)
-    taken = [source.hash for machine in machines for source in machine.sources]
+    taken = [one.run for machine in machines for one in machine.runs]
     assert sorted([*taken, *(r.path for r in refused)]) == sorted(r.path for r in runs)
-    left = [run for run in runs if run.hash in taken]
+    left = [run for run in runs if run.run in taken]
     assert arrange(left) == (machines, []), "merging again changes nothing"
-    check(machines, {run.hash: run for run in runs}, refused)
+    check(machines, {run.run: run for run in runs}, refused)
 
 
-def check(machines: list[MergedMachine], by: dict[str, Run], refused: list[RefusedRun]) -> None:
+def check(machines: list[Machine], by: dict[str, Run], refused: list[Refused]) -> None:
     """No case twice on a machine, no name twice, each machine has a case in common with another,
     and each refusal names another run or says that there is no such case."""
     assert len({machine.name for machine in machines}) == len(machines)
-    left = [by[source.hash] for machine in machines for source in machine.sources]
+    left = [one for machine in machines for one in machine.runs]
     for machine in machines:
-        members = [by[source.hash] for source in machine.sources]
+        members = machine.runs
         cases = [case for run in members for case in run.cases]
         assert len(cases) == len(set(cases))
         assert len({(run.label, run.hardware) for run in members}) == 1

@@ -1,18 +1,17 @@
 """A merged run directory as one report: what counts, what is flagged, what is left out."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from sqlitmus.analysis import load
+from sqlitmus.analysis import read
 from sqlitmus.analysis.notices import emulated
-from sqlitmus.machines.admit import SOURCES, Merged
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import machine_report, reference_of, survey
 from sqlitmus.render.document import sentences
-from sqlitmus.results.machines import MergedReport, Refused, Row
+from sqlitmus.results.machines import MergedReport, Row
 from sqlitmus.results.report import Report
+from sqlitmus.store.file import opened
 from sqlitmus.vocabulary.errors import UsageError
 from tests.analysis.runs import case, plan
 from tests.machines.merged_runs import RUNNERS, Directory
@@ -30,8 +29,8 @@ def titled(report: Report) -> str:
 
 def reported(directory: Directory, reference: str | None = None) -> MergedReport:
     merged = directory.write()
-    against = reference_of(directory.path, merged, reference)
-    found = [survey(directory.path, one, against, titled) for one in merged.machines]
+    against = reference_of(merged, reference)
+    found = [survey(merged.file, one, against, titled) for one in merged.machines]
     return merged_report(merged, found, against)
 
 
@@ -67,8 +66,7 @@ def test_an_answer_is_that_of_the_machines_own_report(made: Directory) -> None:
     report = reported(made)
     merged = made.write()
     for number, machine in enumerate(merged.machines):
-        own = machine_report(made.path, machine, "node", [])
-        assert own is not None
+        own = machine_report(merged.file, machine, "node")
         for found in report.rows:
             (of,) = (c for c in own.report.cases if c.id == found.case)
             theirs = of.comparisons.of(found.runner, "node")
@@ -111,9 +109,8 @@ def test_architectures_have_several_names(
     machine: str, runners: str, found: list[str], made: Directory
 ) -> None:
     made.add("one", architecture=machine, emulated=RUNNERS if runners == "x86_64" else ())
-    made.write()
-    run = load(next((made.path / SOURCES).iterdir()))
-    assert list(emulated(run)) == found
+    with opened(made.write().file) as db:
+        assert list(emulated(read(db, 1, {}))) == found
 
 
 def test_three_machines_of_a_kind_are_pooled_and_other_kinds_are_not(made: Directory) -> None:
@@ -145,56 +142,17 @@ def test_runs_of_a_machine_are_one_and_how_they_differ_is_told(made: Directory) 
 
 
 def test_a_runner_that_one_run_lacks_says_why(made: Directory) -> None:
-    made.add("one", *(plan(RUNNERS, cases=[case(name)]) for name in ("get-pk", "insert")))
-    second = made.path / SOURCES / made.machines[0].sources[1].hash / "plan.json"
-    of = json.loads(second.read_text(encoding="utf-8"))
-    of["runners"][1] |= {"missing": "bun not found", "description": None}
-    second.write_text(json.dumps(of), encoding="utf-8")
-    found = machine_report(made.path, made.write().machines[0], "node", [])
-    assert found is not None
+    first, second = (plan(RUNNERS, cases=[case(name)]) for name in ("get-pk", "insert"))
+    second["runners"][1] |= {"missing": "bun not found", "description": None}
+    made.add("one", first, second)
+    merged = made.write()
+    found = machine_report(merged.file, merged.machines[0], "node")
     cells = {(c.id, cell.runner): cell for c in found.report.cases for cell in c.cells}
     assert cells["get-pk", "bun"].outcome == "ok"
     assert (cells["insert", "bun"].outcome, cells["insert", "bun"].reason) == (
         "missing",
         "bun not found",
     )
-
-
-def test_a_run_that_cannot_be_read_is_refused_and_the_rest_is_there(made: Directory) -> None:
-    made.add("one")
-    made.add("two")
-    key = made.machines[0].sources[0].hash
-    file = made.path / SOURCES / key / "samples.jsonl"
-    file.write_text("{]\n", encoding="utf-8")
-    report = reported(made)
-    assert [machine.name for machine in report.machines] == ["two"]
-    (refused,) = report.refused
-    assert refused.path == "one-0 of one"
-    assert "samples.jsonl line 1: not JSON" in refused.reason
-
-
-def test_a_hash_that_leads_elsewhere_is_refused(made: Directory, tmp_path: Path) -> None:
-    made.add("one")
-    (tmp_path / "outside").mkdir()
-    merged = made.write().model_dump()
-    merged["machines"][0]["sources"][0]["hash"] = "../../outside"
-    refused: list[Refused] = []
-    machine = Merged.model_validate(merged).machines[0]
-    assert machine_report(made.path, machine, None, refused) is None
-    assert "'../../outside' is no hash" in refused[0].reason
-
-
-def test_runs_that_cannot_be_joined_are_refused(made: Directory) -> None:
-    other = plan(RUNNERS, cases=[case("insert")])
-    made.add("one", plan(RUNNERS), plan(RUNNERS), {**other, "sessions": 3})
-    refused: list[Refused] = []
-    found = machine_report(made.path, made.write().machines[0], None, refused)
-    assert found is not None
-    assert len(found.runs) == 1
-    assert [one.reason.partition(";")[0] for one in refused] == [
-        "has get-index, as has one-0",
-        "has 3 sessions, one-0 of the same machine has 1",
-    ]
 
 
 def test_the_reference_is_what_most_runs_have_or_what_is_asked(made: Directory) -> None:

@@ -183,7 +183,6 @@ def build(
             "A ratio is a 20 %-trimmed mean of log-ratios with Yuen's 95 % interval.",
         ],
         rerun="sqlitmus run --suite full --seed 1",
-        level="total",
         taken=TAKEN,
     )
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from sqlitmus.machines.admit import RefusedRun
 from sqlitmus.machines.report import merged_report
 from sqlitmus.machines.survey import reference_of, survey
 from sqlitmus.render.html import page as packed
 from sqlitmus.render.html import pictures
-from sqlitmus.results.machines import Answer, MergedReport, Row
+from sqlitmus.results.machines import Answer, MergedReport, Refused, Row
 from sqlitmus.results.report import Interval, Recorded
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.analysis.runs import case, counts, plan
@@ -49,11 +48,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         emulated=["deno"],
         ratios={"bun": 0.79, "rust-ffi": 1.001},
     )
-    directory.refused.append(RefusedRun(path="a/b", reason="samples.jsonl line 3: not JSON"))
+    directory.refused.append(Refused("a/b", "plan: not JSON"))
     directory.expected.append("windows-x64")
     merged = directory.write()
-    against = reference_of(directory.path, merged, None)
-    found = [survey(directory.path, one, against, packed.pack) for one in merged.machines]
+    against = reference_of(merged, None)
+    found = [survey(merged.file, one, against, packed.pack) for one in merged.machines]
     return merged_report(merged, found, against), [one.made or b"" for one in found]
 
 
@@ -84,7 +83,7 @@ def test_machines_that_measured_in_different_schemes_are_told(tmp_path: Path) ->
     directory.add("linux-x64", plan(RUNNERS, cases=CASES, counts=turns))
     directory.add("macos-arm64", plan(RUNNERS, cases=CASES), kind="macos-arm64")
     merged = directory.write()
-    told = [survey(directory.path, one, "node", packed.pack) for one in merged.machines]
+    told = [survey(merged.file, one, "node", packed.pack) for one in merged.machines]
     report = merged_report(merged, told, "node")
     assert as_markdown(report).count(
         "On linux-x64 the processes of a case took turns, and on macos-arm64 they ran one after "

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.verify import suspicion
+from sqlitmus.store.file import Verified
 
 ANSWER = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="right")
 RUNTIMES = {"a": "A", "b": "B", "c": "A"}

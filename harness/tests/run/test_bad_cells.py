@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import analyse, load
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk

@@ -1,7 +1,6 @@
 """Blocks that were disturbed are done again, by the probe alone; nothing is done twice or lost."""
 
 import json
-import math
 import os
 import signal
 from collections.abc import Callable
@@ -14,9 +13,10 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.machine import conditions, system
 from sqlitmus.results.report import Cell
 from sqlitmus.run import blocks
-from sqlitmus.run.store import RunDirectory
+from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even
+from tests.machines.folders import ask, change
 from tests.worded import headline, notices
 
 EACH = 3  # invocations of a block: a, b, canary
@@ -69,8 +69,7 @@ def test_a_calm_run_repeats_nothing_and_records_every_block(desk: Desk) -> None:
     run = desk.clone.latest()
     assert passes(run) == calm(12)
     assert done(run) == [(n, 0) for n in range(12 * EACH)]
-    lines = (run.path / "blocks.jsonl").read_text().splitlines()
-    first = json.loads(lines[0])
+    first = json.loads(ask(run.path, "SELECT record FROM block ORDER BY block")[0][0])
     assert list(first) == ["block", "take", "before", "after", "disturbed", "repeated", "idle"]
     assert first["before"]["probe_ns"] == first["after"]["probe_ns"] == 30_000_000
     assert first["after"]["monotonic_ns"] >= first["before"]["monotonic_ns"]
@@ -211,7 +210,7 @@ def test_a_machine_that_tells_nothing_of_itself_is_measured_all_the_same(
     monkeypatch.setattr(blocks, "conditions", conditions)
     assert desk.run(blocks=2).exit == 0
     run = desk.clone.latest()
-    told = json.loads((run.path / "blocks.jsonl").read_text().splitlines()[0])
+    told = json.loads(ask(run.path, "SELECT record FROM block ORDER BY block")[0][0])
     assert sorted(told["before"]) == ["monotonic_ns", "probe_ns"]
     (first, _) = analyse(load(run.path)).blocks
     assert (first.probe_ns, first.steal, first.cpu_pressure) == (30_000_000, None, None)
@@ -291,16 +290,18 @@ def test_an_iteration_that_takes_longer_counts_in_full(desk: Desk) -> None:
     assert cell(desk.clone.latest(), "b").samples == [4400, 4400]
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, -4400, "4400"])
+@pytest.mark.parametrize("value", [None, 0, -4400])
 def test_a_tampered_sample_fails_its_cell_and_no_other(desk: Desk, value: object) -> None:
     desk.run(blocks=12)
     run = desk.clone.latest()
-    file = run.path / "samples.jsonl"
-    header, *rows, footer = map(json.loads, file.read_text("utf-8").splitlines())
-    block, label, steady_ns = map(header["columns"].index, ("block", "label", "steady_ns"))
-    (row,) = (row for row in rows if row[block] == 4 and row[label] == "b")
-    row[steady_ns] = value
-    file.write_text("".join(json.dumps(x) + "\n" for x in (header, *rows, footer)), "utf-8")
+    of = (
+        "sample = (SELECT id FROM sample WHERE block = 4 AND label = 'b') "
+        "AND figure = (SELECT id FROM figure WHERE name = 'steady')"
+    )
+    if value is None:
+        change(run.path, f"DELETE FROM value WHERE {of}")
+    else:
+        change(run.path, f"UPDATE value SET value = ? WHERE {of}", value)
     found = cell(run, "b")
     assert found.outcome == "failed"
     assert found.reason is not None
@@ -357,11 +358,11 @@ def test_the_first_process_of_each_cell_gives_a_digest_and_no_figures_of_the_pro
 ) -> None:
     desk.run(mode="quick", blocks=3)
     samples = list(RunDirectory.open(desk.clone.root / "results/latest").samples())
-    witnesses = [(s.block, s.label) for s in samples if s.figures["cold"] is None]
+    witnesses = [(s.block, s.label) for s in samples if s.figures.get("cold") is None]
     assert sorted(witnesses) == [(0, "a"), (0, "b")]
     assert sorted(desk.instant.digested) == ["a", "b"]
     for sample in samples:
-        assert (sample.figures["peak_rss"] is None) == (sample.figures["cold"] is None)
+        assert (sample.figures.get("peak_rss") is None) == (sample.figures.get("cold") is None)
         assert sample.figures["cpu"] is not None
         assert sample.steady_ns is not None
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, normal, windows
-from sqlitmus.vocabulary.contract import Counts, Proof, Result
+from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, windows
+from sqlitmus.vocabulary.contract import Counts, Proof, Result, normal_pragma
 
 IDENTITY = {
     "runner": "x",
@@ -141,6 +141,16 @@ def test_iterations_need_not_divide_the_walk() -> None:
             "that is the answer to the first iteration"
         ),
     )
+
+
+def test_of_a_warm_up_that_met_a_lock_less_is_expected() -> None:
+    """Workers count only in timed iterations how often they met one."""
+    tolerant = replace(MEASURE, tolerate_busy=True, left_open=frozenset({"readback"}))
+    locked = measured((3, 0, 5), (0, 0, 0), *EACH, EACH[0], warmup=2)
+    assert judge(locked, WANT, tolerant) == ("ok", None)
+    assert judge(locked, WANT, MEASURE)[0] == "wrong"
+    later = measured(*EACH, EACH[0], (0, 0, 0), EACH[0], warmup=2)
+    assert judge(later, WANT, tolerant)[0] == "wrong"
 
 
 def test_what_the_oracle_was_not_asked_is_not_held_against_anybody() -> None:
@@ -318,7 +328,7 @@ def test_a_job_without_steps_has_nothing_to_compare() -> None:
 def test_a_pragma_is_compared_in_the_form_in_which_sqlite_reads_it_back(
     name: str, value: str | int, read: str | int
 ) -> None:
-    assert normal(name, value) == normal(name, read)
+    assert normal_pragma(name, value) == normal_pragma(name, read)
 
 
 def test_the_oracles_result_becomes_the_expectation() -> None:

@@ -12,7 +12,8 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.run import context
 from sqlitmus.run.context import Memory, key
 from sqlitmus.run.counts import Observed
-from sqlitmus.run.judge import OracleAnswer, Verified
+from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.store.file import Verified
 
 KNOWN = definitions.load()
 WANT = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="x")

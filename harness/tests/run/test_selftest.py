@@ -17,7 +17,7 @@ from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import system
 from sqlitmus.run import blocks as sets
-from sqlitmus.run import context, pilot, selftest, store
+from sqlitmus.run import context, pilot, selftest
 from sqlitmus.run.blocks import Seating, Turned
 from sqlitmus.run.invocations import Invocations
 from sqlitmus.run.launch import unsupported
@@ -25,6 +25,7 @@ from sqlitmus.run.progress import Progress
 from sqlitmus.run.relay import Abandoned, Relay
 from sqlitmus.run.selftest import BLOCKS, LABELS, SPARE, Recording
 from sqlitmus.stats.relabel import Gain
+from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.verdicts import Scheme
@@ -328,7 +329,7 @@ def test_ctrl_c_keeps_nothing(desk: Desk, scheme: Scheme, at: int) -> None:
     with pytest.raises(NotFit, match=r"^interrupted; nothing is kept of an unfinished self-test$"):
         recorded(desk, scheme=scheme)
     assert len(desk.instant.measured) == at  # the process under way was the last
-    assert not store.selftest_file().exists()
+    assert not selftest_file().exists()
     assert list((desk.clone.root / "toolchain/cache/work").iterdir()) == []
 
 
@@ -499,7 +500,7 @@ def test_the_result_is_kept_with_its_recordings(desk: Desk, tmp_path: Path) -> N
     recordings = recorded(desk)
     result = selftest.judge(recordings, "a", "many")
     file = selftest.save(result, recordings, tmp_path / "recordings")
-    assert json.loads(store.selftest_file().read_text("utf-8")) == result
+    assert json.loads(selftest_file().read_text("utf-8")) == result
     everything = json.loads(file.read_text("utf-8"))
     assert everything.pop("recorded") == {
         name: {"equal_ns": one.equal, "slower_ns": one.slower, "seconds": one.seconds}

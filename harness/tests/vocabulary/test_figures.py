@@ -25,7 +25,7 @@ INVOCATION = Invocation(TIMING, RESULT, None)
 
 
 def test_names_and_columns_are_unique() -> None:
-    for of in ("name", "sampled", "column", "title", "heading"):
+    for of in ("name", "with_unit", "column", "title", "heading"):
         values = [getattr(figure, of) for figure in FIGURES]
         assert len(set(values)) == len(values), of
 
@@ -111,7 +111,7 @@ def test_what_runners_report_is_named_as_in_the_contract() -> None:
 
 
 def test_columns_end_in_the_unit() -> None:
-    columns = {figure.name: (figure.sampled, figure.column) for figure in FIGURES}
+    columns = {figure.name: (figure.with_unit, figure.column) for figure in FIGURES}
     assert columns["cold"] == ("cold_ns", "cold_ns")
     assert columns["cpu"] == ("cpu_ns", "cpu_ns_per_unit")
     assert columns["peak_rss"] == ("peak_rss_bytes", "peak_rss_bytes")

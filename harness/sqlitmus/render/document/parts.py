@@ -439,8 +439,8 @@ def above(cell: Measured | None, top: float) -> Cell:
 
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
-    *("settled", "shared", "repeats", "flat", "sqlite", "journal", "cores unknown"),
-    *("oversubscribed", "plans", "not warm", "not steady", "earlier", "governor"),
+    *("settled", "shared", "flat", "sqlite", "journal", "cores unknown"),
+    *("oversubscribed", "plans", "not warm", "not steady", "governor"),
 })  # fmt: skip
 
 # As many facts of the machine stand at the top of a page.

@@ -120,15 +120,6 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
     "holes": lambda n: (
         f"Only {n.count} of {n.of} blocks hold all cells, although the run was finished."
     ),
-    "cut off": lambda _: "The last line of samples.jsonl was cut off and is left out.",
-    "strays": lambda n: (
-        f"{counted(n.count, 'line')} of samples.jsonl belong to no cell of the plan and are left "
-        "out."
-    ),
-    "repeats": lambda n: (
-        f"{counted(n.count, 'line')} of samples.jsonl repeat an invocation; the first of each is "
-        "used."
-    ),
     "few blocks": lambda n: (
         f"{counted(n.count, 'complete block')}: fewer than {n.of} never give a verdict, and fewer "
         "than 2 no ratio."
@@ -180,10 +171,6 @@ NOTICES: dict[NoticeKind, Callable[[Notice], str]] = {
         f"In {counted(n.count, 'cell')} the pilot saw no steady state: times still went up and "
         "down once the processes were as fast as they become, because of the runtime or of this "
         f"machine: {by_value(n.values)}."
-    ),
-    "earlier": lambda _: (
-        "An earlier version measured this: its times are medians of iterations, and each bound "
-        "the same few parameters again. Measure again: times are now all time over all operations."
     ),
     "restless": lambda n: (
         "These used the processor while they waited for their turns: "
@@ -294,7 +281,7 @@ def group(ordered: Group) -> str:
 
 def definition(report: Report) -> str:
     """What a time is, and what others took meanwhile; nothing in a report without such times."""
-    if report.level != "total" or all(case.metric != "steady" for case in report.cases):
+    if all(case.metric != "steady" for case in report.cases):
         return ""
     text = (
         "The time per operation is all time of steady work over its operations: the collections, "

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlitmus.analysis import RunData, from_records
+from sqlitmus.analysis import RunData
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.vocabulary.detail import bucket
 from tests.analysis import runs
@@ -217,10 +217,10 @@ def make(
         for line in runs.samples(of, times(of, spread))
         if line.get("case") != "read@mode=broken"
     ]
-    return from_records(
+    return runs.from_records(
         of,
         checked(of),
-        runs.written(lines),
+        lines,
         {"cores": cores, "cpu": "A processor", "os": "A system"},
         details=details(lines) if told else None,
     )

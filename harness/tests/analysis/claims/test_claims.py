@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.analysis import analyse, from_records
+from sqlitmus.analysis import analyse
 from sqlitmus.render.document import sentences
 from sqlitmus.render.document.claims import ends
 from sqlitmus.results.claims import Claim, Row
@@ -126,8 +126,8 @@ def test_files_are_compared_to_within_a_page() -> None:
     sizes = {"read": 2_048_000, "read@mode=same": 1_024_000, "read@mode=small": 2_048_000}
     for case in planned["cases"]:
         case["database_bytes"] = sizes.get(case["id"], 4096)
-    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
-    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    lines = runs.samples(planned, claim_runs.times(planned))
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     half, same = analyse(run).claims[0].groups[0].rows
     assert half.ratio is not None
     assert half.ratio.value == pytest.approx(2)
@@ -154,7 +154,7 @@ def test_rows_of_all_claims_are_corrected_together() -> None:
         lines = runs.samples(planned, claim_runs.times(planned, 0.12))
         told = claim_runs.details(lines)
         checks = claim_runs.checked(planned)
-        run = from_records(planned, checks, runs.written(lines), {}, details=told)
+        run = runs.from_records(planned, checks, lines, {}, details=told)
         return analyse(run).claims[0].groups[0].rows[0]
 
     weak = claim(group(row("same")), name="weak")
@@ -185,8 +185,8 @@ def test_a_canary_that_differs_from_itself_guards_its_case() -> None:
         biased = label == "canary" and names[case] == "read@mode=small"
         return usual(case, label, block) * (2 + block % 3 / 100 if biased else 1)
 
-    lines = runs.written(runs.samples(planned, time))
-    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    lines = runs.samples(planned, time)
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     (found,) = analyse(run).claims[0].groups[0].rows
     assert found.guard == pytest.approx(2, rel=0.05)
     assert found.verdict == "not resolved"
@@ -201,8 +201,8 @@ def test_a_canary_guards_a_difference_by_as_many_nanoseconds_as_it_differs() -> 
     def time(case: int, label: str, block: int) -> float:
         return usual(case, label, block) * (1.3 + block % 3 / 100 if label == "canary" else 1)
 
-    lines = runs.written(runs.samples(planned, time))
-    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    lines = runs.samples(planned, time)
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     # 30 % of 1000 ns are more than 100 ns and less than 500 ns
     first, second = (one.reason for one in analyse(run).claims[0].groups[0].rows)
     drawn_out = "by its own interval, which the correction and the noise draw out to"
@@ -229,8 +229,8 @@ def test_a_case_is_guarded_by_the_runner_that_its_figures_are_about() -> None:
             times = 1.0 if label != "canary" else 2 if canaries else 3 + block % 3 / 100
             return usual(case, label, block) * times
 
-        lines = runs.written(runs.samples(own, time))
-        report = analyse(from_records(own, claim_runs.checked(own), lines, {}))
+        lines = runs.samples(own, time)
+        report = analyse(runs.from_records(own, claim_runs.checked(own), lines, {}))
         whose = canary(report).partition(" against")[0]
         return report.claims[0].groups[0].rows[0].verdict, whose
 
@@ -257,7 +257,7 @@ def test_a_case_without_the_canary_has_the_worst_guard_of_those_with_it() -> Non
     quiet = [line for line in kept if line.get("label") != "canary"]
     verdicts: list[object] = []
     for lines in (kept, quiet):
-        run = from_records(planned, claim_runs.checked(planned), runs.written(lines), {})
+        run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
         verdicts.append(analyse(run).claims[0].groups[0].rows[0].verdict)
     # without any canary nothing speaks against the intervals
     assert verdicts == ["not resolved", "reproduced"]
@@ -273,8 +273,8 @@ def sitting(sessions: int, *ratios: float) -> Row:
         own = usual(case, label, block)
         return own / ratios[block // 12] if names[case] == "read@mode=same" else own
 
-    lines = runs.written(runs.samples(planned, time))
-    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    lines = runs.samples(planned, time)
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     return analyse(run).claims[0].groups[0].rows[0]
 
 
@@ -330,8 +330,8 @@ def test_time_per_row_is_of_the_rows_that_were_verified() -> None:
         {**one, "rows": 5000 if one["case"] == "read" else 100}
         for one in claim_runs.checked(planned)
     ]
-    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
-    (found,) = analyse(from_records(planned, checks, lines, {})).claims[0].groups
+    lines = runs.samples(planned, claim_runs.times(planned))
+    (found,) = analyse(runs.from_records(planned, checks, lines, {})).claims[0].groups
     assert found.unit == "row"
     base, new = found.rows[0].base_time, found.rows[0].new_time
     assert base is not None
@@ -344,9 +344,7 @@ def test_a_quantile_is_never_told_more_finely_than_a_bucket() -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="p99")))
     lines = runs.samples(planned, lambda c, _label, _block: 500.0 if c else 1000.0)
     details = claim_runs.details(lines)
-    run = from_records(
-        planned, claim_runs.checked(planned), runs.written(lines), {}, details=details
-    )
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
     (found,) = analyse(run).claims[0].groups[0].rows
     assert found.verdict == "reproduced"
     assert found.ratio is not None
@@ -387,9 +385,7 @@ def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
     details = [
         {**one, "loop_ns": 0} if n < 2 else one for n, one in enumerate(claim_runs.details(lines))
     ]
-    run = from_records(
-        planned, claim_runs.checked(planned), runs.written(lines), {}, details=details
-    )
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
     (found,) = analyse(run).claims[0].groups[0].rows
     assert found.ratio is not None
     assert 0 < found.blocks < claim_runs.BLOCKS
@@ -406,8 +402,8 @@ def test_a_block_in_which_a_clock_stood_still_has_no_ratio() -> None:
 def test_processes_that_did_different_work_are_not_compared(of_one: Json, told: str) -> None:
     planned = claim_runs.planned(claim(group(row("same"), metric="wall")))
     planned["counts"] = {"read": {"fast": runs.counts(50, **{"warmup_iterations": 0, **of_one})}}
-    lines = runs.written(runs.samples(planned, claim_runs.times(planned)))
-    run = from_records(planned, claim_runs.checked(planned), lines, {})
+    lines = runs.samples(planned, claim_runs.times(planned))
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     (found,) = analyse(run).claims[0].groups[0].rows
     assert found.verdict == "not testable here"
     assert told in found.reason
@@ -419,7 +415,7 @@ def test_a_side_that_still_became_faster_is_not_compared() -> None:
     for line in lines:
         warms = (line.get("case"), line.get("label")) == ("read@mode=same", "fast")
         line["drift"] = (0.9 if warms else 1.0) + line.get("block", 0) % 3 / 1000
-    run = from_records(planned, claim_runs.checked(planned), runs.written(lines), {})
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {})
     timed, cpu = (group.rows[0] for group in analyse(run).claims[0].groups)
     assert timed.verdict == "not testable here"
     told = "fast in read@mode=same was still warming up: its second half took 9.9 % less time"
@@ -439,10 +435,10 @@ def iterating(
         for name, operations in (("read", base), (case, new))
     }
     lines = claim_runs.runs.samples(planned, claim_runs.times(planned))
-    run = from_records(
+    run = runs.from_records(
         planned,
         claim_runs.checked(planned),
-        runs.written(lines),
+        lines,
         {},
         details=claim_runs.details(lines),
     )
@@ -575,8 +571,10 @@ def test_cpu_time_and_context_switches_are_of_an_operation_of_all_iterations() -
     details = claim_runs.details(lines)
     # of an iteration
     switches = {"switches_voluntary": 200, "switches_involuntary": 5}
-    lines = runs.written({**line, **switches} if "case" in line else line for line in lines)
-    run = from_records(planned, claim_runs.checked(planned), lines, {"cores": "4"}, details=details)
+    lines = [{**line, **switches} if "case" in line else line for line in lines]
+    run = runs.from_records(
+        planned, claim_runs.checked(planned), lines, {"cores": "4"}, details=details
+    )
     (found,) = analyse(run).claims
     place, point = found.rankings[0].places[1], found.threads[0].lines[0].points[1]
     assert (place.label, point.threads) == ("mode=none", 2)
@@ -594,9 +592,7 @@ def test_a_writer_and_its_pace_stand_in_a_ranking() -> None:
         {**one, "writer": writer, "busy": 3 if n % 12 == 0 else 0, "pacing_p99_ns": 900}
         for n, one in enumerate(claim_runs.details(lines))
     ]
-    run = from_records(
-        planned, claim_runs.checked(planned), runs.written(lines), {}, details=details
-    )
+    run = runs.from_records(planned, claim_runs.checked(planned), lines, {}, details=details)
     places = analyse(run).claims[0].rankings[0].places
     assert {place.writer_p99 and place.writer_p99.value for place in places} == {7}
     assert {(place.pacing, place.writer_busy) for place in places} == {(900, 0)}
@@ -631,10 +627,10 @@ def test_threads_are_those_of_all_processes() -> None:
         one["processes"] = 2
     lines = runs.samples(planned, claim_runs.times(planned))
     details = claim_runs.details(lines)
-    run = from_records(
+    run = runs.from_records(
         planned,
         claim_runs.checked(planned),
-        runs.written(lines),
+        lines,
         {"cores": "2"},
         details=details,
     )

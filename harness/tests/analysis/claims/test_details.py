@@ -1,11 +1,11 @@
-"""`details.jsonl` → arrays in the places of the samples."""
+"""Details → arrays in the places of the samples."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sqlitmus.analysis import RunData, RunDataError, from_records
+from sqlitmus.analysis import RunData, RunDataError, read
 from sqlitmus.analysis.data import FIGURES
 from tests.analysis import runs
 from tests.analysis.claims.claim_runs import details
@@ -22,8 +22,8 @@ def plan(**changes: object) -> Json:
 
 def make(told: list[Json] | None, *, blocks: list[Json] | None = None) -> RunData:
     of = plan()
-    lines = runs.written(runs.samples(of, runs.noisy()))
-    return from_records(of, runs.checks(of), lines, {}, blocks=blocks or [], details=told)
+    lines = runs.samples(of, runs.noisy())
+    return runs.from_records(of, runs.checks(of), lines, {}, blocks=blocks or [], details=told)
 
 
 def told() -> list[Json]:
@@ -93,10 +93,10 @@ def test_a_repeated_take_counts_for_nothing() -> None:
     conditions = {"before": quiet, "after": quiet}
     block = {"block": 1, "take": 0, "disturbed": True, "repeated": True, **conditions}
     disturbed = [{**one, "operations": 1} for one in details(first)]
-    found = from_records(
+    found = runs.from_records(
         of,
         runs.checks(of),
-        runs.written(lines),
+        lines,
         {},
         blocks=[block],
         details=[*({**one, "take": 1} for one in details(again)), *disturbed],
@@ -108,21 +108,15 @@ def test_a_repeated_take_counts_for_nothing() -> None:
     assert sum(found.histograms[0, 0].values()) == 3 * 1000
 
 
-def test_of_two_details_of_a_sample_the_last_counts() -> None:
-    first = told()[0]
-    found = make([first, {**first, "loop_ns": 200.0}]).details
-    assert found is not None
-    assert np.nansum(found.figures["loop"]) == 2
-    assert sum(found.histograms[0, 0].values()) == 1000
+def test_a_run_without_details_has_none() -> None:
+    assert make([]).details is None
 
 
-def test_a_detail_without_a_sample_is_left_out() -> None:
-    found = make([{**told()[0], "position": 999}]).details
-    assert found is not None
-    assert np.isnan(found.figures["loop"]).all()
-
-
-def test_a_line_that_is_no_detail_is_named() -> None:
-    bad = [told()[0], {**told()[1], "latencies": {"mean": "much"}}]
-    with pytest.raises(RunDataError, match=r"details.jsonl line 2: \$\.latencies\.mean"):
-        make(bad)
+def test_a_record_that_is_no_detail_is_named() -> None:
+    of = plan()
+    db = runs.empty()
+    lines = runs.samples(of, runs.noisy())
+    run = runs.filled(db, of, runs.checks(of), lines, {}, details=told())
+    db.execute('UPDATE detail SET record = \'{"latencies": {"mean": "much"}}\' WHERE sample = 2')
+    with pytest.raises(RunDataError, match=r"detail of sample 2: \$\.loop_ns: Field required"):
+        read(db, run, {})

@@ -1,0 +1,274 @@
+"""One run's folder, and the folder of results that it lies in."""
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlitmus.catalog.plan import Plan, check_counts
+from sqlitmus.machine import plainfiles
+from sqlitmus.store.file import (
+    FILE,
+    LOGS,
+    ONLY,
+    Block,
+    Look,
+    Record,
+    Sample,
+    Verified,
+    blocks_of,
+    check_file,
+    connection,
+    create_file,
+    facts_of,
+    insert_block,
+    insert_look,
+    insert_records,
+    insert_run,
+    looks_of,
+    opened,
+    plan_of,
+    samples_of,
+    verified_of,
+)
+from sqlitmus.vocabulary import paths
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+
+# The folder of one run.
+
+
+def selftest_file() -> Path:
+    """That of this machine's last self-test, of which each new run keeps a copy."""
+    return paths.cache("memory") / "selftest.json"
+
+
+class RunDirectory:
+    """One run's folder under `results/`: its file, its logs, and what is rendered of it.
+
+    What cannot be written raises NotFit; whatever is written is on the disk when the call returns.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file = path / FILE
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        plan: Plan,
+        machine: Mapping[str, str],
+        verified: Iterable[Verified],
+        selftest: str | None = None,
+    ) -> "RunDirectory":
+        """Make the folder and a file without samples, which appears only when it is whole.
+
+        Raises UsageError where the folder exists, and for a plan beyond what is read.
+        """
+        check_counts(plan)
+        part = path / f".{FILE}.part"
+        try:
+            (path / LOGS).mkdir(parents=True, exist_ok=False)
+            db = create_file(part)
+            try:
+                db.execute("PRAGMA journal_mode = WAL")  # reports can be made meanwhile
+                with db:
+                    db.execute("BEGIN")
+                    insert_run(db, plan, machine, verified, selftest=selftest)
+            finally:
+                db.close()
+            part.rename(path / FILE)
+        except FileExistsError as error:
+            raise UsageError(f"{path} exists already; choose another --label or --out") from error
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise NotFit(
+                f"{path}: results cannot be written: {why}. Free space or choose another folder "
+                "with --out."
+            ) from error
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run, given its folder or its file; raises UsageError when it is none."""
+        folder = path.parent if path.name == FILE else path
+        check_file(folder)
+        return cls(folder.resolve())
+
+    def check_changeable(self) -> None:
+        """Raise UsageError where going on with the run would change a file elsewhere."""
+        logs = self.path / LOGS
+        for file in (self.file, *(logs.iterdir() if logs.exists() else ())):
+            plainfiles.changeable(file)
+
+    def plan(self) -> Plan:
+        """The frozen plan."""
+        with opened(self.file) as db:
+            return plan_of(db, ONLY)
+
+    def machine(self) -> dict[str, str]:
+        """Facts of the machine at the start of the run."""
+        with opened(self.file) as db:
+            return facts_of(db, ONLY)
+
+    def verified(self) -> list[Verified]:
+        """All verifications."""
+        with opened(self.file) as db:
+            return verified_of(db, ONLY)
+
+    def blocks(self) -> list[Block]:
+        """All blocks that were gone through, in order."""
+        with opened(self.file) as db:
+            return blocks_of(db, ONLY)
+
+    def looks(self) -> list[Look]:
+        """What planned looks decided, in order."""
+        with opened(self.file) as db:
+            return looks_of(db, ONLY)
+
+    def samples(self) -> list[Sample]:
+        """All samples, in order."""
+        with opened(self.file) as db:
+            return list(samples_of(db, ONLY))
+
+    def complete(self) -> bool:
+        """Whether all was measured."""
+        with opened(self.file) as db:
+            (complete,) = db.execute("SELECT complete FROM run").fetchone()
+        return bool(complete)
+
+    def concluded(self) -> bool:
+        """Whether the gate of a comparison has decided."""
+        with opened(self.file) as db:
+            (gate,) = db.execute("SELECT gate FROM run").fetchone()
+        return gate is not None
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Add the processes of a set: there are all, or none."""
+        with opened(self.file, write=True) as db:
+            insert_records(db, ONLY, records)
+
+    def add_block(self, block: Block) -> None:
+        """Add what was read around a block."""
+        with opened(self.file, write=True) as db:
+            insert_block(db, ONLY, block)
+
+    def add_look(self, look: Look) -> None:
+        """Add what a planned look decided."""
+        with opened(self.file, write=True) as db:
+            insert_look(db, ONLY, look)
+
+    def change_plan(self, plan: Plan) -> None:
+        """Replace the plan by one that says more of how the run went."""
+        with opened(self.file, write=True) as db:
+            db.execute("UPDATE run SET plan = ?", (plan.model_dump_json(),))
+
+    def conclude(self, sentences: Sequence[str]) -> None:
+        """Keep what the gate of a comparison came to."""
+        with opened(self.file, write=True) as db:
+            db.execute("UPDATE run SET gate = ?", (json.dumps({"lines": [*sentences]}),))
+
+    def finish(self) -> None:
+        """Mark the run as complete, and leave one file that reading adds none to."""
+        with opened(self.file, write=True) as db:
+            db.execute("UPDATE run SET complete = 1")
+        # Whoever reads it just now keeps the log, which does no harm.
+        with closing(connection(self.file, write=True)) as db, suppress(sqlite3.OperationalError):
+            db.execute("PRAGMA busy_timeout = 1000")
+            db.execute("PRAGMA journal_mode = DELETE")
+
+
+# Names of runs in the folder of results.
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def name_of(planned: datetime, label: str) -> str:
+    """The name of a run with `label` that was planned at `planned`."""
+    return f"{planned:%Y-%m-%dT%H%M%SZ}-{label}"
+
+
+def free_moment(
+    folder: Path,
+    label: str,
+    now: Callable[[], datetime] = _now,
+    sleep: Callable[[float], None] = time.sleep,
+) -> datetime:
+    """The present moment, or the next second's if `folder` holds a run of this one's name.
+
+    A run that has been verified and piloted is not refused because another one was as quick.
+    """
+    while (folder / name_of(moment := now(), label)).exists():
+        sleep(1 - moment.microsecond / 1e6)
+    return moment
+
+
+# Whether results and copies of databases fit on the disk.
+
+
+FREE_BYTES_NEEDED = 256 * 2**20
+
+
+def check_disk(results: Path) -> None:
+    """Raise NotFit when the results or the copies of databases would not fit on the disk."""
+    for place, hint in ((results, "--out"), (paths.toolchain(), "SQLITMUS_TOOLCHAIN")):
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            probe = place / f".write-probe-{time.monotonic_ns()}"
+            probe.write_bytes(b"x")
+            probe.unlink()
+            free = shutil.disk_usage(place).free
+        except OSError as error:
+            raise NotFit(
+                f"{place}: cannot be written: {error.strerror}; choose another with {hint}"
+            ) from error
+        if free < FREE_BYTES_NEEDED:
+            raise NotFit(
+                f"{place}: only {free >> 20} MB free, {FREE_BYTES_NEEDED >> 20} MB are needed; "
+                f"free some or choose another folder with {hint}"
+            )
+
+
+# The link to the newest run.
+
+
+def latest(results: Path) -> Path:
+    """The newest run in `results`; raises UsageError when there is none."""
+    pointer = results / "latest"
+    run = None
+    if pointer.is_symlink() or pointer.is_dir():
+        run = pointer.resolve()
+    elif plainfiles.size(pointer) is not None:
+        run = results / plainfiles.read(pointer, plainfiles.MB).decode("utf-8", "replace").strip()
+    if run is not None:
+        if run.resolve().parent != results.resolve():
+            raise UsageError(
+                f"{pointer} leads elsewhere, to {run}; name the run that you mean, or remove it"
+            )
+        return run
+    raise UsageError(f"there is no run in {results} yet; start one with ./just bench-quick")
+
+
+def point_latest(run: Path) -> None:
+    """Let `latest` beside `run` point at it: a link, or a file with the name where links fail.
+
+    Raises NotFit where a folder has that name, which may be somebody's copy of a run.
+    """
+    pointer = run.parent / "latest"
+    try:
+        pointer.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotFit(
+            f"{pointer}: cannot be made to point at the newest run: {error.strerror}; rename or "
+            "remove what has that name"
+        ) from error
+    try:
+        pointer.symlink_to(run.name, target_is_directory=True)
+    except OSError:
+        pointer.write_bytes((run.name + "\n").encode())

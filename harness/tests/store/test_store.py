@@ -1,0 +1,343 @@
+"""A run's file: all of a set or nothing, and readable whenever it was cut off."""
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlitmus.machine.conditions import Conditions
+from sqlitmus.store.file import (
+    FILE,
+    MOST_EXTENDED,
+    Block,
+    Iterations,
+    Record,
+    Sample,
+    Verified,
+    extended,
+    opened,
+    restless,
+)
+from sqlitmus.store.folder import RunDirectory, free_moment, latest, name_of, point_latest
+from sqlitmus.vocabulary.detail import Detail
+from sqlitmus.vocabulary.errors import NotFit, UsageError
+from tests.fakes.small import PLAN
+from tests.machines.folders import ask, change
+
+RECORDS = [
+    Verified(case="get", runner="a", outcome="ok"),
+    Verified(case="get", runner="b", outcome="wrong"),
+]
+
+
+def sample(position: int, **changes: Any) -> Sample:
+    given = {
+        "block": position,
+        "position": position,
+        "case": "get",
+        "runner": "a",
+        "label": "a",
+        "outcome": "ok",
+        "steady_ns": 1.5,
+        "figures": {"cold": 5.0},
+    }
+    return Sample.model_validate({**given, **changes})
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return RunDirectory.create(tmp_path / "results/r1", PLAN, {"cpu": "ß"}, RECORDS, '{"a": 1}')
+
+
+def test_a_new_run_holds_plan_machine_and_verification(run: RunDirectory) -> None:
+    assert {path.name for path in run.path.iterdir()} == {FILE, "logs"}
+    again = RunDirectory.open(run.path)
+    assert again.plan() == PLAN
+    assert again.machine() == {"cpu": "ß"}
+    assert again.verified() == RECORDS
+    assert (again.samples(), again.complete(), again.concluded()) == ([], False, False)
+    assert ask(run.path, "SELECT selftest FROM run") == [('{"a": 1}',)]
+    assert RunDirectory.open(run.path / FILE).path == run.path
+
+
+def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
+    failed = sample(1, outcome="failed", reason="crash", figures={}, steady_ns=None)
+    run.add([Record(sample(0)), Record(failed)])
+    run.add([Record(sample(2))])
+    assert run.samples() == [sample(0), failed, sample(2)]
+    assert not run.complete()
+    run.finish()
+    assert run.complete()
+    assert {path.name for path in run.path.iterdir()} == {FILE, "logs"}
+    assert ask(run.path, "SELECT figure, value FROM result WHERE block = 0") == [
+        ("steady", 1.5 / PLAN.units(PLAN.cases[0])[0]),
+        ("cold", 5.0),
+    ]
+
+
+def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> None:
+    iterations = Iterations(warmup_ns=[9], iterations_ns=[1, 2], counted=[True, False])
+    run.add([Record(sample(7), iterations, Detail(loop_ns=5, operations=2, busy=3))])
+    assert ask(run.path, "SELECT * FROM iteration") == [(1, "[9]", "[1,2]", "[]", "[1,0]")]
+    assert ask(run.path, "SELECT record ->> 'busy' FROM detail") == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"), [(1e-30, [(0.0,)]), (float("nan"), []), (1e300, []), (None, [])]
+)
+def test_a_number_that_no_arithmetic_bears_is_not_kept(
+    run: RunDirectory, value: float | None, kept: list[tuple[float]]
+) -> None:
+    run.add([Record(sample(0, figures={"cold": value}, steady_ns=None))])
+    assert ask(run.path, "SELECT value FROM value") == kept
+
+
+def test_of_a_set_there_is_all_or_nothing(run: RunDirectory) -> None:
+    run.add([Record(sample(0)), Record(sample(1))])
+    before = run.samples()
+    with pytest.raises(ValueError, match="get/nobody is no cell of run 1"):
+        run.add([Record(sample(2)), Record(sample(3, runner="nobody"))])
+    with pytest.raises(NotFit, match="UNIQUE constraint failed"):
+        run.add([Record(sample(2)), Record(sample(0))])
+    assert run.samples() == before
+
+
+ADDS = """
+import sys
+from pathlib import Path
+from sqlitmus.store.folder import RunDirectory
+from sqlitmus.store.file import Record, Sample
+run = RunDirectory(Path(sys.argv[1]))
+for n in range(0, 10000, 2):
+    of = {"case": "get", "runner": "a", "label": "a", "outcome": "ok", "figures": {"cold": 1.0}}
+    run.add([Record(Sample(block=b, position=b, **of)) for b in (n, n + 1)])
+    print(n, flush=True)
+"""
+
+
+def test_whoever_is_killed_has_lost_nothing_but_a_set(run: RunDirectory) -> None:
+    """Killed at some moment, the file is read without having been repaired, and goes on."""
+    command = [sys.executable, "-c", ADDS, run.path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as adding:
+        assert adding.stdout
+        said = [int(adding.stdout.readline()) for _ in range(5)]
+        adding.send_signal(signal.SIGKILL)
+        said += [int(line) for line in adding.stdout.read().split()]
+    positions = [each.position for each in RunDirectory.open(run.path).samples()]
+    assert positions[: said[-1] + 2] == [*range(said[-1] + 2)]
+    assert len(positions) % 2 == 0
+    assert len(positions) <= said[-1] + 4
+    run.add([Record(sample(20_000))])
+    assert len(run.samples()) == len(positions) + 1
+
+
+def test_a_commit_that_a_kill_cut_off_is_undone(run: RunDirectory, tmp_path: Path) -> None:
+    """A finished run has a rollback journal while its gate is written."""
+    run.add([Record(sample(0))])
+    run.finish()
+    db = sqlite3.connect(run.file, isolation_level=None)
+    db.execute("PRAGMA cache_size = 1")
+    db.execute("BEGIN")
+    db.execute("UPDATE run SET gate = printf('%.*c', 99999, 'x')")
+    db.execute("UPDATE run SET complete = 0, gate = '?'")
+    shutil.copytree(run.path, tmp_path / "killed")
+    db.close()
+    killed = tmp_path / "killed"
+    assert (killed / f"{FILE}-journal").exists()
+    assert RunDirectory.open(killed).complete()
+    assert not (killed / f"{FILE}-journal").exists()
+
+
+def test_a_report_is_made_while_the_run_goes_on(run: RunDirectory) -> None:
+    run.add([Record(sample(0))])
+    with opened(run.file) as db:
+        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
+        run.add([Record(sample(1))])
+        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
+    assert len(run.samples()) == 2
+
+
+def test_a_run_ends_while_it_is_read(run: RunDirectory) -> None:
+    run.add([Record(sample(0))])
+    with opened(run.file) as db:
+        assert db.execute("SELECT count(*) FROM sample").fetchone() == (1,)
+        run.finish()
+    assert run.complete()
+
+
+def test_a_file_where_no_log_can_be_is_read(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder that nobody may write to, which bars nothing to root."""
+    run.add([Record(sample(0))])
+    connect = sqlite3.connect
+
+    def barred(file: str, **more: Any) -> sqlite3.Connection:
+        if "mode=ro" in file:
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(file, **more)
+
+    monkeypatch.setattr(sqlite3, "connect", barred)
+    assert len(run.samples()) == 1
+    (run.path / f"{FILE}-wal").touch()
+    with pytest.raises(UsageError, match="cannot be opened: unable to open database file"):
+        run.samples()
+
+
+def test_a_run_does_not_overwrite_another(run: RunDirectory) -> None:
+    with pytest.raises(UsageError, match="exists already; choose another --label or --out"):
+        RunDirectory.create(run.path, PLAN, {}, [])
+
+
+def test_results_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotFit, match="results cannot be written: Not a directory"):
+        RunDirectory.create(tmp_path / "file/r1", PLAN, {}, [])
+
+
+def test_a_full_disk_is_told_and_what_was_written_stays(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.add([Record(sample(0))])
+    pages = run.file.stat().st_size // 4096
+    connect = sqlite3.connect
+
+    def small(*arguments: Any, **more: Any) -> sqlite3.Connection:
+        db = connect(*arguments, **more)
+        db.execute(f"PRAGMA max_page_count = {pages}")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    many = Iterations(warmup_ns=[10**9] * 99_999, iterations_ns=[])
+    with pytest.raises(NotFit, match=r"database or disk is full.*run: ./just run --resume"):
+        run.add([Record(sample(1), many)])
+    assert [each.position for each in run.samples()] == [0]
+
+
+def test_a_folder_without_a_file_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is no run directory: it holds no run\.sqlite"):
+        RunDirectory.open(tmp_path)
+
+
+def test_what_a_plan_says_beyond_today_s_is_ignored(run: RunDirectory) -> None:
+    change(run.path, "UPDATE run SET plan = json_set(plan, '$.shard', 1)")
+    assert run.plan() == PLAN
+
+
+def test_latest_points_at_the_newest(run: RunDirectory) -> None:
+    results = run.path.parent
+    with pytest.raises(UsageError, match=r"there is no run in .* yet; start one with ./just"):
+        latest(results)
+    point_latest(run.path)
+    assert latest(results) == run.path.resolve()
+    second = RunDirectory.create(results / "r2", PLAN, {}, [])
+    point_latest(second.path)
+    assert latest(results) == second.path.resolve()
+
+
+def test_latest_works_where_links_are_barred(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def barred(*_: object, **__: object) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr(Path, "symlink_to", barred)
+    point_latest(run.path)
+    assert (run.path.parent / "latest").read_text("utf-8") == "r1\n"
+    assert latest(run.path.parent) == run.path
+
+
+# How many blocks a planned look gives to the cases that go on. Pure.
+
+
+SECONDS = st.floats(0.001, 1000)
+
+
+def test_the_time_saved_becomes_pairs_of_blocks() -> None:
+    assert extended(30, 30, 15, saved_s=3.0, block_s=3.0) == 44
+    assert extended(30, 30, 15, saved_s=1.0, block_s=3.0) == 34
+    assert extended(30, 30, 15, saved_s=0.0, block_s=3.0) == 30
+
+
+def test_nobody_goes_on_where_nothing_is_open() -> None:
+    assert extended(30, 30, 15, saved_s=3.0, block_s=0.0) == 15
+
+
+@given(st.integers(20, 1000), SECONDS, SECONDS)
+def test_a_run_takes_no_longer_than_planned(planned: int, saved_s: float, block_s: float) -> None:
+    blocks = planned // 2
+    until = extended(planned, planned, blocks, saved_s, block_s)
+    assert planned <= until <= MOST_EXTENDED * planned
+    whole = (planned - blocks) * (saved_s + block_s)
+    assert (until - blocks) * block_s <= whole * (1 + 1e-9)
+
+
+# Who is told to have used the processor between turns.
+
+
+def block(number: int, **idle: float) -> Block:
+    look = Conditions(monotonic_ns=0)
+    return Block(
+        block=number,
+        take=0,
+        before=look,
+        after=look,
+        disturbed=False,
+        repeated=False,
+        idle=idle,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shares", "busy"),
+    [
+        ([0.0, 0.0, 0.0], None),
+        ([0.01, 0.01, 0.01], None),  # as much as is allowed
+        ([0.0, 0.009, 0.5], None),  # once, for whatever reason
+        ([0.0, 0.02, 0.5], 0.02),
+    ],
+)
+def test_the_usual_share_of_a_runners_blocks_counts(
+    shares: list[float], busy: float | None
+) -> None:
+    blocks = [block(n, quiet=0.0, other=share) for n, share in enumerate(shares)]
+    assert restless(blocks) == ({} if busy is None else {"other": busy})
+
+
+def test_blocks_in_which_nobody_waited_say_nothing() -> None:
+    assert restless([]) == {}
+    assert restless([block(0), block(1, other=0.3), block(2)]) == {"other": 0.3}
+
+
+# Names of runs: two that are planned within one second are both kept.
+
+
+BEGIN = datetime(2026, 1, 31, 23, 59, 59, 250_000, UTC)
+
+
+def test_a_name_that_is_taken_waits_for_the_next_second(tmp_path: Path) -> None:
+    now, slept = BEGIN, list[float]()
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += timedelta(seconds=seconds)
+
+    names: list[str] = []
+    for label in ("quick", "quick", "full"):
+        names.append(name_of(free_moment(tmp_path, label, lambda: now, sleep), label))
+        (tmp_path / names[-1]).mkdir()
+    assert names == [
+        "2026-01-31T235959Z-quick",
+        "2026-02-01T000000Z-quick",
+        "2026-02-01T000000Z-full",
+    ]
+    assert slept == [0.75]
