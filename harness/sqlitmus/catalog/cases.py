@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Cells = dict[str, list[str]]  # case id → names of runners
 Durability = Literal["full", "normal"]
 VERIFIED = 4096  # executions of statements in a verification
+WITNESSED = 256  # executions whose every value a measured process gives once more
 MINIMUM_BLOCKS = 10  # fewer never yield a verdict
 
 
@@ -96,6 +97,18 @@ class PlannedCase(Model):
         if self.warmup_ms or verified.operations >= min(self.walk, self.total):
             return verified
         return verified.model_copy(update={"operations": min(self.walk, self.total)})
+
+    @property
+    def witnesses(self) -> bool:
+        """Whether a measured process of it can do operations once more, for a digest."""
+        return self.metric != "cold" and not self.processes and not self.writes
+
+    def witnessed(self) -> "PlannedCase":
+        """The case as the oracle is asked it for the digest of a measured process: a few operations,
+        since the verification had the values of all."""
+        answered = self.answered()
+        few = max(WITNESSED // self.executions, 1)
+        return answered.model_copy(update={"operations": min(answered.operations, few)})
 
     @property
     def journal_mode(self) -> str:

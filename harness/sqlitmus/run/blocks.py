@@ -175,7 +175,7 @@ def play_whole(context: Context, seatings: Sequence[Seating], seed: str) -> list
 def witnesses(slot: Slot, take: int, case: PlannedCase) -> bool:
     """Whether an invocation also gives a digest: the first of each cell that iterates."""
     first = slot.block == 0 and take == 0 and slot.label == slot.runner
-    return first and case.metric != "cold" and not case.processes and not case.writes
+    return first and case.witnesses
 
 
 def to_sample(
@@ -270,13 +270,14 @@ class Performer:
 
     def _seating(self, slot: Slot, take: int) -> Seating:
         case = self._agenda.counted(slot)
+        digest = witnesses(slot, take, case)
         return Seating(
             case,
             self._context.installed[slot.runner],
             slot.label,
             Turns.of(self._agenda.counts(slot)),
-            self._answers.of(case),
-            witnesses(slot, take, case),
+            self._answers.of(case, digest=digest),
+            digest,
         )
 
     def _invoke(self, slot: Slot, take: int) -> bool:
@@ -287,7 +288,7 @@ class Performer:
             case,
             self._context.installed[slot.runner],
             "measure",
-            self._answers.of(case),
+            self._answers.of(case, digest=digest),
             digest=digest,
         )
         if self._context.stop.requested > 1:

@@ -107,7 +107,7 @@ class Preparation:
                 output=output,
                 warmup_ms=runner.spec.warmup_ms,
                 engine=runner.spec.engine,
-                digest=case.answered().operations if digest else 0,
+                digest=case.witnessed().operations if digest else 0,
             )
         except (SqlitmusError, ValueError, LookupError, AssertionError) as error:
             reason = f"its job cannot be made: {error}"

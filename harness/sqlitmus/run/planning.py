@@ -309,7 +309,10 @@ def ask(
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 try:
-                    oracle_answer(context, planned.of(case).answered(), answers)
+                    counted = planned.of(case)
+                    oracle_answer(context, counted.answered(), answers)
+                    if case.witnesses:
+                        oracle_answer(context, counted.witnessed(), answers)
                 except Unanswered as silence:
                     answers.give_up(case, [name], silence)
 

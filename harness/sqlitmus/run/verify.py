@@ -63,9 +63,14 @@ class Answers:
     expected: dict[Asked, OracleAnswer | None]
     silences: dict[Asked, Unanswered]
 
-    def of(self, case: PlannedCase) -> OracleAnswer | None:
-        """The oracle's answer for a process with the counts of `case`, which it was asked."""
-        return self.expected[asked(case.answered())]
+    def of(self, case: PlannedCase, *, digest: bool = False) -> OracleAnswer | None:
+        """The oracle's answer for a process with the counts of `case`, which it was asked; with
+        `digest` for one that gives a digest, too."""
+        answer = self.expected[asked(case.answered())]
+        witness = self.expected[asked(case.witnessed())] if digest else None
+        if answer is None or witness is None:
+            return answer
+        return answer.model_copy(update={"digest": witness.digest})
 
     def give_up(self, case: PlannedCase, names: Sequence[str], silence: Unanswered) -> None:
         """Record the cells of a case that the oracle cannot answer as failed."""

@@ -196,28 +196,29 @@ def opened(file: Path, *, write: bool = False) -> Generator[sqlite3.Connection]:
 def connection(file: Path, *, write: bool) -> sqlite3.Connection:
     """A connection to an existing file, which sees no more than a stranger's file may do."""
     try:
-        return limited(_connect(file, "mode=rw" if write else "mode=ro"))
+        return _connect(file, "mode=rw" if write else "mode=ro")
     except sqlite3.OperationalError as error:
         # A file in a folder that nobody may write to, where no log can be.
         if not write and plainfiles.size(file.with_name(f"{FILE}-wal")) is None:
-            return limited(_connect(file, "immutable=1"))
+            return _connect(file, "immutable=1")
         raise RunDataError(f"{file}: cannot be opened: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise RunDataError(f"{file}: is no run's file: {error}") from error
 
 
 def _connect(file: Path, mode: str) -> sqlite3.Connection:
+    """All that a stranger's file could use to run code or to fill memory is turned off."""
     uri = f"{file.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
-
-
-def limited(db: sqlite3.Connection) -> sqlite3.Connection:
-    """`db` with all that a stranger's file could use to run code or to fill memory turned off."""
-    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_TEXT)
-    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0",
-                   "foreign_keys = ON", "synchronous = FULL"):  # fmt: skip
-        db.execute(f"PRAGMA {pragma}")
-    db.execute("SELECT count(*) FROM sqlite_schema")  # opens the file
+    db = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
+    try:
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_TEXT)
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0",
+                       "foreign_keys = ON", "synchronous = FULL"):  # fmt: skip
+            db.execute(f"PRAGMA {pragma}")
+        db.execute("SELECT count(*) FROM sqlite_schema")  # opens the file
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
@@ -226,19 +227,25 @@ def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     db.executescript(
         f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};" + _schema()
     )
+    _figures(db)
+    return db
+
+
+def _figures(db: sqlite3.Connection) -> dict[str, int]:
+    """The number of each figure by name; a file that is older than a figure gets its row."""
     db.executemany(
-        "INSERT INTO figure(name, unit, per_unit, meaning) VALUES(?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO figure(name, unit, per_unit, meaning) VALUES(?, ?, ?, ?)",
         [
             (STEADY, "ns", 1, "time of the timed iterations"),
             *((f.name, f.unit, f.per_unit, f.meaning) for f in figures.FIGURES),
         ],
     )
-    return db
+    return dict(db.execute("SELECT name, id FROM figure").fetchall())
 
 
 def create_file(file: Path) -> sqlite3.Connection:
     """A connection to a new file with these tables. Raises sqlite3.Error."""
-    db = limited(_connect(file, "mode=rwc"))
+    db = _connect(file, "mode=rwc")
     try:
         return with_tables(db)
     except BaseException:
@@ -384,7 +391,7 @@ def insert_run(
 
 def insert_records(db: sqlite3.Connection, run: int, records: Iterable[Record]) -> None:
     """Processes of a run."""
-    numbers = dict(db.execute("SELECT name, id FROM figure").fetchall())
+    numbers = _figures(db)
     for record in records:
         of = record.sample
         cursor = db.execute(

@@ -1,13 +1,14 @@
 """The work that each scenario states which writes: it fits the pools, the resets and the rounds."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sqlitmus.catalog import definitions, fixture, jobs
-from sqlitmus.catalog.cases import PlannedCase, make_case
+from sqlitmus.catalog.cases import VERIFIED, PlannedCase, make_case
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.run.counts import Observed, Turning, allocate, work
 
@@ -70,3 +71,13 @@ def test_no_row_is_written_twice_where_that_is_other_work(name: str, size: str) 
         executed = made.reset_every or case.warmup_operations + case.timed_operations
         keys = [row[0] for row in step.parameters.rows[: executed * step.repeat]]
         assert len(set(keys)) == executed * step.repeat
+
+
+MOST_ROWS = 5_000_000  # the oracle, Python's sqlite3, gives a digest of some 200,000 in a second
+
+
+@pytest.mark.parametrize("name", KNOWN.scenarios)
+def test_the_oracle_can_answer_a_whole_pool(name: str) -> None:
+    for step in KNOWN.scenarios[name].steps:
+        limit = re.search(r"LIMIT (\d+)", step.sql or "")
+        assert min(step.pool, VERIFIED) * int(limit[1] if limit else 1) <= MOST_ROWS

@@ -83,6 +83,12 @@ def test_samples_are_read_back_in_order(run: RunDirectory) -> None:
     ]
 
 
+def test_a_run_from_before_a_figure_goes_on(run: RunDirectory) -> None:
+    change(run.path, "DELETE FROM figure WHERE name = 'cold'")
+    run.add([Record(sample(0))])
+    assert run.samples() == [sample(0)]
+
+
 def test_iterations_and_details_stand_beside_the_samples(run: RunDirectory) -> None:
     iterations = Iterations(warmup_ns=[9], iterations_ns=[1, 2], counted=[True, False])
     run.add([Record(sample(7), iterations, Detail(loop_ns=5, operations=2, busy=3))])

@@ -440,7 +440,7 @@ def above(cell: Measured | None, top: float) -> Cell:
 # What to know about figures that hold.
 NOTES: frozenset[NoticeKind] = frozenset({
     *("settled", "shared", "flat", "sqlite", "journal", "cores unknown"),
-    *("oversubscribed", "plans", "not warm", "not steady", "governor"),
+    *("oversubscribed", "plans", "not warm", "not steady", "warming up", "governor"),
 })  # fmt: skip
 
 # As many facts of the machine stand at the top of a page.
