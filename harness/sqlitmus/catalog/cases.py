@@ -104,7 +104,7 @@ class PlannedCase(Model):
         return self.metric != "cold" and not self.processes and not self.writes
 
     def witnessed(self) -> "PlannedCase":
-        """The case as the oracle is asked it for the digest of a measured process: a few operations,
+        """The case as the oracle is asked it for the digest of a measured process: few operations,
         since the verification had the values of all."""
         answered = self.answered()
         few = max(WITNESSED // self.executions, 1)
