@@ -139,7 +139,7 @@ check-report FILE *OPTIONS:
 executable FOLDER:
     @chmod -R +x "$1"
 
-# Print a JSON Schema of the contract or of a run directory's files
+# Print a JSON Schema of the contract, or of what a run keeps as JSON
 schema *ARGS:
     @python -m sqlitmus schema "$@"
 

@@ -108,8 +108,10 @@ const holds = (ref, as, view) => {
 			const values = [...body.querySelectorAll("tr[data-c]")].map((row) => row.querySelector("td[data-r='" + column.dataset.r + "']"))
 				.filter((cell) => !cell.classList.contains("na") && !cell.classList.contains("base"))
 				.map((cell) => read(cell.querySelector("b"))).filter((text) => view || text.includes("×")).map(number).filter((one) => one);
+			// half a unit of the last digit that is shown
+			const slack = (one) => one.value / Number(one.digits) / 2 / 10 ** (one.digits.split(".")[1] ?? "").length;
 			for (const [i, one] of values.slice(1).entries())
-				if (up * (one.value - values[i].value) < -0.01 * one.value) return where + "sorted " + column.getAttribute("aria-sort") + ", but " + values[i].digits + " stands before " + one.digits;
+				if (up * (one.value - values[i].value) < -Math.max(0.01 * one.value, slack(one) + slack(values[i]))) return where + "sorted " + column.getAttribute("aria-sort") + ", but " + values[i].digits + " stands before " + one.digits;
 		}
 	}
 	return "";

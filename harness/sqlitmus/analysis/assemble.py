@@ -13,7 +13,7 @@ from sqlitmus.analysis.choices import choices
 from sqlitmus.analysis.claims import claimed, claims_headline
 from sqlitmus.analysis.data import RunData, load
 from sqlitmus.analysis.notices import cores, notices
-from sqlitmus.analysis.outcomes import complete_blocks, judge, refusals, usable, warming
+from sqlitmus.analysis.outcomes import Exclusions, complete_blocks, judge, usable
 from sqlitmus.analysis.pairs import (
     Question,
     canary_of,
@@ -25,7 +25,7 @@ from sqlitmus.analysis.pairs import (
 from sqlitmus.analysis.provenance import block_seconds, method, passed, taken
 from sqlitmus.analysis.ranking import canary_summary, headline, standings
 from sqlitmus.analysis.recommendation import recommended
-from sqlitmus.analysis.tails import late, masked, scaling, tails, untold
+from sqlitmus.analysis.tails import scaling, tails
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.presets import Preset, chosen
 from sqlitmus.results.recommendation import Again, Recommendation
@@ -55,11 +55,11 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     outcomes = judge(run)
     complete = complete_blocks(run, outcomes)
     times = usable(run.samples.time, outcomes)
-    too_late, warm_up, compared_with_nothing = late(run), warming(run), untold(run)
-    refused = refusals(run)
-    ranked = masked(times, compared_with_nothing)
+    excluded = Exclusions.of(run)
+    warm_up, refused = excluded.by["warming up"], excluded.by["refused"]
+    ranked = excluded.without(times)
     judged_ok = outcomes.ok.copy()
-    for place in compared_with_nothing:
+    for place in excluded.reasons():
         judged_ok[place] = False
     ok = judged_ok[:, :-1]
     twins = plan.twins()
@@ -134,7 +134,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         cases=cases,
         scaling=scaling(
             *(cases, [case.workers for case in plan.cases], cores(run.machine)),
-            untold={(cases[c].id, names[s]) for c, s in {*warm_up, *refused} if s < len(names)},
+            excluded={(cases[c].id, names[s]) for c, s in {*warm_up, *refused} if s < len(names)},
         ),
         provenance=facts,
         machine=run.machine,
@@ -142,7 +142,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
         rerun=plan.rerun,
         claims=published,
         weighing=weighed[1],
-        tails=tails(run, outcomes, times, too_late),
+        tails=tails(run, outcomes, times, excluded.by["late"]),
         taken=taken(run.samples),
     )
 

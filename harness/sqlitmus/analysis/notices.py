@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlitmus.analysis import provenance
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Refusals, Warming, warmth
+from sqlitmus.analysis.outcomes import Place, warmth
 from sqlitmus.analysis.provenance import SHIPPED
 from sqlitmus.catalog.plan import Plan
 from sqlitmus.machine.host import UNKNOWN, named
@@ -48,8 +48,8 @@ def notices(
     disagreeing: Sequence[str],
     complete: int,
     flat: int,
-    warm_up: Warming,
-    refused: Refusals,
+    warm_up: Mapping[Place, float],
+    refused: Mapping[Place, float],
 ) -> list[Notice]:
     """What may mislead.
 

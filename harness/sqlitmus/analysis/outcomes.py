@@ -1,7 +1,7 @@
 """What became of each cell, why, and which times are compared with nothing."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlitmus.analysis.data import FAILED, NONE, OK, WRONG, RunData, Samples
 from sqlitmus.catalog.cases import Counts, PlannedRunner
 from sqlitmus.results.notices import Notice, NoticeKind
-from sqlitmus.stats.estimate import Array, trimmed_means
+from sqlitmus.stats.estimate import Array, medians, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import figures
@@ -165,16 +165,40 @@ def _show(value: float) -> str:
     return f"{value:g}" if np.isfinite(value) else "not a usable number"
 
 
-# Cells whose work SQLite refused in part, with SQLITE_BUSY: they did less than was asked.
+# Cells that are ok, and whose times are compared with nothing: a list of checks.
+
+
+Place = tuple[int, int]  # case and series
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Why a time is compared with nothing: `find` gives the cells and how far each is from what is
+    required, `words` say so."""
+
+    find: Callable[[RunData], dict[Place, float]]
+    words: Callable[[float], str]
+
+
+LATE_NS = 500_000
+"""A pacing error beyond it is no longer small beside the latencies that users see."""
+
+
+def late(run: RunData) -> dict[Place, float]:
+    """By case and series, the pacing error where a p99 is compared and the machine was late: half
+    of the blocks or more have a p99 of that error beyond `LATE_NS`."""
+    pacing = run.samples.figures["pacing"]
+    typical = medians(pacing.reshape(-1, pacing.shape[2])).value.reshape(pacing.shape[:2])
+    planned = np.array([case.metric == "p99" for case in run.plan.cases], dtype=np.bool_)
+    beyond = (typical > LATE_NS) & planned[:, None]
+    return {(case, series): float(typical[case, series]) for case, series in np.argwhere(beyond)}
 
 
 REFUSED = 0.01
 """The share of operations beyond which a time is that of other work: fewer would not show in it."""
 
-Refusals = Mapping[tuple[int, int], float]
 
-
-def refusals(run: RunData) -> Refusals:
+def refusals(run: RunData) -> dict[Place, float]:
     """By case and series, the share of operations that ended with SQLITE_BUSY, the mean over the
     blocks, where it is above `REFUSED` and the case is compared by its time."""
     shares: Array = run.samples.figures["busy"]
@@ -186,13 +210,7 @@ def refusals(run: RunData) -> Refusals:
     return {(case, series): float(mean[case, series]) for case, series in np.argwhere(refused)}
 
 
-# Cells whose processes still became faster while they were timed: their level is of no use.
-
-
-Warming = Mapping[tuple[int, int], float]
-
-
-def warming(run: RunData) -> Warming:
+def warming(run: RunData) -> dict[Place, float]:
     """By case and series, the time of the second half of the timed work over that of the first,
     where it is surely below 1 and by more than the plan's margin.
 
@@ -210,6 +228,49 @@ def warming(run: RunData) -> Warming:
     found = found.reshape(shape) & steady[:, None]
     means = np.exp(logs.mean).reshape(shape)
     return {(case, series): float(means[case, series]) for case, series in np.argwhere(found)}
+
+
+CHECKS = {
+    "late": Exclusion(late, lambda _: "the machine started its planned operations too late"),
+    "warming up": Exclusion(
+        warming,
+        lambda ratio: (
+            f"still warming up: its second half took {100 * (1 - ratio):.1f} % less time than its "
+            "first"
+        ),
+    ),
+    "refused": Exclusion(
+        refusals,
+        lambda share: f"did less work: SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """The cells of a run that are compared with nothing, by the name of the exclusion."""
+
+    by: dict[str, dict[Place, float]]
+
+    @classmethod
+    def of(cls, run: RunData) -> "Exclusions":
+        """What each check finds of a run."""
+        return cls({name: check.find(run) for name, check in CHECKS.items()})
+
+    def reasons(self) -> dict[Place, str]:
+        """The words on each cell; of several reasons the last in the list."""
+        return {
+            place: CHECKS[name].words(amount)
+            for name, cells in self.by.items()
+            for place, amount in cells.items()
+        }
+
+    def without(self, values: Array) -> Array:
+        """`values` (cases x series x blocks), NaN in these cells."""
+        compared = values.copy()
+        for place in self.reasons():
+            compared[place] = np.nan
+        return compared
 
 
 # Cells that the warm-up left unready, by what the pilot saw of them.

@@ -9,7 +9,7 @@ import numpy as np
 
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Warming
+from sqlitmus.analysis.outcomes import Place
 from sqlitmus.analysis.pairs import RESOLUTION, Pairs, Question
 from sqlitmus.analysis.ranking import (
     START,
@@ -182,7 +182,7 @@ def recommend(
     guard: Array | None = None,
     timed: Sequence[Latency] = (),
     further: Sequence[Excluded] = (),
-    warm_up: Mapping[tuple[int, int], float] = MappingProxyType({}),
+    warm_up: Mapping[Place, float] = MappingProxyType({}),
 ) -> Recommendation | None:
     """The recommendation of a run of a workload; None for any other run.
 
@@ -314,7 +314,7 @@ def recommended(
     times: Array,
     question: Question,
     guard: Array | None,
-    warm_up: Warming,
+    warm_up: Mapping[Place, float],
 ) -> Recommendation | None:
     """The recommendation of a workload within its limits; None for any other run."""
     timed = latencies(run, cases)

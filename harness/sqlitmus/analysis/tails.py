@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlitmus.analysis.cells import intervals
 from sqlitmus.analysis.data import RunData, Sizes
 from sqlitmus.analysis.notices import cores
-from sqlitmus.analysis.outcomes import Outcomes, refusals, usable, warming
+from sqlitmus.analysis.outcomes import Outcomes, Place, usable
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Case
@@ -19,24 +18,12 @@ from sqlitmus.results.tails import Curve, Point, Scaling, Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.detail import bounds
 
-LATE_NS = 500_000
-"""A pacing error beyond it is no longer small beside the latencies that users see."""
 
-
-def late(run: RunData) -> NDArray[np.bool_]:
-    """Per case and series whether the machine was late where a p99 is compared: half of the blocks
-    or more have a p99 of the pacing error beyond `LATE_NS`."""
-    pacing = run.samples.figures["pacing"]
-    typical = medians(pacing.reshape(-1, pacing.shape[2])).value.reshape(pacing.shape[:2])
-    planned = np.array([case.metric == "p99" for case in run.plan.cases], dtype=np.bool_)
-    return (typical > LATE_NS) & planned[:, None]
-
-
-def tails(run: RunData, outcomes: Outcomes, times: Array, behind: NDArray[np.bool_]) -> list[Tails]:
+def tails(run: RunData, outcomes: Outcomes, times: Array, late: Collection[Place]) -> list[Tails]:
     """Each case whose latencies were recorded; runners that are not ok are left out.
 
     `times` are the primary times (cases x series x blocks), NaN where a cell is not ok;
-    `behind` is where the machine was `late`.
+    `late` are the cells whose planned operations the machine started late.
     """
     if run.plan.kind == "claims":  # shown there as the claim asks
         return []
@@ -45,7 +32,7 @@ def tails(run: RunData, outcomes: Outcomes, times: Array, behind: NDArray[np.boo
     for place, case in enumerate(run.plan.cases):
         of_case = {name: values[place] for name, values in figures.items()}
         of_case["time"] = times[place]
-        cells = _cells(run, case, place, of_case, behind[place])
+        cells = _cells(run, case, place, of_case, late)
         if cells:
             planned = any(cell.pacing is not None for cell in cells)
             writer = any(cell.writer_p99 for cell in cells)
@@ -70,7 +57,7 @@ def _cells(
     case: PlannedCase,
     place: int,
     figures: dict[str, Array],
-    behind: NDArray[np.bool_],
+    late: Collection[Place],
 ) -> list[Tail]:
     """`figures` by name are series x blocks."""
     of = {name: intervals(medians(values)) for name, values in figures.items()}
@@ -97,7 +84,7 @@ def _cells(
                 busy=_known(figures["busy"][series]).mean().item(),
                 unfair=of["unfair"][series],
                 pacing=pacing and pacing.value,
-                late=bool(behind[series]),
+                late=(place, series) in late,
                 buckets=[
                     (*bounds(number), count)
                     for number, count in sorted(histograms.get((place, series), Counter()).items())
@@ -139,13 +126,13 @@ def scaling(
     cases: Sequence[Case],
     workers: Sequence[int],
     cores: int | None,
-    untold: Collection[tuple[str, str]] = (),
+    excluded: Collection[tuple[str, str]] = (),
 ) -> list[Scaling]:
     """Curves of each scenario that ran with several numbers of workers, its other axes fixed.
 
     `workers` has one number per case. A rate is units of work per second, 1e9 / time with the
     bounds exchanged. Where the number of cores is unknown the largest number of workers stands in,
-    so that nothing is called oversubscribed. Cells that are `untold`, by case id and runner, have
+    so that nothing is called oversubscribed. Cells that are `excluded`, by case id and runner, have
     no time that stands for their throughput.
     """
     families: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[int, Case]]] = {}
@@ -156,7 +143,7 @@ def scaling(
     result: list[Scaling] = []
     for (scenario, others), members in families.items():
         members.sort(key=lambda member: member[0])
-        curves = _curves(members, untold)
+        curves = _curves(members, excluded)
         if curves:
             result.append(
                 Scaling(
@@ -170,11 +157,11 @@ def scaling(
     return result
 
 
-def _curves(members: list[tuple[int, Case]], untold: Collection[tuple[str, str]]) -> list[Curve]:
+def _curves(members: list[tuple[int, Case]], excluded: Collection[tuple[str, str]]) -> list[Curve]:
     points: dict[str, list[Point]] = {}
     for count, case in members:
         for cell in case.cells:
-            if cell.time is not None and (case.id, cell.runner) not in untold:
+            if cell.time is not None and (case.id, cell.runner) not in excluded:
                 points.setdefault(cell.runner, []).append(Point(count, rate(cell.time)))
     order = [cell.runner for cell in members[0][1].cells]
     return [Curve(runner, points[runner]) for runner in order if len(points.get(runner, [])) > 1]
@@ -187,31 +174,3 @@ def rate(time: Interval) -> Interval:
         None if time.high is None else 1e9 / time.high,
         None if time.low is None else 1e9 / time.low,
     )
-
-
-# Cells that were measured, and whose time is compared with nothing.
-
-
-def untold(run: RunData) -> dict[tuple[int, int], str]:
-    """Why, by case and series: the machine started its operations late, it was still warming up, or
-    SQLite refused a part of the work."""
-    places = zip(*np.nonzero(late(run)), strict=True)
-    reasons: dict[tuple[int, int], str] = dict.fromkeys(
-        places, "the machine started its planned operations too late"
-    )
-    for place, ratio in warming(run).items():
-        reasons[place] = (
-            f"still warming up: its second half took {100 * (1 - ratio):.1f} % less time than its "
-            "first"
-        )
-    for place, share in refusals(run).items():
-        reasons[place] = f"did less work: SQLite refused {100 * share:.1f} % of it with SQLITE_BUSY"
-    return reasons
-
-
-def masked(values: Array, places: Collection[tuple[int, int]]) -> Array:
-    """`values` (cases x series x blocks), NaN at these places."""
-    hidden = values.copy()
-    for place in places:
-        hidden[place] = np.nan
-    return hidden

@@ -10,9 +10,8 @@ import numpy as np
 
 from sqlitmus.analysis.cells import optional
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import Outcomes, judge, usable
+from sqlitmus.analysis.outcomes import Exclusions, Outcomes, judge, usable
 from sqlitmus.analysis.pairs import Question, compare_with, guard_of
-from sqlitmus.analysis.tails import masked, untold
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan
@@ -63,7 +62,7 @@ def gate(run: RunData) -> Gate:
     names = plan.names
     question = Question.of(plan)
     outcomes = judge(run)
-    times = masked(usable(run.samples.time, outcomes), untold(run))
+    times = Exclusions.of(run).without(usable(run.samples.time, outcomes))
     guard = guard_of(times, plan.twins(), question)
     logs = compare_with(times[:, :-1], names.index(plan.reference), question).logs
     shape = (len(plan.cases), len(names))
@@ -98,7 +97,7 @@ def unmeasured(run: RunData) -> dict[str, str]:
 
 
 def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
-    hidden = untold(run)
+    excluded = Exclusions.of(run).reasons()
     for number, case in enumerate(run.plan.cases):
         sides: dict[str, list[str]] = {}
         for at, runner in enumerate(run.plan.runners):
@@ -107,8 +106,8 @@ def _unmeasured(run: RunData, outcomes: Outcomes) -> Iterator[tuple[str, str]]:
                 sides.setdefault(f"{outcomes.outcome[number][at]}: {reason}", []).append(
                     runner.name
                 )
-            elif (number, at) in hidden:
-                sides.setdefault(hidden[number, at], []).append(runner.name)
+            elif (number, at) in excluded:
+                sides.setdefault(excluded[number, at], []).append(runner.name)
         if sides:
             yield case.id, "; ".join(f"{listed(names)}: {why}" for why, names in sides.items())
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from sqlitmus.analysis.assemble import analyse
 from sqlitmus.analysis.data import RunData
-from sqlitmus.analysis.outcomes import judge, usable
+from sqlitmus.analysis.outcomes import Exclusions, judge, usable
 from sqlitmus.analysis.pairs import Question, comparisons, concluded, guard_of
 from sqlitmus.analysis.ranking import standings
-from sqlitmus.analysis.tails import masked, untold
 from sqlitmus.catalog.plan import differences, facts
 from sqlitmus.results.notices import Fact
 from sqlitmus.results.ranking import Comparisons
@@ -95,10 +94,10 @@ def side_of(run: RunData, ids: Sequence[str]) -> Side:
     """What `run` has of the cases `ids`; without a canary it asks for nothing."""
     names, question = run.plan.names, Question.of(run.plan)
     outcomes = judge(run)
-    hidden = untold(run)
-    times = masked(usable(run.samples.time, outcomes), hidden)
+    excluded = Exclusions.of(run)
+    times = excluded.without(usable(run.samples.time, outcomes))
     ok = outcomes.ok.copy()
-    for place in hidden:
+    for place in excluded.reasons():
         ok[place] = False
     guard = guard_of(times, run.plan.twins(), question)
     if guard is None:

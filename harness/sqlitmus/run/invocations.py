@@ -16,7 +16,7 @@ from sqlitmus.machine.system import limits
 from sqlitmus.run import bounds, judge, process, proof
 from sqlitmus.run.bounds import Arrangement
 from sqlitmus.run.copies import Copies, Fixtures, file_name
-from sqlitmus.run.judge import Mode, OracleAnswer, Requirements, stranger
+from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.launch import Launcher
 from sqlitmus.run.launch import text as log_text
 from sqlitmus.run.process import Invocation
@@ -200,20 +200,36 @@ class Begun:
         return [*self.runner.command, "--job", str(self.ready.file)]
 
 
-# Judges an invocation: its answer, whose it is, its figures, what it left behind and wrote.
+# Judges an invocation by a list of checks, of which the first that finds something counts.
 
 
 CANNOT_READ = 2  # the contract's exit code of a job that a runner cannot read
-LEAVES_NONE = "A runner ends what it starts: its times and memory lack what others do for it"
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The outcome, the reason unless it is ok, and what the file of a writing cell held."""
+class Evidence:
+    """What is known of an invocation that has ended; `left` says what it left running, "" for
+    nothing, and `log` has its messages."""
+
+    case: PlannedCase
+    runner: Installed
+    ready: PreparedJob
+    invocation: Invocation
+    answer: OracleAnswer | None
+    left: str
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An outcome, the reason unless it is ok, and what the file of a writing cell held."""
 
     outcome: Outcome
     reason: str | None
     held: Held | None = None
+
+
+Check = Callable[[Evidence], Finding | None]
 
 
 class Judging:
@@ -224,87 +240,117 @@ class Judging:
         self._fixtures = fixtures
         self._limits = limits()
         self.files = proof.Files(copies)
+        self._checks: tuple[Check, ...] = (
+            self._fixture_changed,  # wrong: whoever changes it spoils the answers of all
+            _job_not_read,  # unsupported
+            _no_result,  # failed
+            _other_answer,  # wrong, or failed where it says so or lacks a proof
+            _left_running,  # failed
+            _other_cell,  # failed
+            _refused_late,  # failed: it was verified
+            self._impossible_figures,  # failed
+            _refused,  # unsupported
+            self._written,  # wrong or failed: the last, since it opens the file
+        )
 
-    def of(
-        self,
-        case: PlannedCase,
-        runner: Installed,
-        ready: PreparedJob,
-        invocation: Invocation,
-        answer: OracleAnswer | None,
-        left: str,
-        log: Path,
-    ) -> Judgement:
-        """The judgement of `invocation`, whose messages are in `log`; `left` says what it left
-        running, "" for nothing."""
-        result = invocation.result
-        if result is None and not left and _not_read(ready, invocation):
-            # the first line, since hyperfine adds some of its own
-            message = next(iter(log_text(log).strip().splitlines()), "no message")
-            judgement = Judgement("unsupported", f"it cannot read the job: {message}")
-        elif result is None:
-            judgement = Judgement("failed", _broken(ready, invocation, left))
-        else:
-            judgement = Judgement(*judge.judge(result, answer, ready.required))
-            amiss = self._amiss(case, runner, ready.required.mode, invocation, left)
-            if amiss and judgement.outcome in ("ok", "unsupported"):
-                judgement = Judgement("failed", amiss)
-            elif judgement.outcome == "ok" and ready.target:
-                judgement = self._prove(ready, result, answer)
-        if harm := self._fixtures.harm():
-            judgement = Judgement("wrong", harm)
-        reason = judgement.reason and shortened(judgement.reason)
-        return Judgement(judgement.outcome, reason, judgement.held)
-
-    def _amiss(
-        self, case: PlannedCase, runner: Installed, mode: Mode, invocation: Invocation, left: str
-    ) -> str | None:
-        """Why a result is not the one that was asked for, or its figures cannot be."""
-        if left:
-            return f"{left}. {LEAVES_NONE}"
-        timing, result = invocation.timing, invocation.result
-        if result is None or timing is None:
-            return None
-        if problem := stranger(result, cell(case, runner), runner.description):
-            runners.forget(runner)
-            return problem
-        if mode == "verify" or result.status == "failed":
-            return None
-        if result.status == "unsupported":
-            # the oracle answers questions that it cannot time
-            late = f"it was verified, and says unsupported only now: {result.reason}"
-            return None if runner.spec.role == "oracle" else late
-        return bounds.contradiction(timing, result, self.how(case), self._limits)
+    def of(self, evidence: Evidence) -> Finding:
+        """What the checks find of an invocation."""
+        findings = (check(evidence) for check in self._checks)
+        first = next(filter(None, findings), Finding("ok", None))
+        return replace(first, reason=first.reason and shortened(first.reason))
 
     def how(self, case: PlannedCase) -> Arrangement:
         """How a job of `case` is done."""
         return Arrangement.of(case, self._catalog.scenarios[case.scenario])
 
-    def _prove(self, ready: PreparedJob, result: Result, answer: OracleAnswer | None) -> Judgement:
+    def _fixture_changed(self, _: Evidence) -> Finding | None:
+        harm = self._fixtures.harm()
+        return Finding("wrong", harm) if harm else None
+
+    def _impossible_figures(self, of: Evidence) -> Finding | None:
+        timing, result = of.invocation.timing, of.invocation.result
+        if result is None or timing is None or result.status != "ok":
+            return None
+        if of.ready.required.mode == "verify":
+            return None
+        problem = bounds.contradiction(timing, result, self.how(of.case), self._limits)
+        return Finding("failed", problem) if problem else None
+
+    def _written(self, of: Evidence) -> Finding | None:
         """Whether the file holds what the runner says that it wrote, and what it holds."""
-        assert ready.target is not None
+        ready, result = of.ready, of.invocation.result
+        if ready.target is None or result is None:
+            return None
         try:
             held = self.files.held(ready.target, ready.readback, ready.source)
         except proof.Unproven as error:
-            return Judgement(error.outcome, str(error))
-        short = judge.is_short(result, answer, ready.required)
-        outcome, reason = proof.problem(held, result, answer, short=short) or ("ok", None)
-        return Judgement(outcome, reason, held)
+            return Finding(error.outcome, str(error))
+        short = judge.is_short(result, of.answer, ready.required)
+        outcome, reason = proof.problem(held, result, of.answer, short=short) or ("ok", None)
+        return Finding(outcome, reason, held)
 
 
-def _not_read(ready: PreparedJob, invocation: Invocation) -> bool:
-    """Whether a runner that is verified said that it cannot read the job."""
-    code = invocation.timing and invocation.timing.exit_code
-    verified = ready.required.mode == "verify" and ready.file.exists()
-    return code == CANNOT_READ and verified and not ready.output.exists()
+def _job_not_read(of: Evidence) -> Finding | None:
+    """A runner that is verified says that it cannot read the job."""
+    timing, ready = of.invocation.timing, of.ready
+    ended = timing and timing.exit_code == CANNOT_READ and not ready.output.exists()
+    if not ended or of.left or ready.required.mode != "verify" or not ready.file.exists():
+        return None
+    # the first line, since hyperfine adds some of its own
+    message = next(iter(log_text(of.log).strip().splitlines()), "no message")
+    return Finding("unsupported", f"it cannot read the job: {message}")
 
 
-def _broken(ready: PreparedJob, invocation: Invocation, left: str) -> str:
-    """Why there is no result."""
-    reason = invocation.problem
-    if not ready.file.parent.exists():
+def _no_result(of: Evidence) -> Finding | None:
+    if of.invocation.result is not None:
+        return None
+    reason = of.invocation.problem
+    if not of.ready.file.parent.exists():
         reason = "its process removed the folder of the harness's jobs and databases"
-    return "; ".join(filter(None, [reason, left]))
+    return Finding("failed", "; ".join(filter(None, [reason, of.left])))
+
+
+def _other_answer(of: Evidence) -> Finding | None:
+    outcome, reason = _answered(of)
+    return Finding(outcome, reason) if outcome in ("wrong", "failed") else None
+
+
+def _refused(of: Evidence) -> Finding | None:
+    outcome, reason = _answered(of)
+    return Finding(outcome, reason) if outcome == "unsupported" else None
+
+
+def _answered(of: Evidence) -> tuple[Outcome, str | None]:
+    assert of.invocation.result
+    return judge.judge(of.invocation.result, of.answer, of.ready.required)
+
+
+def _left_running(of: Evidence) -> Finding | None:
+    ends = "A runner ends what it starts: its times and memory lack what others do for it"
+    return Finding("failed", f"{of.left}. {ends}") if of.left else None
+
+
+def _other_cell(of: Evidence) -> Finding | None:
+    """The result is not of the cell, or not of the runner, that was asked."""
+    assert of.invocation.result
+    if of.invocation.timing is None:
+        return None
+    name = cell(of.case, of.runner)
+    problem = judge.identity(of.invocation.result, name, of.runner.description)
+    if not problem:
+        return None
+    runners.forget(of.runner)
+    return Finding("failed", problem)
+
+
+def _refused_late(of: Evidence) -> Finding | None:
+    """The oracle may: it answers questions that it cannot time."""
+    result, timing = of.invocation.result, of.invocation.timing
+    if result is None or timing is None or result.status != "unsupported":
+        return None
+    if of.ready.required.mode == "verify" or of.runner.spec.role == "oracle":
+        return None
+    return Finding("failed", f"it was verified, and says unsupported only now: {result.reason}")
 
 
 # Starts a run of a cell: one process, which may be looked at meanwhile, or several at once.
@@ -512,7 +558,7 @@ class Invocations:
         """Judge what was begun; `left` are the names of what it left running."""
         ready, log = begun.ready, begun.log
         judged = self.judging.of(
-            begun.case, begun.runner, ready, invocation, answer, told(left), log
+            Evidence(begun.case, begun.runner, ready, invocation, answer, told(left), log)
         )
         if judged.outcome in ("ok", "unsupported"):
             log.unlink(missing_ok=True)

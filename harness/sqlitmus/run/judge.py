@@ -25,7 +25,7 @@ FIELDS = ("runner", "runtime", "driver", "architecture")
 """Of an identity; the flags show settings that only measured processes get."""
 
 
-def stranger(result: Result, cell: str, description: Description | None) -> str | None:
+def identity(result: Result, cell: str, description: Description | None) -> str | None:
     """How `result` differs from what was asked of the runner of `description`, or None."""
     if result.cell != cell:
         return f"its result is of {_short(result.cell)}; it was asked for {cell}"

@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,22 +43,33 @@ TEXTS = st.sampled_from(
 )
 
 
+@cache
+def whole() -> dict[str, bytes]:
+    """The files of three runs by machine."""
+    with tempfile.TemporaryDirectory() as name:
+        return {
+            machine: (write(Path(name) / machine, machine=machine) / FILE).read_bytes()
+            for machine in (*WHOLE, "other")
+        }
+
+
 @contextmanager
 def fleet() -> Generator[Path]:
     """Two runs that stay as they are, so that what they agree in holds, and one to be changed."""
     with tempfile.TemporaryDirectory() as name:
         runs = Path(name) / "runs"
-        for machine in WHOLE:
-            write(runs / machine, machine=machine)
-        yield write(runs / "other", machine="other")
+        for machine, content in whole().items():
+            (runs / machine).mkdir(parents=True)
+            (runs / machine / FILE).write_bytes(content)
+        yield runs / "other"
 
 
 def survives(other: Path) -> None:
     """Merge all; two are as they were, and the other refused or good for a report."""
     done = merged(other.parent, out=other.parents[1] / "out", partial=True)
-    whole = read_merged(done.directory)
-    assert whole is not None
-    numbers = {machine.label: [*machine.plans] for machine in whole.machines}
+    several = read_merged(done.directory)
+    assert several is not None
+    numbers = {machine.label: [*machine.plans] for machine in several.machines}
     question = "SELECT * FROM result WHERE machine = '{0}' ORDER BY 3, 4, 5, 6, 7"
     for name in WHOLE:
         (number,) = numbers.pop(name)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.judge import stranger
+from sqlitmus.run.judge import identity
 from sqlitmus.vocabulary.contract import Description, Result
 from tests.run.test_hyperfine import RESULT
 
@@ -32,8 +32,8 @@ def result(**changes: Any) -> Result:
 
 def test_the_runners_own_result_of_its_cell() -> None:
     # flags may differ: a process whose iterations are timed has settings of its own
-    assert stranger(result(sqlite_version="3.50.4"), "a/b", DESCRIPTION) is None
-    assert stranger(result(), "a/b", DESCRIPTION) is None  # a start needs no SQLite
+    assert identity(result(sqlite_version="3.50.4"), "a/b", DESCRIPTION) is None
+    assert identity(result(), "a/b", DESCRIPTION) is None  # a start needs no SQLite
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_the_runners_own_result_of_its_cell() -> None:
     ],
 )
 def test_another_result(changes: dict[str, Any], reason: str) -> None:
-    assert stranger(result(**changes), "a/b", DESCRIPTION) == reason
+    assert identity(result(**changes), "a/b", DESCRIPTION) == reason
