@@ -75,7 +75,11 @@ def main(count: int) -> None:
         for case_id in CASES:
             name, axes = cases.parse_case(case_id, known)
             case = cases.make_case(name, axes, known, known.modes["quick"])
-            want = context.invocations.ask_oracle(case, context.oracle) if case.sql else None
+            want = (
+                context.invocations.ask_oracle(case.answered(), context.oracle)
+                if case.sql
+                else None
+            )
             own: list[float] = []
             for _ in range(count):
                 begin = time.perf_counter_ns()
@@ -109,9 +113,12 @@ def _time_proofs(context: Context, known: definitions.Catalog, runner: str, coun
     for name, spec in known.scenarios.items():
         if not spec.writes or spec.memory:
             continue
-        case = cases.make_case(*cases.parse_case(name, known), known, known.modes["quick"])
+        planned = cases.make_case(*cases.parse_case(name, known), known, known.modes["quick"])
+        case = planned.model_copy(
+            update={"warmup_ms": 0}
+        )  # so the oracle knows how much is written
         files = context.invocations.judging.files = TimedFiles()
-        answer = context.invocations.ask_oracle(case, context.oracle)
+        answer = context.invocations.ask_oracle(case.answered(), context.oracle)
         files.looks.clear()
         for _ in range(count):
             attempt = context.invocations.attempt(
