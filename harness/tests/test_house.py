@@ -111,7 +111,7 @@ AT_MOST = {
     "modules with one importer": 39,
     "import lines, % of code": 8.9,
     "imports from tests": 874,
-    "lines of tests": 41_400,
+    "lines of tests": 41_410,
 }
 
 
