@@ -9,7 +9,7 @@ Imports: vocabulary, stats, machine, catalog, store, results.
 """
 
 from sqlitmus.analysis.assemble import analyse
-from sqlitmus.analysis.data import RunData, load, read
+from sqlitmus.analysis.data import RunData, load, load_file, read
 from sqlitmus.vocabulary.errors import RunDataError
 
-__all__ = ["RunData", "RunDataError", "analyse", "load", "read"]
+__all__ = ["RunData", "RunDataError", "analyse", "load", "load_file", "read"]

@@ -59,7 +59,7 @@ def analyse(run: RunData, reference: str | None = None, weights: str | None = No
     warm_up, refused = excluded.by["warming up"], excluded.by["refused"]
     ranked = excluded.without(times)
     judged_ok = outcomes.ok.copy()
-    for place in excluded.reasons():
+    for place in excluded.places:
         judged_ok[place] = False
     ok = judged_ok[:, :-1]
     twins = plan.twins()

@@ -332,7 +332,11 @@ class RunData:
 def load(directory: Path) -> RunData:
     """The run in `directory`, finished or not; raises UsageError for what is none, and for faults
     in the presets of the catalogue."""
-    file = check_file(directory)
+    return load_file(check_file(directory))
+
+
+def load_file(file: Path) -> RunData:
+    """The run in a checked file; see `load`."""
     with opened(file) as db:
         return read(db, ONLY, presets.load())
 

@@ -257,6 +257,11 @@ class Exclusions:
         """What each check finds of a run."""
         return cls({name: check.find(run) for name, check in CHECKS.items()})
 
+    @property
+    def places(self) -> set[Place]:
+        """The cells, by whatever check."""
+        return {place for cells in self.by.values() for place in cells}
+
     def reasons(self) -> dict[Place, str]:
         """The words on each cell; of several reasons the last in the list."""
         return {
@@ -268,7 +273,7 @@ class Exclusions:
     def without(self, values: Array) -> Array:
         """`values` (cases x series x blocks), NaN in these cells."""
         compared = values.copy()
-        for place in self.reasons():
+        for place in self.places:
             compared[place] = np.nan
         return compared
 

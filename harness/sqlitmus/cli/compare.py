@@ -152,4 +152,6 @@ def _lasting(arguments: list[str]) -> list[str]:
 
 
 def _is_run(text: str) -> bool:
-    return (paths.given(text) / "run.sqlite").is_file()
+    from sqlitmus.store.file import FILE
+
+    return (paths.given(text) / FILE).is_file()

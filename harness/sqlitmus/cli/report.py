@@ -46,14 +46,16 @@ def report(
     weights: Weights = None,
 ) -> None:
     """Render a finished, interrupted or merged run again."""
-    from sqlitmus.analysis import analyse, load
+    from sqlitmus.analysis import analyse, load_file
     from sqlitmus.machines.merge import merged
+    from sqlitmus.store.file import check_file
     from sqlitmus.store.folder import latest
     from sqlitmus.vocabulary import paths
 
     check_format(format_)
     directory = run or latest(paths.RESULTS)
-    if several := merged(directory):
+    file = check_file(directory)
+    if several := merged(file):
         if weights is not None:
             raise UsageError(f"--weights {weights!r}: {directory} is a merged run; name one run")
         page = directory / _page(machine)
@@ -62,7 +64,7 @@ def report(
         if machine is not None:
             raise UsageError(f"--machine {machine!r}: {directory} is no merged run directory")
         page = directory / _page(None)
-        text = text_of(analyse(load(directory), reference, weights), format_)
+        text = text_of(analyse(load_file(file), reference, weights), format_)
     if output is None and format_ == "html":
         save(text, page)
         warn(f"{page}")

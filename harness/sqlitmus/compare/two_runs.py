@@ -97,7 +97,7 @@ def side_of(run: RunData, ids: Sequence[str]) -> Side:
     excluded = Exclusions.of(run)
     times = excluded.without(usable(run.samples.time, outcomes))
     ok = outcomes.ok.copy()
-    for place in excluded.reasons():
+    for place in excluded.places:
         ok[place] = False
     guard = guard_of(times, run.plan.twins(), question)
     if guard is None:

@@ -3,5 +3,5 @@
 `model` what a row holds · `rows` reports to rows · `formats` one function each (JSON is the model
 itself).
 
-Imports: vocabulary, stats, results, analysis, machines, render.
+Imports: vocabulary, stats, store, results, analysis, machines, render.
 """

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sqlitmus import __version__
-from sqlitmus.analysis import analyse, load
+from sqlitmus.analysis import analyse, load_file
 from sqlitmus.export.model import (
     Cost,
     Export,
@@ -23,6 +23,7 @@ from sqlitmus.results.ranking import Comparison
 from sqlitmus.results.recommendation import Choice, Weighed
 from sqlitmus.results.recommendation import Recommendation as Decided
 from sqlitmus.results.report import Case, Cell, Interval, Measure, Report, Runner
+from sqlitmus.store.file import check_file
 from sqlitmus.vocabulary import figures
 
 VERSION = 1
@@ -231,9 +232,10 @@ def reports_of(directory: Path, reference: str | None) -> list[tuple[str, Report
 
     Raises UsageError when the directory is no run, cannot be read, or lacks the reference.
     """
-    several = merged(directory)
+    file = check_file(directory)
+    several = merged(file)
     if several is None:
-        run = load(directory)
+        run = load_file(file)
         return [(run.plan.machine or UNNAMED, analyse(run, reference))]
     against = reference_of(several, reference)
     return [

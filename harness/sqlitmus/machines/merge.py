@@ -20,11 +20,10 @@ from sqlitmus.machine.host import SYSTEMS, UNKNOWN
 from sqlitmus.results.machines import Refused
 from sqlitmus.store.file import (
     FILE,
-    LOGS,
     attach,
     check_file,
     copy_run,
-    create_file,
+    new_folder,
     opened,
     parsed,
     plan_of,
@@ -172,9 +171,9 @@ def merge_of(db: Connection) -> Merge | None:
 
 def examine(db: Connection, number: int, path: str, file: Path, *, partial: bool) -> Run:
     """Run `number` of an open file; raises UsageError. `partial` accepts an interrupted run."""
-    plan = plan_of(db, number)
-    _check_plan(plan)
     run = read(db, number, {})  # all of it, so that the report has nothing left to refuse
+    plan = run.plan
+    _check_plan(plan)
     for name, value in run.machine.items():
         if len(value) > MOST_FACT:
             raise Unacceptable(f"fact {name}: longer than {MOST_FACT} characters")
@@ -440,28 +439,18 @@ def merge(
 
 
 def _write(target: Path, made: Merge, machines: Sequence[Machine]) -> None:
-    """Write the merged file, which appears only when it is whole."""
-    (target / LOGS).mkdir(parents=True)
-    part = target / f".{FILE}.part"
-    db = create_file(part)
-    try:
-        number = 0
-        for machine in machines:
-            for run in machine.runs:
-                number += 1
-                attach(db, run.file)
-                with db:
-                    db.execute("BEGIN")
-                    copy_run(db, run.number, number, machine.name, run.label, run.kind)
-                db.execute("DETACH other")
-        with db:
-            db.execute("BEGIN")
-            texts = (json.dumps([*map(asdict, made.refused)]), json.dumps(made.expected))
-            row = (made.name, made.created, made.sqlitmus, *texts)
-            db.execute("INSERT INTO merged VALUES(?, ?, ?, ?, ?)", row)
-    finally:
-        db.close()
-    part.rename(target / FILE)
+    """Write the merged file."""
+    runs = [(machine.name, run) for machine in machines for run in machine.runs]
+    with new_folder(target) as db:
+        for number, (name, run) in enumerate(runs, start=1):
+            attach(db, run.file)
+            with db:
+                db.execute("BEGIN")
+                copy_run(db, run.number, number, name, run.label, run.kind)
+            db.execute("DETACH other")
+        texts = (json.dumps([*map(asdict, made.refused)]), json.dumps(made.expected))
+        row = (made.name, made.created, made.sqlitmus, *texts)
+        db.execute("INSERT INTO merged VALUES(?, ?, ?, ?, ?)", row)
 
 
 # Reads a merged file.
@@ -487,9 +476,8 @@ class Merged:
     machines: list[MergedMachine]
 
 
-def merged(directory: Path) -> Merged | None:
-    """The merged file in a folder; None where it is of one run. Raises UsageError."""
-    file = check_file(directory)
+def merged(file: Path) -> Merged | None:
+    """What a checked file says that was merged; None of one run's. Raises UsageError."""
     with opened(file) as db:
         made = merge_of(db)
         if made is None:

@@ -311,18 +311,17 @@ def _no_result(of: Evidence) -> Finding | None:
 
 
 def _other_answer(of: Evidence) -> Finding | None:
-    outcome, reason = _answered(of)
+    assert of.invocation.result
+    outcome, reason = judge.judge(of.invocation.result, of.answer, of.ready.required)
     return Finding(outcome, reason) if outcome in ("wrong", "failed") else None
 
 
 def _refused(of: Evidence) -> Finding | None:
-    outcome, reason = _answered(of)
-    return Finding(outcome, reason) if outcome == "unsupported" else None
-
-
-def _answered(of: Evidence) -> tuple[Outcome, str | None]:
-    assert of.invocation.result
-    return judge.judge(of.invocation.result, of.answer, of.ready.required)
+    result = of.invocation.result
+    # of one that failed more was found before, and one with an answer is not compared again
+    if result is None or result.status == "ok":
+        return None
+    return Finding(*judge.judge(result, of.answer, of.ready.required))
 
 
 def _left_running(of: Evidence) -> Finding | None:

@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -251,6 +251,19 @@ def create_file(file: Path) -> sqlite3.Connection:
     except BaseException:
         db.close()
         raise
+
+
+@contextmanager
+def new_folder(folder: Path) -> Generator[sqlite3.Connection]:
+    """A connection to the file of a new folder, in which it appears only when it is whole.
+
+    Raises OSError and sqlite3.Error.
+    """
+    (folder / LOGS).mkdir(parents=True)
+    part = folder / f".{FILE}.part"
+    with closing(create_file(part)) as db:
+        yield db
+    part.rename(folder / FILE)
 
 
 def attach(db: sqlite3.Connection, file: Path) -> None:

@@ -23,13 +23,12 @@ from sqlitmus.store.file import (
     blocks_of,
     check_file,
     connection,
-    create_file,
-    facts_of,
     insert_block,
     insert_look,
     insert_records,
     insert_run,
     looks_of,
+    new_folder,
     opened,
     plan_of,
     samples_of,
@@ -70,18 +69,12 @@ class RunDirectory:
         Raises UsageError where the folder exists, and for a plan beyond what is read.
         """
         check_counts(plan)
-        part = path / f".{FILE}.part"
         try:
-            (path / LOGS).mkdir(parents=True, exist_ok=False)
-            db = create_file(part)
-            try:
+            with new_folder(path) as db:
                 db.execute("PRAGMA journal_mode = WAL")  # reports can be made meanwhile
                 with db:
                     db.execute("BEGIN")
                     insert_run(db, plan, machine, verified, selftest=selftest)
-            finally:
-                db.close()
-            part.rename(path / FILE)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already; choose another --label or --out") from error
         except (OSError, sqlite3.Error) as error:
@@ -109,11 +102,6 @@ class RunDirectory:
         """The frozen plan."""
         with opened(self.file) as db:
             return plan_of(db, ONLY)
-
-    def machine(self) -> dict[str, str]:
-        """Facts of the machine at the start of the run."""
-        with opened(self.file) as db:
-            return facts_of(db, ONLY)
 
     def verified(self) -> list[Verified]:
         """All verifications."""

@@ -56,7 +56,7 @@ def test_runs_of_two_machines_and_what_did_not_come(call: Call) -> None:
         "expected, but not there: windows-x64",
         "report: ./just report ROOT/results/STAMP-merged-all",
     ]
-    merged = read(call.root / "results/latest")
+    merged = read(call.root / "results/latest/run.sqlite")
     assert merged is not None
     assert [(m.name, m.kind) for m in merged.machines] == [
         ("linux-x64", "linux-x64"),

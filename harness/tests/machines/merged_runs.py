@@ -83,7 +83,7 @@ class Directory:
             "'0.1.0', ?, ?)",
             texts,
         )
-        found = merged(self.path)
+        found = merged(self.path / FILE)
         assert found is not None
         return found
 

@@ -67,7 +67,7 @@ def fleet() -> Generator[Path]:
 def survives(other: Path) -> None:
     """Merge all; two are as they were, and the other refused or good for a report."""
     done = merged(other.parent, out=other.parents[1] / "out", partial=True)
-    several = read_merged(done.directory)
+    several = read_merged(done.directory / FILE)
     assert several is not None
     numbers = {machine.label: [*machine.plans] for machine in several.machines}
     question = "SELECT * FROM result WHERE machine = '{0}' ORDER BY 3, 4, 5, 6, 7"

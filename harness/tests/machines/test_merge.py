@@ -34,7 +34,7 @@ def test_what_is_merged_and_where_it_lies(tmp_path: Path, fleet: list[Path]) -> 
     done = merged(*fleet, out=tmp_path / "out", expect=["arm", "linux-x64", "mars"])
     assert done.directory == tmp_path / "out/2026-02-03T040506Z-merged"
     assert latest(tmp_path / "out") == done.directory
-    kept = read(done.directory)
+    kept = read(done.directory / FILE)
     assert kept is not None
     assert [
         (m.name, m.kind, m.label, [p.run for p in m.plans.values()]) for m in kept.machines
@@ -64,7 +64,7 @@ def test_each_run_is_whole_in_the_merged_file(tmp_path: Path, fleet: list[Path])
 
 def held(done: Done) -> tuple[object, ...]:
     """What was merged, whatever the paths."""
-    found = read(done.directory)
+    found = read(done.directory / FILE)
     assert found is not None
     whole = ask(done.directory, "SELECT * FROM result ORDER BY 1, 2, 3, 4, 5, 6, 7")
     return found.machines, found.made.refused, found.made.expected, whole
