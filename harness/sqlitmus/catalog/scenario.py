@@ -332,8 +332,9 @@ class Mode(Model):
 
     In the scheme `relay` the processes of a case take turns: in each of `rounds` rounds every one
     has a lead-in of `lead_in_ms`, between whose bounds the pilot chooses, and a lap of at least
-    `lap_ms`. Where no pilot finds them, a process has the least of `iterations`. An invocation is
-    ended after `timeout_s`.
+    `lap_ms`; and there are so many rounds that a process has `collections` of garbage in a set, if
+    the pilot saw any. Where no pilot finds them, a process has the least of `iterations`. An
+    invocation is ended after `timeout_s`.
     """
 
     title: str
@@ -351,6 +352,7 @@ class Mode(Model):
     rounds: int = Field(default=8, ge=1)
     lead_in_ms: Bounds = (20, 20)
     lap_ms: int = Field(default=10, ge=1)
+    collections: int = Field(default=0, ge=0)
     timeout_s: float = Field(default=TIMEOUT_S, gt=0)
 
 

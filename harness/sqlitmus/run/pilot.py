@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from sqlitmus.stats import power
 from sqlitmus.vocabulary.text import counted, listed
 
 ROUNDS = 4
+MOST_COLLECTING = 4
 SHARE_OF_MARGIN = 0.25
 TRIMMED = 1.15
 """The variance of a 25 % trimmed mean of normal noise, relative to that of its mean."""
@@ -58,12 +59,14 @@ one; the forecast mends that of three, which is what other pilots give."""
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
     """The lead-in of a case in ms, for all of its runners alike, and the deviation of ln time of a
-    lap of each from round to round, None where it is unknown; and how many times as long as the
-    median iteration the mean one of each takes."""
+    lap of each from round to round, None where it is unknown; how many times as long as the median
+    iteration the mean one of each takes; and in how many rounds everybody who was seen to collect
+    garbage does so as often as the mode asks."""
 
     lead_in_ms: int
     spreads: dict[str, float | None]
     stalls: dict[str, float]
+    collecting: int
 
     @property
     def spread(self) -> float | None:
@@ -90,10 +93,11 @@ def rehearse(
     After the lead-in a lap is slower than later ones by at most a quarter of the `margin`. A runner
     that goes wrong gets a record that says so. What was seen of a cell before is not tried again.
     """
-    keys = {name: context.key(case, name) for name in counts}
+    asked = " collections" * bool(mode.collections)
+    keys = {name: context.key(case, name) + asked for name in counts}
     seen = {name: context.memory.settling(key) for name, key in keys.items()}
     if mode.pilot and not all(seen.values()):
-        seen = _rehearsed(context, case, counts, answers)
+        seen = _rehearsed(context, case, counts, answers, digest=bool(mode.collections))
         for name, cell in seen.items():
             if cell:
                 context.memory.keep_settling(keys[name], cell)
@@ -104,12 +108,23 @@ def rehearse(
         least,
         {name: cell.spread for name, cell in settled.items()},
         {name: cell.stalled for name, cell in settled.items()},
+        max(
+            (ceil(mode.collections / c.collections) for c in settled.values() if c.collections),
+            default=0,
+        ),
     )
 
 
 def _rehearsed(
-    context: Context, case: PlannedCase, counts: Mapping[str, Counts], answers: Answers
+    context: Context,
+    case: PlannedCase,
+    counts: Mapping[str, Counts],
+    answers: Answers,
+    *,
+    digest: bool,
 ) -> dict[str, Settling | None]:
+    """What a set shows; who gives a `digest` tells of its collections, too."""
+    digest = digest and case.witnesses
     seatings: list[Seating] = []
     # a process alone would have the caches to itself, so the only runner of a case sits there twice
     for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
@@ -118,12 +133,16 @@ def _rehearsed(
         fewer = planned.model_copy(update={"rounds": rounds, "iterations": rounds * per_turn})
         counted = fewer.of(case)
         try:
-            answer = oracle_answer(context, counted.answered(), answers)
+            oracle_answer(context, counted.answered(), answers)
+            if digest:
+                oracle_answer(context, counted.witnessed(), answers)
         except Unanswered:  # told when the plan is asked for
             return {}
+        answer = answers.of(counted, digest=digest)
         runner = context.installed[name]
         label = f"{name} again" if seatings and len(counts) == 1 else name
-        seatings.append(Seating(counted, runner, label, Turns.of(fewer), answer))
+        turns = Turns.of(fewer)
+        seatings.append(Seating(counted, runner, label, turns, answer, digest))
     context.progress.step(f"pilot  {case.id}  {len(seatings)} in turns")
     turned = blocks.play_whole(context, seatings, case.id)
     if turned is None:
@@ -133,7 +152,8 @@ def _rehearsed(
     for seating, attempt in zip(seatings, (each.attempt for each in turned), strict=True):
         result, name = attempt.invocation.result, seating.runner.spec.name
         if attempt.outcome == "ok" and result:
-            seen[seating.label] = settling(result.iterations_ns, seating.turns)
+            collections = result.collections
+            seen[seating.label] = settling(result.iterations_ns, seating.turns, collections)
             table.append(laps(timed(result.iterations_ns, seating.turns)))
         else:
             answers.went_wrong(case, name, attempt, "in the pilot")
@@ -199,7 +219,8 @@ def divided(
     counts: Mapping[str, Callable[[Turning | None], dict[str, Counts]]],
     compared: Iterable[tuple[str, str]],
 ) -> dict[str, Turning]:
-    """The same turns, with more rounds for cases whose laps differ more: in the same time.
+    """The same turns, with more rounds for cases whose laps differ more: in the same time; and as
+    many more as their collections need, up to `MOST_COLLECTING` times the usual ones.
 
     Cases that are compared are one set, and have as many rounds; those that were not `shown`, or
     are compared with such a one, keep theirs.
@@ -218,6 +239,9 @@ def divided(
             spreads.append(sqrt(sum(spread**2 for spread in seen) / len(seen)))
     usual = max((turning[case].rounds for case in shown), default=0)
     each = power.rounds(spreads, costs, usual)
+    for place, unit in enumerate(units):
+        collecting = min(max(shown[case].collecting for case in unit), MOST_COLLECTING * usual)
+        each[place] = max(each[place], collecting)
     return turning | {
         case: replace(turning[case], rounds=rounds)
         for unit, rounds in zip(units, each, strict=True)
@@ -302,6 +326,9 @@ def plan_counts(
     planned: PlannedCounts = {}
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
+    # What writes has no lead-in to be found; how noisy it is the other cases tell, too.
+    without = {case.id for case in cases if case.stated}
+    without = set[str]() if turning.keys() <= without else without
     stated: set[str] = set()  # cases whose stated work decides the number of rounds
     for unit in connected(by_id, alike_pairs):
         members = [by_id[case_id] for case_id in unit]
@@ -329,7 +356,7 @@ def plan_counts(
             how = turning[case.id]
             if mode.pilot:  # cases that are compared take their turns in one set
                 how = turning[case.id] = replace(how, rounds=fitting(members, how.rounds))
-            if (counts := counts_of(how)) and not ready:
+            if (counts := counts_of(how)) and not ready and case.id not in without:
                 seen_in_turns = rehearse(context, case, counts, answers, mode, margin)
                 shown[case.id] = seen_in_turns
                 turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)

@@ -127,17 +127,21 @@ class Settling(Model):
 
     `spread` is the deviation of ln time of a lap from round to round, without what a round has in
     common; None for a process alone. The mean iteration takes `stalled` times as long as the median
-    one.
+    one. `collections` are those of a round, None where there are none or the runtime does not tell.
     """
 
     since_ms: list[float]
     excess: list[float]
     spread: float | None = None
     stalled: float = 1.0
+    collections: float | None = None
 
 
-def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
-    """That of a process with `turns`; `iterations_ns` are those after the warm-up, in order."""
+def settling(
+    iterations_ns: Sequence[int], turns: Turns, collections: int | None = None
+) -> Settling:
+    """That of a process with `turns`; `iterations_ns` are those after the warm-up, in order, and
+    `collections` what they had of them."""
     rows = np.array(iterations_ns, dtype=np.float64).reshape(turns.rounds, turns.per_turn)
     since = (np.cumsum(rows, axis=1) - rows / 2) / 1e6
     late = np.median(rows[:, turns.per_turn // 2 :], axis=1, keepdims=True)
@@ -146,6 +150,7 @@ def settling(iterations_ns: Sequence[int], turns: Turns) -> Settling:
         since_ms=since.ravel().round(3).tolist(),
         excess=excess.ravel().round(4).tolist(),
         stalled=float(rows.mean() / np.median(rows)),
+        collections=collections / turns.rounds if collections else None,
     )
 
 

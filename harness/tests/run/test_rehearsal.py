@@ -19,8 +19,8 @@ def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk.make(catalogue, monkeypatch)
 
 
-def rehearsed(desk: Desk) -> Sequence[Seating]:
-    """The seats of the first set of a run."""
+def sets(desk: Desk, *cases: str) -> list[Sequence[Seating]]:
+    """The seats of each set of a run, of which the first is rehearsed."""
     sittings: list[Sequence[Seating]] = []
 
     def seated(*given: Any) -> list[Turned]:
@@ -28,8 +28,13 @@ def rehearsed(desk: Desk) -> Sequence[Seating]:
         return one_by_one(*given)
 
     desk.monkeypatch.setattr(blocks, "play", seated)
-    desk.run(mode="piloted", cases=["get"], blocks=1)
-    return sittings[0]
+    desk.run(mode="piloted", cases=[*(cases or ["get"])], blocks=1)
+    return sittings
+
+
+def rehearsed(desk: Desk) -> Sequence[Seating]:
+    """The seats of the first set."""
+    return sets(desk)[0]
 
 
 def test_the_runners_of_a_case_sit_together(desk: Desk) -> None:
@@ -49,3 +54,20 @@ def test_whichever_process_goes_wrong_it_is_the_runner(desk: Desk) -> None:
     assert rehearsed(desk)[1].label == "a again"  # after one process by itself
     reason = "iteration 0 (operations 0 to 1023): checksum 5121; the oracle has 5120"
     assert f"get/a: wrong in the pilot: {reason}\n" in desk.said()
+
+
+def test_a_set_has_the_collections_that_the_mode_asks_for(desk: Desk) -> None:
+    """A process gives a digest in the rehearsal, because some tell of collections only then."""
+    desk.clone.runner("b")
+    desk.clone.replace("scenarios/modes.toml", "pilot = 1", "pilot = 1\ncollections = 6")
+    desk.instant.lies["a"] = lambda number: {"collections": 1} if number == 2 else {}
+    first, then = sets(desk)
+    assert [seat.digest for seat in first] == [True, True]
+    assert first[0].turns.rounds == 4
+    assert then[0].turns.rounds == 6 * first[0].turns.rounds
+
+
+def test_what_writes_is_rehearsed_only_where_nothing_else_tells_of_noise(desk: Desk) -> None:
+    desk.clone.runner("b")
+    assert [each[0].case.id for each in sets(desk, "get", "insert")].count("insert") == 1
+    assert [each[0].case.id for each in sets(desk, "insert")] == ["insert", "insert"]

@@ -82,7 +82,9 @@ def one_by_one(
     for seat in seatings:
         if stopped():
             raise Abandoned("asked to stop")
-        attempt = invocations.attempt(seat.case, seat.runner, "measure", seat.answer)
+        attempt = invocations.attempt(
+            seat.case, seat.runner, "measure", seat.answer, digest=seat.digest
+        )
         result = attempt.invocation.result
         right = attempt.outcome == "ok" and result is not None
         steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
