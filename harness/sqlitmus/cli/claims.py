@@ -1,7 +1,7 @@
 """`./just claims`."""
 
 import os
-import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,29 +11,15 @@ from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.cli.options import (
-    Blocks,
     Format,
-    Fresh,
-    Label,
-    Mode,
-    Out,
-    Quiet,
-    Runners,
-    SchemeName,
-    Seed,
-    Size,
-    TimeBudget,
-    Timeout,
-    Wait,
     check_format,
-    check_label,
     finish,
     save,
-    scheme,
-    seconds,
     tell,
+    with_options,
 )
 from sqlitmus.machine import system
+from sqlitmus.run.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -119,6 +105,9 @@ def register(app: typer.Typer) -> None:
     app.command()(claims)
 
 
+@with_options(
+    "runners mode scheme blocks time_budget_s size seed label out timeout_s fresh wait quiet"
+)
 def claims(
     names: Annotated[
         list[str] | None,
@@ -131,11 +120,8 @@ def claims(
         False
     ),
     json_: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
-    runners: Runners = None,
-    mode: Mode = None,
-    scheme_: SchemeName = None,
-    blocks: Blocks = None,
-    time_budget: TimeBudget = None,
+    *,
+    options: Options,
     pins: Annotated[
         str | None,
         typer.Option(
@@ -150,18 +136,10 @@ def claims(
             help="Two builds of Node, for the claim on the threading mode.",
         ),
     ] = None,
-    size: Size = "m",
-    seed: Seed = None,
-    label: Label = "",
-    out: Out = None,
     format_: Format = "text",
     all_rows: Annotated[
         bool, typer.Option("--all", help="In text and md every row of long groups.")
     ] = False,
-    timeout: Timeout = None,
-    fresh: Fresh = False,
-    wait: Wait = False,
-    quiet: Quiet = False,
 ) -> None:
     """Measure again what others published, and say whether it holds on this machine."""
     from sqlitmus.catalog import claims as claimfiles
@@ -171,7 +149,6 @@ def claims(
     from sqlitmus.vocabulary import paths
 
     check_format(format_)
-    check_label(label)
     folder = paths.SCENARIOS / "claims"
     if names and names[0] == "new":
         _begin(folder, names[1:])
@@ -189,26 +166,15 @@ def claims(
     if build:
         tools, subjects = given(build, catalog, tools)
         chosen = with_builds(chosen)
-    options = session.Options(
+    options = replace(
+        options,
         kind="claims",
-        mode=mode,
-        scheme=scheme(scheme_),
         claims=chosen,
-        runners=runners or [],
-        blocks=blocks,
-        time_budget_s=seconds(time_budget) if time_budget else None,
         pins=_pins(pins, chosen),
-        size=size,
-        seed=seed,
-        label=label or "claims",
-        out=out,
-        timeout_s=timeout,
-        fresh=fresh,
-        wait=wait,
-        rerun=_rerun(names, runners, mode, scheme_, blocks, time_budget, pins, build),
+        label=options.label or "claims",
         subjects=subjects,
     )
-    progress = Progress(quiet=quiet)
+    progress = Progress(quiet=options.quiet)
     ended = session.run(options, catalog, tools, progress)
     finish(ended, progress, format_, all_rows=all_rows)
 
@@ -255,23 +221,3 @@ def _pins(text: str | None, chosen: "list[Claim]") -> list[int]:
         raise UsageError(
             f"--pins {text!r}: expected numbers of processors, such as 0,1, or none"
         ) from error
-
-
-def _rerun(
-    names: list[str] | None,
-    runners: list[str] | None,
-    mode: str | None,
-    scheme: str | None,
-    blocks: int | None,
-    time_budget: str | None,
-    pins: str | None,
-    build: tuple[str, str] | None,
-) -> str:
-    """The command that measures the same again, in another order."""
-    words = ["./just", "claims", *(names or [])]
-    words += [word for runner in runners or [] for word in ("-r", runner)]
-    options = {"--mode": mode, "--scheme": scheme, "--blocks": blocks}
-    options |= {"--time-budget": time_budget, "--pins": pins}
-    words += [word for name, value in options.items() if value for word in (name, str(value))]
-    words += ["--build", *build] if build else []
-    return shlex.join(words)

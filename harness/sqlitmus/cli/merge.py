@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import Label, Out, Quiet, check_label, tell
+from sqlitmus.cli.options import tell, with_options
+from sqlitmus.run.options import Options, name_for
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import counted, one_line
@@ -19,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command()(merge)
 
 
+@with_options("out label quiet")
 def merge(
     folders: Annotated[
         list[str],
@@ -28,8 +30,8 @@ def merge(
             "NAME names their machine in the merged report.",
         ),
     ],
-    out: Out = None,
-    label: Label = "",
+    *,
+    options: Options,
     partial: Annotated[
         bool, typer.Option("--partial", help="Take runs that were interrupted, too.")
     ] = False,
@@ -39,7 +41,6 @@ def merge(
             metavar="NAME", help="A machine that should be there; the report says if not."
         ),
     ] = None,
-    quiet: Quiet = False,
 ) -> None:
     """Merge runs of several machines into one run directory.
 
@@ -55,12 +56,11 @@ def merge(
     from sqlitmus.run.progress import Progress
     from sqlitmus.store.folder import free_moment
 
-    check_label(label)
-    folder = out or paths.RESULTS
+    folder, label = options.folder, options.label
     now = free_moment(folder, label_of(label))
     given = [Given(*_named(text)) for text in folders]
     done = merge_runs(given, folder, label, expect or [], now, partial=partial)
-    progress = Progress(quiet=quiet)
+    progress = Progress(quiet=options.quiet)
     for machine in done.machines:
         progress.say(_summary(machine))
     for same in done.twice:
@@ -80,7 +80,7 @@ def _named(text: str) -> tuple[Path, str]:
     name, sign, folder = text.partition("=")
     if not sign or paths.given(text).is_dir():
         return paths.given(text), ""
-    check_label(name, "the name before =")
+    name_for("the name before =")(name)
     if not name:
         raise UsageError(f"{text!r}: expected NAME=DIR, or a folder")
     return paths.given(folder), name

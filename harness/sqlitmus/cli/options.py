@@ -5,19 +5,20 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypedDict, get_type_hints
 
 import typer
 
-from sqlitmus.catalog.plan import MOST_BLOCKS
 from sqlitmus.machine import plainfiles
-from sqlitmus.vocabulary import paths
+from sqlitmus.run.options import NOT_IN_NAMES, Options
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
-from sqlitmus.vocabulary.text import unknown, visible
-from sqlitmus.vocabulary.verdicts import Scheme
+from sqlitmus.vocabulary.text import visible
 
 if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
@@ -26,59 +27,10 @@ if TYPE_CHECKING:
     from sqlitmus.run.progress import Progress
 
 
-_NOT_IN_LABELS = r"[^\w.@+-]"
-
-Filters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-f",
-        "--filter",
-        help="Narrow the suite's cells: substring, key:value, -not; all words in one -f match.",
-    ),
-]
-Runners = Annotated[list[str] | None, typer.Option("-r", "--runner", help="Only these runners.")]
-Cases = Annotated[list[str] | None, typer.Option("--case", help="These cases, by id.")]
-Suite = Annotated[str, typer.Option(help="smoke, quick, service or full.")]
-Mode = Annotated[
-    str | None,
-    typer.Option(help="smoke, quick, standard, rigorous or gate; the suite's own by default."),
-]
-SchemeName = Annotated[
-    str | None,
-    typer.Option(
-        "--scheme",
-        help="relay (the processes of a case take turns) or process (one after the other); the "
-        "mode's own by default.",
-    ),
-]
-Size = Annotated[str, typer.Option(help="Fixture size: s, m or l.")]
-Timeout = Annotated[
-    float | None,
-    typer.Option(help="Seconds that one invocation may take; the mode's own by default.", min=0.1),
-]
-Margin = Annotated[
-    float,
-    typer.Option(help="Differences below this many percent do not matter.", min=0.1, max=50),
-]
-Blocks = Annotated[int | None, typer.Option(help="Passes over all cells.", min=1, max=MOST_BLOCKS)]
-TimeBudget = Annotated[
-    str | None,
-    typer.Option(
-        help="As many blocks as fit beside verification and pilot, such as 90s, 20m or 1h."
-    ),
-]
-Seed = Annotated[int | None, typer.Option(help="Seed of the order.")]
-Label = Annotated[str, typer.Option(help="Ends the name of the run directory.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(parser=paths.given, metavar="FOLDER", help="Folder for run directories."),
-]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 Format = Annotated[
     str,
     typer.Option("--format", help="What stdout gets: text, md, html, json or node-csv."),
 ]
-Wait = Annotated[bool, typer.Option(help="Wait for another run on this machine to end.")]
 Weights = Annotated[
     str | None,
     typer.Option(
@@ -86,35 +38,58 @@ Weights = Annotated[
         help="Decide by this preset, or calls per 1,000 requests such as get-pk=600,all=250.",
     ),
 ]
-Fresh = Annotated[bool, typer.Option(help="Forget earlier verifications and timings.")]
+
+Command = Callable[..., None]
 
 
-def scheme(name: str | None) -> Scheme | None:
-    """The scheme of that name; raises UsageError when there is none."""
-    if name in (None, *get_args(Scheme)):
-        return cast("Scheme | None", name)
-    raise UsageError(unknown("scheme", name or "", get_args(Scheme)))
+def with_options(names: str, **defaults: object) -> Callable[[Command], Command]:
+    """Let a command offer the fields `names` of Options, some with other `defaults`, and take them
+    as its parameter `options`, in whose place they stand in its help."""
+    hints = get_type_hints(Options, include_extras=True)
+    by_name = {each.name: each for each in fields(Options)}
+
+    def option(name: str) -> Parameter:
+        default = by_name[name].default
+        if default is MISSING:
+            default = list[str]()
+        default = defaults.get(name, default)
+        return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
+
+    offered = [option(name) for name in names.split()]
+
+    def offering(command: Command) -> Command:
+        parameters = [
+            parameter.replace(kind=Parameter.KEYWORD_ONLY)
+            for declared in signature(command, eval_str=True).parameters.values()
+            for parameter in (offered if declared.name == "options" else [declared])
+        ]
+
+        @wraps(command)
+        def called(**words: Any) -> None:  # noqa: ANN401 — typer gives what the parameters say
+            chosen = {each.name: words.pop(each.name) for each in offered}
+            command(options=Options(**chosen, rerun=_rerun()), **words)
+
+        called.__signature__ = Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        called.__annotations__ = {each.name: each.annotation for each in parameters}
+        return called
+
+    return offering
 
 
-def check_label(label: str, option: str = "--label") -> None:
-    """Raise UsageError for a label that cannot be part of a folder's name."""
-    if re.search(_NOT_IN_LABELS, label):
-        raise UsageError(f"{option} {label!r}: use letters, digits and . _ @ + - only")
+def _rerun() -> str:
+    """The command as it was given, without the folder of its results."""
+    words = sys.argv[1:]
+    lasting = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if "--out" not in (before, word) and not word.startswith("--out=")
+    ]
+    return f"./just {shlex.join(lasting)}"
 
 
 def as_label(text: str) -> str:
     """`text` with a dash for what a label may not have."""
-    return re.sub(rf"{_NOT_IN_LABELS}+", "-", text)
-
-
-def seconds(text: str) -> float:
-    """Seconds of `90`, `90s`, `20m` or `1h`; raises UsageError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if not match or float(match[1]) == 0:
-        raise UsageError(
-            f"--time-budget {text!r}: expected a number above 0 with s, m or h, such as 20m"
-        )
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+    return re.sub(rf"{NOT_IN_NAMES}+", "-", text)
 
 
 # Writes a command's output: a file, stdout, stderr.

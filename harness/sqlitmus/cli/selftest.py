@@ -1,13 +1,12 @@
 """`./just selftest`."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sqlitmus.cli import options
-from sqlitmus.cli.options import Wait, seconds, tell
+from sqlitmus.cli.options import tell, with_options
+from sqlitmus.run.options import Options
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import json_text, listed
 
@@ -17,48 +16,40 @@ def register(app: typer.Typer) -> None:
     app.command()(selftest)
 
 
+@with_options("time_budget_s scheme seed out wait quiet", time_budget_s="5m", seed=1)
 def selftest(
     runner: Annotated[
         str, typer.Option("-r", "--runner", help="Runner whose identical processes are compared.")
     ] = "node",
     case: Annotated[str, typer.Option(help="The case it does.")] = "get-pk@transaction=read",
-    time_budget: Annotated[
-        str, typer.Option(help="As many blocks as fit, such as 90s, 5m or 1h.")
-    ] = "5m",
-    scheme: Annotated[
-        str | None,
-        typer.Option(
-            help="Only relay (processes take turns) or process (one after the other); by default "
-            "both, and which is better here."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Folder for the recording.")] = None,
+    *,
+    options: Options,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    wait: Wait = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
-    """Measure this machine's own false-alarm rates; the result stands in each later report."""
+    """Measure this machine's own false-alarm rates, of both schemes unless one is named; the result
+    stands in each later report."""
     from sqlitmus.catalog import definitions
     from sqlitmus.run.progress import Progress
     from sqlitmus.run.selftest import TITLES, judge, record, save
     from sqlitmus.vocabulary import paths
 
-    progress = Progress(quiet=quiet)
+    assert options.time_budget_s is not None
+    assert options.seed is not None
+    progress = Progress(quiet=options.quiet)
     recordings = record(
         definitions.load(),
         paths.tools(),
         progress,
         runner=runner,
         case_id=case,
-        budget_s=seconds(time_budget),
-        seed=seed,
-        wait=wait,
-        scheme=options.scheme(scheme),
+        budget_s=options.time_budget_s,
+        seed=options.seed,
+        wait=options.wait,
+        scheme=options.scheme,
     )
     progress.clear()
     result = judge(recordings, runner, case)
-    file = save(result, recordings, out or paths.RESULTS)
+    file = save(result, recordings, options.folder)
     if json_:
         tell(json_text(json.dumps(result, indent=1, ensure_ascii=False)))
     else:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import Cases, Filters, Runners, Size, Suite, Timeout, tell, warn
+from sqlitmus.cli.options import tell, warn, with_options
+from sqlitmus.run.options import Options
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import one_line
 
@@ -20,44 +21,30 @@ def register(app: typer.Typer) -> None:
     app.command()(verify)
 
 
+@with_options("suite filters cases runners size timeout_s")
 def verify(
-    suite: Suite = "quick",
-    filters: Filters = None,
-    cases: Cases = None,
-    runners: Runners = None,
-    size: Size = "m",
-    timeout: Timeout = None,
+    options: Options,
+    *,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare each cell's answer with the oracle's; measure nothing."""
     from sqlitmus.catalog import definitions
     from sqlitmus.vocabulary import paths
 
-    ended = compare(
-        *(definitions.load(), paths.tools(), suite, cases, runners, filters),
-        size=size,
-        timeout=timeout,
-        json_=json_,
-    )
-    raise typer.Exit(ended)
+    raise typer.Exit(compare(options, definitions.load(), paths.tools(), json_=json_))
 
 
 def compare(
+    options: Options,
     catalog: "Catalog",
     tools: "paths.Tools",
-    suite: str,
-    cases: list[str] | None,
-    runners: list[str] | None,
-    filters: list[str] | None,
     *,
-    size: str,
-    timeout: float | None,
     json_: bool = False,
     keep_jobs: bool = True,
 ) -> Exit:
     """Verify cells of a suite and tell what came of each; jobs of what goes wrong are kept if
     `keep_jobs`."""
-    from sqlitmus.catalog import choose
+    from sqlitmus.run import planning
     from sqlitmus.run.blocks import exit_of
     from sqlitmus.run.context import opened
     from sqlitmus.run.progress import Progress
@@ -65,14 +52,12 @@ def compare(
     from sqlitmus.vocabulary import paths
     from sqlitmus.vocabulary.detail import durability
 
-    _, mode = choose.mode_of(catalog, suite, None)
-    chosen, cells = choose.choose(
-        catalog, suite, mode, cases or [], runners or [], filters or [], None
-    )
+    _, mode = options.mode_in(catalog)
+    chosen, cells = planning.chosen(options, catalog, mode)
     session = opened(
         *(catalog, tools, Progress(), cells),
-        size=size,
-        timeout_s=timeout or mode.timeout_s,
+        size=options.size,
+        timeout_s=options.timeout_s or mode.timeout_s,
         fresh=True,
         keep_jobs=keep_jobs,
     )

@@ -1,6 +1,5 @@
 """`./just workload`."""
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,27 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlitmus.cli.options import (
-    Blocks,
-    Filters,
-    Fresh,
-    Label,
-    Mode,
-    Out,
-    Quiet,
-    Runners,
-    SchemeName,
-    Seed,
-    TimeBudget,
-    Timeout,
-    Wait,
     as_label,
-    check_label,
     finish,
     save,
-    scheme,
-    seconds,
     tell,
+    with_options,
 )
+from sqlitmus.run.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -41,6 +26,10 @@ def register(app: typer.Typer) -> None:
     app.command()(workload)
 
 
+@with_options(
+    "mode scheme filters runners reference blocks time_budget_s seed label out timeout_s "
+    "show_values fresh wait quiet"
+)
 def workload(
     file: Annotated[
         list[str],
@@ -62,26 +51,8 @@ def workload(
             "their foreign keys lead to; for a database that is too large to be copied.",
         ),
     ] = None,
-    mode: Mode = None,
-    scheme_: SchemeName = None,
-    filters: Filters = None,
-    runners: Runners = None,
-    reference: Annotated[str | None, typer.Option(help="Runner that ratios refer to.")] = None,
-    blocks: Blocks = None,
-    time_budget: TimeBudget = None,
-    seed: Seed = None,
-    label: Label = "",
-    out: Out = None,
-    timeout: Timeout = None,
-    show_values: Annotated[
-        bool,
-        typer.Option(
-            help="Keep the jobs and results of what goes wrong, which hold values of the database."
-        ),
-    ] = False,
-    fresh: Fresh = False,
-    wait: Wait = False,
-    quiet: Quiet = False,
+    *,
+    options: Options,
 ) -> None:
     """Measure your own queries on your own database, and say which runner serves them best."""
     from sqlitmus.analysis.assemble import settled
@@ -93,7 +64,7 @@ def workload(
     from sqlitmus.workload import scenarios
     from sqlitmus.workload.database import parsed
 
-    progress = Progress(quiet=quiet)
+    progress = Progress(quiet=options.quiet)
     if file[0] == "init":
         _begin(file[1:], database, progress, parsed(sample) if sample else None)
         return
@@ -101,46 +72,28 @@ def workload(
     names = file[1:] if only_verify else file
     if len(names) != 1 or database:
         raise UsageError("expected one FILE, verify FILE, or init FILE --database DATABASE")
-    check_label(label)
     path, catalog, tools = paths.given(names[0]), definitions.load(), paths.tools()
     ready = scenarios.read(
         *(path, catalog, progress.insist),
         sample=parsed(sample) if sample else None,
-        runners=len(runners or ()),
+        runners=len(options.runners),
     )
     pragmas = ", ".join(f"{name} {value}" for name, value in ready.pragmas)
     progress.say(f"profile {ready.profile}: {pragmas or 'nothing set'}")
     if only_verify:
         try:
             ended_as = compare(
-                *(ready.catalog, tools, ready.suite, None, runners, filters),
-                size="m",
-                timeout=timeout,
-                keep_jobs=show_values,
+                *(replace(options, suite=ready.suite), ready.catalog, tools),
+                keep_jobs=options.show_values,
             )
         finally:
             fixture.forget_snapshots()
         raise typer.Exit(ended_as)
-    options = session.Options(
+    options = replace(
+        options,
         suite=ready.suite,
-        mode=mode,
-        scheme=scheme(scheme_),
-        filters=filters or [],
-        runners=runners or [],
-        reference=reference,
-        blocks=blocks,
-        time_budget_s=seconds(time_budget) if time_budget else None,
-        seed=seed,
-        label=label or as_label(path.stem),
-        out=out,
-        timeout_s=timeout,
-        fresh=fresh,
-        wait=wait,
-        rerun=shlex.join(
-            ["./just", "workload", names[0], *(["--sample", sample] if sample else [])]
-        ),
+        label=options.label or as_label(path.stem),
         workload=ready.planned,
-        show_values=show_values,
     )
     catalog = ready.catalog
     if any(set("@=+") & set(name) for name in options.runners):

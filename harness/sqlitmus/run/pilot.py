@@ -93,8 +93,8 @@ def rehearse(
     After the lead-in a lap is slower than later ones by at most a quarter of the `margin`. A runner
     that goes wrong gets a record that says so. What was seen of a cell before is not tried again.
     """
-    asked = " collections" * bool(mode.collections)
-    keys = {name: context.key(case, name) + asked for name in counts}
+    digested = " collections" * bool(mode.collections)
+    keys = {name: context.key(case, name) + digested for name in counts}
     seen = {name: context.memory.settling(key) for name, key in keys.items()}
     if mode.pilot and not all(seen.values()):
         seen = _rehearsed(context, case, counts, answers, digest=bool(mode.collections))

@@ -2,7 +2,6 @@
 
 import hashlib
 import random
-import shlex
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from sqlitmus.machine import system
 from sqlitmus.run.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.context import Context
 from sqlitmus.run.invocations import Unanswered
-from sqlitmus.run.options import MARGIN, Options
+from sqlitmus.run.options import Options
 from sqlitmus.run.progress import clock
 from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
@@ -53,6 +52,13 @@ def _is_program(subject: str) -> bool:
 
 def _record(subject: str) -> Path:
     return paths.cache("programs") / hashlib.sha256(subject.encode()).hexdigest()[:24]
+
+
+# Options that the plan has as they were given.
+KEPT = (
+    *("kind", "size", "correction", "margin", "rerun", "subjects", "gate", "strict", "confirms"),
+    *("claims", "workload", "advice", "pins"),
+)
 
 
 # Freezes the plan: blocks, canary, floor, and a forecast of what the run will resolve.
@@ -98,13 +104,12 @@ def freeze(
     label = options.label or options.whole
     now = free_moment(options.folder, label)
     return Plan(
+        **{name: getattr(options, name) for name in KEPT},
         run=name_of(now, label),
         label=label,
-        kind=options.kind,
         suite=options.whole,
         mode=name,
         scheme=mode.scheme,
-        size=options.size,
         created=now.isoformat(timespec="seconds"),
         sqlitmus=__version__,
         seed=options.seed if options.seed is not None else random.SystemRandom().randrange(2**31),
@@ -113,14 +118,12 @@ def freeze(
         sessions=planned.sessions,
         pause_s=mode.pause_s,
         looks=looks,
-        correction=options.correction,
         reference=reference,
         canary=canary,
         canaries=others if canary else {},
         floor=next(
             (n for n in among(context, fit) if context.catalog.runners[n].role == "floor"), None
         ),
-        margin=options.margin,
         runners=[context.installed[n].planned() for n in among(context, cells)],
         cases=[_sized(context, case) for case in cases],
         cells=cells,
@@ -128,15 +131,6 @@ def freeze(
         fingerprint=context.fingerprint(),
         machine=options.machine or machine.kind(),
         definitions=plan.definitions(context.catalog, cases),
-        rerun=options.rerun or _rerun(options, name, planned, reference),
-        subjects=options.subjects,
-        gate=options.gate,
-        strict=options.strict,
-        confirms=options.confirms,
-        claims=options.claims,
-        workload=options.workload,
-        advice=options.advice,
-        pins=options.pins,
         processor=context.relay.processor if context.relay and mode.scheme == "relay" else None,
     )
 
@@ -185,26 +179,6 @@ def _promise(
         f"{able.most:.1%} in nine of ten (80 % power, if {able.differing} of {able.comparisons} "
         "differ as in the pilot)"
     )
-
-
-def _rerun(options: Options, mode: str, planned: Extent, reference: str) -> str:
-    """The command that repeats the run, in another order."""
-    words = ["--suite", options.suite, "--mode", mode]
-    words += [] if planned.sets else ["--blocks", str(planned.blocks)]
-    words += ["--reference", reference, "--size", options.size]
-    if options.margin != MARGIN:
-        words += ["--margin", f"{100 * options.margin:g}"]
-    for option, values in (
-        ("-f", options.filters),
-        ("--case", options.cases),
-        ("-r", options.runners),
-    ):
-        words += [word for value in values for word in (option, value)]
-    if options.scheme:
-        words += ["--scheme", options.scheme]
-    if options.machine:
-        words += ["--machine", options.machine]
-    return f"./just run {shlex.join(words)}"
 
 
 def among(context: Context, cells: Cells) -> list[str]:

@@ -21,7 +21,7 @@ from sqlitmus.run.blocks import Seating, play_whole
 from sqlitmus.run.context import Context, opened
 from sqlitmus.run.invocations import Attempt
 from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.options import MARGIN
+from sqlitmus.run.options import Options
 from sqlitmus.run.pilot import plan_counts
 from sqlitmus.run.progress import Progress, clock
 from sqlitmus.run.turns import Turns
@@ -81,7 +81,9 @@ def prepare(
     cells: Cells = {case.id: [runner]}
     fit = answers.fit(cells)
     scheming = mode.model_copy(update={"scheme": scheme})
-    planned = plan_counts(context, [case], fit, answers, scheming, runner, {}, margin=MARGIN)
+    planned = plan_counts(
+        context, [case], fit, answers, scheming, runner, {}, margin=Options().margin
+    )
     counts = planned[case.id].get(runner)
     if counts is None:
         verified = answers.records[case.id, runner]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from math import exp
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_claim_is_measured_and_judged(desk: Desk, claims: Call) -> None:
     assert done.code == 0, done.err
     assert "1 published claim, measured here: reproduced." in done.out
     assert "✓ reproduced" in done.out
-    assert "Run again: ./just claims faster --blocks 12" in done.out
+    assert f"Run again: ./just claims faster {shlex.join(OPTIONS)}" in done.out
     assert "report: CLONE/results/STAMP-claims/report.html" in done.err
     run = desk.clone.latest()
     assert {sample.runner for sample in run.samples()} == {"old", "new"}

@@ -155,7 +155,7 @@ def test_a_sample_is_measured_and_its_run_says_so(service: Clone) -> None:
     assert plan.workload
     assert plan.workload.sample == 100
     assert plan.workload.database.startswith("app.db (a sample of ")
-    assert plan.rerun == "./just workload my.toml --sample 100"
+    assert plan.rerun == "./just workload my.toml --blocks 1 --sample 100 -f one"
     assert (service.root / "app.db").read_bytes() == before
     done = service.sqlitmus("workload", "my.toml", "--sample", "some")
     assert (done.code, "--sample 'some': expected rows" in done.err) == (2, True)
