@@ -21,21 +21,16 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree, system
 from sqlitmus.run.copies import make_scratch
-from sqlitmus.run.counts import Observed
 from sqlitmus.run.freshness import Prober
 from sqlitmus.run.invocations import Invocations
-from sqlitmus.run.judge import OracleAnswer
 from sqlitmus.run.launch import Launcher, unsupported
 from sqlitmus.run.oracle import prove
 from sqlitmus.run.process import Hyperfine
 from sqlitmus.run.progress import Progress, Stop
 from sqlitmus.run.proof import Counter
 from sqlitmus.run.relay import Relay
-from sqlitmus.run.turns import Settling
-from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
-from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.text import counted
 
@@ -73,60 +68,16 @@ class Memory:
             with suppress(OSError, ValueError):
                 self._entries = _Entries.validate_json(self._file.read_bytes())
 
-    def verified(self, key: str) -> Verified | None:
-        """The verification kept under `key`."""
-        return self._kept(key, "verified", Verified)
-
-    def expected(self, key: str) -> OracleAnswer | None:
-        """The remembered answer of the oracle."""
-        return self._kept(key, "answer", OracleAnswer)
-
-    def observed(self, key: str) -> Observed | None:
-        """The remembered observation of a pilot."""
-        return self._kept(key, "observed", Observed)
-
-    def syncs(self, key: str) -> Syncs | None:
-        """The remembered count of syncs."""
-        return self._kept(key, "syncs", Syncs)
-
-    def settling(self, key: str) -> Settling | None:
-        """How a process of the cell was seen to settle after a switch."""
-        return self._kept(key, "settling", Settling)
-
-    def fresh(self, key: str) -> bool:
-        """Whether a runner was found to answer from the database."""
-        return "fresh" in self._entries.get(key, {})
-
-    def keep_fresh(self, key: str) -> None:
-        """Remember that it does; what went wrong is tried again."""
-        self._entries.setdefault(key, {})["fresh"] = True
-
-    def keep_verified(self, key: str, record: Verified) -> None:
-        """Remember a verification that is ok or unsupported; other outcomes are tried again."""
-        if record.outcome in ("ok", "unsupported"):
-            self._entries.setdefault(key, {})["verified"] = record.model_dump(mode="json")
-
-    def keep_expected(self, key: str, answer: OracleAnswer) -> None:
-        """Remember the oracle's answer."""
-        self._entries.setdefault(key, {})["answer"] = answer.model_dump(mode="json")
-
-    def keep_observed(self, key: str, observed: Observed) -> None:
-        """Remember a pilot's observation."""
-        self._entries.setdefault(key, {})["observed"] = observed.model_dump(mode="json")
-
-    def keep_settling(self, key: str, seen: Settling) -> None:
-        """Remember how a process of the cell settles."""
-        self._entries.setdefault(key, {})["settling"] = seen.model_dump(mode="json")
-
-    def keep_syncs(self, key: str, counted: Syncs) -> None:
-        """Remember a count of syncs."""
-        self._entries.setdefault(key, {})["syncs"] = counted.model_dump(mode="json")
-
-    def _kept(self, key: str, name: str, model: type[M]) -> M | None:
+    def get(self, key: str, model: type[M]) -> M | None:
+        """What of this type is kept under `key`; None for nothing that can be read."""
         try:
-            return model.model_validate(self._entries[key][name])
+            return model.model_validate(self._entries[key][model.__name__])
         except (KeyError, ValidationError):
             return None
+
+    def keep(self, key: str, value: Model) -> None:
+        """Remember `value` under `key`, one of each type."""
+        self._entries.setdefault(key, {})[type(value).__name__] = value.model_dump(mode="json")
 
     def save(self) -> None:
         """Write the file; on a full disk only the memory is lost."""

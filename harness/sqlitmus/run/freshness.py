@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from bootstrap.guarded import marked
 from sqlitmus.catalog.cases import PlannedCase, steps_of
@@ -17,16 +17,10 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
-from sqlitmus.run.copies import file_name
 from sqlitmus.run.process import Invocation, Timing, collect
 from sqlitmus.run.proof import Value, checksum, digest
-from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
 from sqlitmus.vocabulary.verdicts import Outcome
-
-if TYPE_CHECKING:
-    from sqlitmus.run.context import Context
-
 
 TABLE = (
     "CREATE TABLE changing(id INTEGER PRIMARY KEY, step INTEGER NOT NULL, number INTEGER NOT NULL, "
@@ -347,41 +341,8 @@ def _ended_by(process: subprocess.Popen[bytes], timeout_s: float) -> Generator[t
                     pipe.close()
 
 
-def prove_fresh(
-    context: "Context", cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
-) -> None:
-    """Ask each runner that has a right answer; records of one that fails become what it is.
-
-    A runner that did well before, with nothing changed, is not asked again.
-    """
-    right = {at for at, record in records.items() if record.outcome == "ok"}
-    for name in {name: None for _, name in records}:
-        reading = [case for case in cases if (case.id, name) in right]
-        runner = context.installed[name]
-        assert runner.description or not reading
-        integers = runner.description.features.integers if runner.description else []
-        manners = manners_of(reading, context.catalog)
-        for question in questions(manners, integers, runner.spec):
-            key = _key(question, runner)
-            if context.memory.fresh(key):
-                continue
-            context.progress.step(f"verify  whether {name} answers from the database")
-            log = context.invocations.logs / f"freshness.{file_name(name)}.log"
-            outcome, reason = context.prober.ask(question, runner, log, context.timeout_s)
-            if context.stop.requested > 1:
-                return
-            if outcome == "ok":
-                context.memory.keep_fresh(key)
-                log.unlink(missing_ok=True)
-                continue
-            fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
-            for case in reading:
-                records[case.id, name] = records[case.id, name].model_copy(update=fate)
-            break
-
-
-def _key(question: Question, runner: Installed) -> str:
-    """The memory's key: all that could change the answer."""
+def key(question: Question, runner: Installed) -> str:
+    """All that could change the answer."""
     rows = [question.stored(step, changed=True) for step in range(len(question.manners))]
     parts = [
         question.job("", "").text(),

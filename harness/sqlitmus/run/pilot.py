@@ -95,12 +95,12 @@ def rehearse(
     """
     digested = " collections" * bool(mode.collections)
     keys = {name: context.key(case, name) + digested for name in counts}
-    seen = {name: context.memory.settling(key) for name, key in keys.items()}
+    seen = {name: context.memory.get(key, Settling) for name, key in keys.items()}
     if mode.pilot and not all(seen.values()):
         seen = _rehearsed(context, case, counts, answers, digest=bool(mode.collections))
         for name, cell in seen.items():
             if cell:
-                context.memory.keep_settling(keys[name], cell)
+                context.memory.keep(keys[name], cell)
     limit = SHARE_OF_MARGIN * margin
     settled = {name: cell for name, cell in seen.items() if cell}
     least = lead_in_ms(list(settled.values()), limit, mode.lap_ms, mode.lead_in_ms)
@@ -451,7 +451,7 @@ def _observed(
     longest_ms = int(BEYOND * max(least_ms, mode.warmup_ms[1]))
     # where a least is given, the last level may come so late that all before it looks flat
     window_ms = longest_ms if least_ms else min(FIRST_WINDOW_MS, longest_ms)
-    remembered = context.memory.observed(key)
+    remembered = context.memory.get(key, Observed)
     enough = (
         remembered
         and remembered.processes >= target
@@ -473,7 +473,7 @@ def _observed(
         observation = observe(processes, case, window_ms).model_copy(update={"pace": now})
         window_ms = max(window_ms, _needed(observation, longest_ms))
     if observation:
-        context.memory.keep_observed(key, observation)
+        context.memory.keep(key, observation)
     return observation
 
 

@@ -1,17 +1,18 @@
 """Verifies each cell against the oracle before anything is timed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.cases import Cells, PlannedCase
-from sqlitmus.run import launch
+from sqlitmus.run import freshness, launch
 from sqlitmus.run.context import Context
-from sqlitmus.run.freshness import prove_fresh
+from sqlitmus.run.copies import file_name
 from sqlitmus.run.invocations import Attempt, Unanswered
 from sqlitmus.run.judge import COMPARED, OracleAnswer
 from sqlitmus.run.proof import Counts, counted_cases, difference, transactions, writes_files
 from sqlitmus.store.file import Verified
+from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Syncs
 from sqlitmus.vocabulary.errors import NotFit
 
@@ -113,7 +114,7 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
         raise answers.silences[at]
     if at not in answers.expected:
         key = f"{context.key(case, context.oracle.spec.name)} {at[-1]}"
-        answer = context.memory.expected(key)
+        answer = context.memory.get(key, OracleAnswer)
         if answer is None and context.catalog.scenarios[case.scenario].steps:
             try:
                 answer = context.invocations.ask_oracle(case, context.oracle)
@@ -122,7 +123,7 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
                 if not context.stop.requested:
                     context.progress.say(str(silence))
                 raise
-            context.memory.keep_expected(key, answer)
+            context.memory.keep(key, answer)
         answers.expected[at] = answer
     return answers.expected[at]
 
@@ -157,17 +158,55 @@ def verify_cells(context: Context, cases: list[PlannedCase], cells: Cells) -> An
                 answers.give_up(case, cells[case.id], silence)
                 break
             key = context.key(case, name)
-            record = context.memory.verified(key)
+            record = context.memory.get(key, Verified)
             if record is None:
                 record = _verify(context, case, name, answer)
-                context.memory.keep_verified(key, record)
+                if record.outcome in ("ok", "unsupported"):  # what goes wrong is tried again
+                    context.memory.keep(key, record)
             if record.outcome == "ok" and writes_files(case, context.catalog):
                 record = _with_syncs(context, case, record, answers)
             answers.records[case.id, name] = record
         else:
             _suspect(context, case, cells[case.id], answers)
-    prove_fresh(context, cases, answers.records)
+    _prove_fresh(context, cases, answers.records)
     return answers
+
+
+class Fresh(Model):
+    """A runner was found to answer from the database."""
+
+
+def _prove_fresh(
+    context: Context, cases: Iterable[PlannedCase], records: dict[tuple[str, str], Verified]
+) -> None:
+    """Ask each runner that has a right answer; records of one that fails become what it is.
+
+    A runner that did well before, with nothing changed, is not asked again.
+    """
+    right = {at for at, record in records.items() if record.outcome == "ok"}
+    for name in {name: None for _, name in records}:
+        reading = [case for case in cases if (case.id, name) in right]
+        runner = context.installed[name]
+        assert runner.description or not reading
+        integers = runner.description.features.integers if runner.description else []
+        manners = freshness.manners_of(reading, context.catalog)
+        for question in freshness.questions(manners, integers, runner.spec):
+            key = freshness.key(question, runner)
+            if context.memory.get(key, Fresh):
+                continue
+            context.progress.step(f"verify  whether {name} answers from the database")
+            log = context.invocations.logs / f"freshness.{file_name(name)}.log"
+            outcome, reason = context.prober.ask(question, runner, log, context.timeout_s)
+            if context.stop.requested > 1:
+                return
+            if outcome == "ok":
+                context.memory.keep(key, Fresh())
+                log.unlink(missing_ok=True)
+                continue
+            fate = {"outcome": outcome, "reason": reason, "log": f"logs/{log.name}"}
+            for case in reading:
+                records[case.id, name] = records[case.id, name].model_copy(update=fate)
+            break
 
 
 def verify_at_once(
@@ -257,10 +296,10 @@ def _with_syncs(
 ) -> Verified:
     """`record` with what its transactions made durable, counted or from memory."""
     key = f"{context.key(case, record.runner)} {context.counter.library}"
-    counted = context.memory.syncs(key) or _count(context, case, record.runner, answers)
+    counted = context.memory.get(key, Syncs) or _count(context, case, record.runner, answers)
     if isinstance(counted, str):
         return record.model_copy(update={"syncs": None, "uncounted": counted})
-    context.memory.keep_syncs(key, counted)
+    context.memory.keep(key, counted)
     return record.model_copy(update={"syncs": counted, "uncounted": None})
 
 

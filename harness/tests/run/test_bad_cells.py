@@ -104,3 +104,16 @@ def test_a_run_goes_on_without_a_case_that_is_not_answered_any_more(desk: Desk) 
     samples = list(RunDirectory.open(path).samples())
     assert len([s for s in samples if s.case == "all"]) == 6
     assert all(sample.outcome == "ok" for sample in samples)
+
+
+@pytest.mark.parametrize("lie", [{"checksum": 6}, None], ids=["wrong", "failed"])
+def test_what_went_wrong_is_verified_again_and_what_went_well_is_not(
+    desk: Desk, lie: dict[str, Any] | None
+) -> None:
+    desk.instant.lies["a"] = lambda number: {} if number else lie
+    for verified in (["a", "b"], ["a"], []):
+        desk.instant.verified.clear()
+        desk.run(cases=["get"])
+        assert [name for name in desk.instant.verified if name != "python"] == verified
+        if verified == ["a", "b"]:
+            desk.instant.lies.clear()

@@ -48,70 +48,63 @@ def test_what_was_judged_by_other_rules_is_judged_again(monkeypatch: pytest.Monk
 def test_what_is_kept_comes_back_after_saving(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep_verified("k", record())
-    first.keep_verified("n", record("unsupported"))
-    first.keep_observed("k", SEEN)
+    first.keep("k", record())
+    first.keep("n", record("unsupported"))
+    first.keep("k", SEEN)
     first.save()
     again = Memory(file)
-    assert again.verified("k") == record()
-    assert again.verified("n") == record("unsupported")
-    assert again.observed("k") == SEEN
-    assert again.verified("other") is None
-    assert again.observed("n") is None
+    assert again.get("k", Verified) == record()
+    assert again.get("n", Verified) == record("unsupported")
+    assert again.get("k", Observed) == SEEN
+    assert again.get("other", Verified) is None
+    assert again.get("n", Observed) is None
     assert [f.name for f in tmp_path.iterdir()] == ["cells.json"]
-
-
-@pytest.mark.parametrize("outcome", ["wrong", "failed"])
-def test_what_went_wrong_is_tried_again(tmp_path: Path, outcome: str) -> None:
-    memory = Memory(tmp_path / "cells.json")
-    memory.keep_verified("k", record(outcome))
-    assert memory.verified("k") is None
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "3", '{"k": 3}', '{"k": {"verified": 1}}', '{"k": {"verified": {}}}'],
+    ["", "{", "[]", "3", '{"k": 3}', '{"k": {"Verified": 1}}', '{"k": {"Verified": {}}}'],
 )
 def test_a_broken_file_counts_as_empty(tmp_path: Path, text: str) -> None:
     file = tmp_path / "cells.json"
     file.write_text(text, "utf-8")
     memory = Memory(file)
-    assert memory.verified("k") is None
-    assert memory.observed("k") is None
-    memory.keep_observed("k", SEEN)
+    assert memory.get("k", Verified) is None
+    assert memory.get("k", Observed) is None
+    memory.keep("k", SEEN)
     memory.save()
-    assert Memory(file).observed("k") == SEEN
+    assert Memory(file).get("k", Observed) == SEEN
 
 
 @pytest.mark.parametrize("value", ['"soon"', "0", "{}", '{"seconds": -1}', "null"])
 def test_a_senseless_observation_is_none(tmp_path: Path, value: str) -> None:
     file = tmp_path / "cells.json"
-    file.write_text(f'{{"k": {{"observed": {value}}}}}', "utf-8")
-    assert Memory(file).observed("k") is None
+    file.write_text(f'{{"k": {{"Observed": {value}}}}}', "utf-8")
+    assert Memory(file).get("k", Observed) is None
 
 
 def test_the_oracles_answer_is_kept_by_itself(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep_expected("k", WANT)
+    first.keep("k", WANT)
     first.save()
-    assert Memory(file).expected("k") == WANT
-    assert Memory(file).verified("k") is None
+    assert Memory(file).get("k", OracleAnswer) == WANT
+    assert Memory(file).get("k", Verified) is None
 
 
 def test_fresh_forgets(tmp_path: Path) -> None:
     file = tmp_path / "cells.json"
     first = Memory(file)
-    first.keep_observed("k", SEEN)
+    first.keep("k", SEEN)
     first.save()
-    assert Memory(file, fresh=True).observed("k") is None
+    assert Memory(file, fresh=True).get("k", Observed) is None
 
 
 def test_a_memory_that_cannot_be_saved_costs_nothing_else(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "gone" / "cells.json")
-    memory.keep_observed("k", SEEN)
+    memory.keep("k", SEEN)
     memory.save()
-    assert memory.observed("k") == SEEN
+    assert memory.get("k", Observed) == SEEN
 
 
 def test_a_key_changes_with_all_that_could_change_the_answer() -> None:
