@@ -6,8 +6,8 @@ from sqlitmus.catalog import fixture, jobs
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run.relay import Entry
-from sqlitmus.run.turns import Turns
+from sqlitmus.run.processes.relay import Entry
+from sqlitmus.run.processes.turns import Turns
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
 

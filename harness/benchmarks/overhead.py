@@ -29,10 +29,10 @@ from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import system
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.process import Hyperfine, Invocation, invoke
-from sqlitmus.run.relay import Entry, Relay
-from sqlitmus.run.turns import Array, Turns
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.process import Hyperfine, Invocation, invoke
+from sqlitmus.run.processes.relay import Entry, Relay
+from sqlitmus.run.processes.turns import Array, Turns
 from sqlitmus.stats.estimate import trimmed_means
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Result

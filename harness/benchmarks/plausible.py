@@ -2,8 +2,8 @@
 
 `./just bench-plausible [--suite NAME] [-r RUNNER]…` measures each cell of the suite once, in one
 process, as planned, as in a pilot and, if it never waits, as in turns, and prints for each bound of
-`run/bounds.py` the cells that come nearest, as a share of the bound: 1 is the bound itself. Load
-the machine meanwhile to see what load does to them; `--repeat` measures each so often.
+`run/verify/bounds.py` the cells that come nearest, as a share of the bound: 1 is the bound itself.
+Load the machine meanwhile to see what load does to them; `--repeat` measures each so often.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,12 @@ from sqlitmus.catalog import definitions
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.choose import choose
 from sqlitmus.machine.system import limits
-from sqlitmus.run import blocks, bounds
-from sqlitmus.run.context import Context, opened
-from sqlitmus.run.invocations import Attempt
-from sqlitmus.run.progress import Progress
-from sqlitmus.run.turns import Turns
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.verify import bounds
+from sqlitmus.run.verify.context import Context, opened
+from sqlitmus.run.verify.invocations import Attempt
 from sqlitmus.vocabulary import paths
 
 SHOWN = 3

@@ -25,11 +25,11 @@ from sqlitmus.render import markdown
 from sqlitmus.render.document.build import build
 from sqlitmus.render.html import page as html
 from sqlitmus.results.report import Report
-from sqlitmus.run.agenda import Slot
-from sqlitmus.run.blocks import to_sample
-from sqlitmus.run.context import Context, opened
-from sqlitmus.run.progress import Progress
-from sqlitmus.run.proof import Files, Held
+from sqlitmus.run.measure.agenda import Slot
+from sqlitmus.run.measure.blocks import to_sample
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.verify.context import Context, opened
+from sqlitmus.run.verify.proof import Files, Held
 from sqlitmus.store.file import Record
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths

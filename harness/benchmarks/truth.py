@@ -49,7 +49,7 @@ from benchmarks.agreement import (
 from benchmarks.plain_programs import CASES, COMMANDS, Played, Programs, Task
 from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import lock
-from sqlitmus.run.launch import unsupported
+from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, NotFit, SqlitmusError, UsageError
 from sqlitmus.vocabulary.text import unknown

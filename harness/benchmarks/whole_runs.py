@@ -22,7 +22,7 @@ from sqlitmus.analysis.pairs import (
     typical_errors,
 )
 from sqlitmus.catalog.cases import Counts
-from sqlitmus.run.budget import Forecast, forecast
+from sqlitmus.run.plan.budget import Forecast, forecast
 from sqlitmus.stats.estimate import Array, deviation
 from sqlitmus.vocabulary.verdicts import Correction, Verdict
 

@@ -18,7 +18,7 @@ from sqlitmus.export.model import export_model
 from sqlitmus.export.rows import export_of
 from sqlitmus.render.html import page as html
 from sqlitmus.results import machines
-from sqlitmus.run import launch
+from sqlitmus.run.processes import launch
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Measure as Asked
 from sqlitmus.vocabulary.contract import Result

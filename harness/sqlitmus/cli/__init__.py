@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from sqlitmus.machine import system
-from sqlitmus.run.progress import all_like_ctrl_c
+from sqlitmus.run.processes.progress import all_like_ctrl_c
 from sqlitmus.vocabulary.errors import Exit, SqlitmusError
 from sqlitmus.vocabulary.text import visible
 

@@ -13,7 +13,7 @@ from sqlitmus.cli.options import (
     finish,
     with_options,
 )
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 from sqlitmus.vocabulary.text import unknown
@@ -51,7 +51,7 @@ def advise(
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.catalog import settings as settingfile
     from sqlitmus.run import session
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.workload.scenarios import tried
 
     check_format(format_)

@@ -19,7 +19,7 @@ from sqlitmus.cli.options import (
     with_options,
 )
 from sqlitmus.machine import system
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError
 from sqlitmus.vocabulary.paths import Tools
@@ -145,7 +145,7 @@ def claims(
     from sqlitmus.catalog import claims as claimfiles
     from sqlitmus.catalog import definitions
     from sqlitmus.run import session
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.vocabulary import paths
 
     check_format(format_)

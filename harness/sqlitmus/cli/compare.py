@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.options import Format, check_format, finish, with_options, write
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -44,7 +44,7 @@ def compare(
     from sqlitmus.catalog import definitions
     from sqlitmus.cli.options import text_of
     from sqlitmus.compare.comparison import Request, measure, of_runs
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
 
     check_format(format_)
     if options.strict and not options.gate:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlitmus.cli.options import tell, with_options
-from sqlitmus.run.options import Options, name_for
+from sqlitmus.run.plan.options import Options, name_for
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError
 from sqlitmus.vocabulary.text import counted, one_line
@@ -53,7 +53,7 @@ def merge(
 
     from sqlitmus.machines.merge import Given, label_of
     from sqlitmus.machines.merge import merge as merge_runs
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.store.folder import free_moment
 
     folder, label = options.folder, options.label

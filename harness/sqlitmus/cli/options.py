@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypedDict, get_type_
 import typer
 
 from sqlitmus.machine import plainfiles
-from sqlitmus.run.options import NOT_IN_NAMES, Options
+from sqlitmus.run.plan.options import NOT_IN_NAMES, Options
 from sqlitmus.vocabulary.errors import Exit, NotFit, UsageError
 from sqlitmus.vocabulary.text import visible
 
 if TYPE_CHECKING:
     from sqlitmus.results.machines import MergedReport
     from sqlitmus.results.report import Report
-    from sqlitmus.run.blocks import Ended
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.measure.blocks import Ended
+    from sqlitmus.run.processes.progress import Progress
 
 
 Format = Annotated[

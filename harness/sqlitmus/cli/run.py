@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.options import Weights, finish, with_options
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
@@ -37,8 +37,9 @@ def run(
     from sqlitmus.cli import claims
     from sqlitmus.compare import comparison
     from sqlitmus.compare.subject import resolve
-    from sqlitmus.run import planning, session
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run import session
+    from sqlitmus.run.plan import planning
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.store.folder import RunDirectory
     from sqlitmus.workload import scenarios
 

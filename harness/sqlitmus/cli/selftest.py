@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sqlitmus.cli.options import tell, with_options
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import json_text, listed
 
@@ -29,7 +29,7 @@ def selftest(
     """Measure this machine's own false-alarm rates, of both schemes unless one is named; the result
     stands in each later report."""
     from sqlitmus.catalog import definitions
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.run.selftest import TITLES, judge, record, save
     from sqlitmus.vocabulary import paths
 

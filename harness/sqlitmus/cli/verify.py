@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlitmus.cli.options import tell, warn, with_options
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary.errors import Exit
 from sqlitmus.vocabulary.text import one_line
 
@@ -44,11 +44,11 @@ def compare(
 ) -> Exit:
     """Verify cells of a suite and tell what came of each; jobs of what goes wrong are kept if
     `keep_jobs`."""
-    from sqlitmus.run import planning
-    from sqlitmus.run.blocks import exit_of
-    from sqlitmus.run.context import opened
-    from sqlitmus.run.progress import Progress
-    from sqlitmus.run.verify import verify_at_once, verify_cells
+    from sqlitmus.run.measure.blocks import exit_of
+    from sqlitmus.run.plan import planning
+    from sqlitmus.run.processes.progress import Progress
+    from sqlitmus.run.verify.answers import verify_at_once, verify_cells
+    from sqlitmus.run.verify.context import opened
     from sqlitmus.vocabulary import paths
     from sqlitmus.vocabulary.detail import durability
 

@@ -13,12 +13,12 @@ from sqlitmus.cli.options import (
     tell,
     with_options,
 )
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +60,7 @@ def workload(
     from sqlitmus.cli.verify import compare
     from sqlitmus.compare.subject import resolve
     from sqlitmus.run import session
-    from sqlitmus.run.progress import Progress
+    from sqlitmus.run.processes.progress import Progress
     from sqlitmus.workload import scenarios
     from sqlitmus.workload.database import parsed
 
@@ -112,8 +112,7 @@ def _begin(
 ) -> None:
     """Write the file of a new workload."""
     from sqlitmus.catalog import fixture
-    from sqlitmus.workload.database import snapshot
-    from sqlitmus.workload.template import template
+    from sqlitmus.workload.database import snapshot, template
 
     if len(names) != 1 or database is None:
         raise UsageError("init takes a file and a database: init my.toml --database app.db")

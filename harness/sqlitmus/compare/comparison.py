@@ -18,10 +18,11 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.compare.subject import Resolved, resolve
 from sqlitmus.results.ranking import Interval
 from sqlitmus.results.report import Report
-from sqlitmus.run import planning, session
-from sqlitmus.run.blocks import Ended, exit_of
-from sqlitmus.run.options import Options
-from sqlitmus.run.progress import Progress
+from sqlitmus.run import session
+from sqlitmus.run.measure.blocks import Ended, exit_of
+from sqlitmus.run.plan import planning
+from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.stats.estimate import LEVEL, Array
 from sqlitmus.stats.verdict import MIN_BLOCKS, adjust, beyond_margin_p
 from sqlitmus.store.file import FILE

@@ -17,15 +17,15 @@ from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, make_case, parse_
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import lock
-from sqlitmus.run.blocks import Seating, play_whole
-from sqlitmus.run.context import Context, opened
-from sqlitmus.run.invocations import Attempt
-from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.options import Options
-from sqlitmus.run.pilot import plan_counts
-from sqlitmus.run.progress import Progress, clock
-from sqlitmus.run.turns import Turns
-from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.run.measure.blocks import Seating, play_whole
+from sqlitmus.run.plan.options import Options
+from sqlitmus.run.plan.pilot import plan_counts
+from sqlitmus.run.processes.progress import Progress, clock
+from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.verify.answers import Answers, oracle_answer, verify_cells
+from sqlitmus.run.verify.context import Context, opened
+from sqlitmus.run.verify.invocations import Attempt
+from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit, UsageError

@@ -10,12 +10,12 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, definitions, differences, facts
 from sqlitmus.catalog.scenario import TIMEOUT_S
 from sqlitmus.machine import lock, system
-from sqlitmus.run.blocks import Ended, Measuring
-from sqlitmus.run.context import Context, opened
-from sqlitmus.run.options import Options
-from sqlitmus.run.planning import Prepared, ask, chosen, prepare
-from sqlitmus.run.progress import Progress
-from sqlitmus.run.verify import verify_cells
+from sqlitmus.run.measure.blocks import Ended, Measuring
+from sqlitmus.run.plan.options import Options
+from sqlitmus.run.plan.planning import Prepared, ask, chosen, prepare
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.verify.answers import verify_cells
+from sqlitmus.run.verify.context import Context, opened
 from sqlitmus.store.folder import RunDirectory, check_disk
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import Exit, UsageError

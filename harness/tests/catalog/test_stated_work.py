@@ -10,7 +10,7 @@ import pytest
 from sqlitmus.catalog import definitions, fixture, jobs
 from sqlitmus.catalog.cases import VERIFIED, PlannedCase, make_case
 from sqlitmus.catalog.scenario import Scenario
-from sqlitmus.run.counts import Observed, Turning, allocate, work
+from sqlitmus.run.plan.counts import Observed, Turning, allocate, work
 
 KNOWN = definitions.load()
 WRITING = [

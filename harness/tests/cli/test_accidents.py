@@ -13,7 +13,7 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.run import session
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.store import folder as store
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit

@@ -9,7 +9,7 @@ import pytest
 
 from sqlitmus.machine import system
 from sqlitmus.results import machines as data
-from sqlitmus.run import launch
+from sqlitmus.run.processes import launch
 from sqlitmus.vocabulary import paths
 from tests.cli.calling import Call
 from tests.fakes.clone import MODES, Clone, Done, long_enough

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog.plan import MOST
-from sqlitmus.run import planning
+from sqlitmus.run.plan import planning
 from sqlitmus.store.file import FILE, LOGS, RENDERED
 from sqlitmus.store.folder import latest, point_latest
 from sqlitmus.vocabulary import paths

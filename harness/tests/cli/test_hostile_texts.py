@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.processes.progress import Progress
 from tests.analysis import runs
 from tests.cli.calling import Call, sqlitmus
 from tests.faults.folders import DRIVES

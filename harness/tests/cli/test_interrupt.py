@@ -11,7 +11,8 @@ import sys
 import pytest
 
 from sqlitmus.cli import options
-from sqlitmus.run import blocks, progress
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.processes import progress
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.errors import Exit
 from tests.fakes.clone import Clone, Done, measured_order, planned_order, until

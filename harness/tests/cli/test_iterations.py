@@ -6,7 +6,7 @@ import pytest
 
 from sqlitmus.analysis import analyse, load
 from sqlitmus.machine import system
-from sqlitmus.run.launch import unsupported
+from sqlitmus.run.processes.launch import unsupported
 from tests.fakes.clone import Clone
 
 ITERATION_NS = 1_000_000  # of the fakes

@@ -10,11 +10,12 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.machine import system
-from sqlitmus.run import context, pilot
-from sqlitmus.run.context import Context
-from sqlitmus.run.counts import Pace, block_seconds
-from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.verify import Answers
+from sqlitmus.run.plan import pilot
+from sqlitmus.run.plan.counts import Pace, block_seconds
+from sqlitmus.run.verify import context
+from sqlitmus.run.verify.answers import Answers
+from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.folder import RunDirectory
 from tests.cli.test_interrupt import let_go, under_way
 from tests.fakes.clone import Clone

@@ -7,8 +7,8 @@ import signal
 import numpy as np
 import pytest
 
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.turns import Turns, laps, level_ns, timed
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.turns import Turns, laps, level_ns, timed
 from tests.cli.test_interrupt import resume, under_way
 from tests.fakes.clone import Clone, measured_order, planned_order, until
 from tests.machines.folders import ask

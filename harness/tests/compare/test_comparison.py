@@ -15,8 +15,8 @@ from sqlitmus.compare import comparison
 from sqlitmus.compare.comparison import Request
 from sqlitmus.results.report import Report
 from sqlitmus.run import session
-from sqlitmus.run.blocks import Ended
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.measure.blocks import Ended
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError

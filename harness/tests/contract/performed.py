@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlitmus.catalog import definitions
-from sqlitmus.run import oracle
+from sqlitmus.run.verify import oracle
 from sqlitmus.vocabulary.contract import Job
 from tests.contract.started import CONTRACT, Json, start
 

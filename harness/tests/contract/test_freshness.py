@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import freshness
-from sqlitmus.run.freshness import Manner, Prober
+from sqlitmus.run.verify import freshness
+from sqlitmus.run.verify.freshness import Manner, Prober
 from tests.contract.performed import TWINS
 from tests.contract.started import RUNNERS, command, description, lacking, of_runners
 

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.overhead import CASES, Pair, verdict
 from sqlitmus.catalog import definitions, runners
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.turns import Turns
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.turns import Turns
 from sqlitmus.vocabulary import paths
 from tests.contract.started import command, of_runners
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from benchmarks.truth import COMMANDS
-from sqlitmus.run.launch import unsupported
+from sqlitmus.run.processes.launch import unsupported
 from sqlitmus.vocabulary import paths
 from tests import left_out
 from tests.contract.started import command

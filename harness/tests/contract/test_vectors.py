@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from sqlitmus.catalog import definitions
 from sqlitmus.cli.schema import schemas
-from sqlitmus.run import oracle
+from sqlitmus.run.verify import oracle
 from sqlitmus.vocabulary.contract import Job, Measure, Operation, Share, Writer
 from tests.contract.performed import Performed, needs_own_process, perform_all, slow, vectors_of
 from tests.contract.started import (

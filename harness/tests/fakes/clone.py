@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import psutil
 
-from sqlitmus.run.agenda import schedule
+from sqlitmus.run.measure.agenda import schedule
 from sqlitmus.store.file import Sample
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import paths

@@ -26,10 +26,13 @@ from sqlitmus.catalog import definitions, runners
 from sqlitmus.machine import process_tree
 from sqlitmus.machine.conditions import Conditions
 from sqlitmus.machine.process_tree import Leftovers
-from sqlitmus.run import blocks, context, pilot, proof, session
-from sqlitmus.run import counts as pace
-from sqlitmus.run.process import Timing
-from sqlitmus.run.progress import Progress
+from sqlitmus.run import session
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.plan import counts as pace
+from sqlitmus.run.plan import pilot
+from sqlitmus.run.processes.process import Timing
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.verify import context, proof
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job, Proof
 from sqlitmus.vocabulary.verdicts import Outcome

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from sqlitmus.machine import lock
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.processes.progress import Progress
 from sqlitmus.vocabulary.errors import NotFit
 from tests.fakes.clone import running as lives
 from tests.fakes.clone import until
@@ -26,7 +26,7 @@ PROGRAM = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run unattended
 from sqlitmus.machine import lock
-from sqlitmus.run.progress import Progress
+from sqlitmus.run.processes.progress import Progress
 with lock.hold(sys.argv[1], wait="--wait" in sys.argv, say=Progress().insist):
     print("held", flush=True)
     sys.stdin.read()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.progress import Stop
+from sqlitmus.run.processes.progress import Stop
 from tests.fakes.clone import running, until
 
 CHILD = "import pathlib, os, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))"
@@ -185,7 +185,7 @@ def test_ctrl_break_is_heard_where_there_is_one(monkeypatch: pytest.MonkeyPatch)
         return "before"
 
     fake = SimpleNamespace(SIGINT=2, SIGTERM=15, SIGBREAK=21, SIG_IGN="ignored", signal=handle)
-    monkeypatch.setattr("sqlitmus.run.progress.signal", fake)
+    monkeypatch.setattr("sqlitmus.run.processes.progress.signal", fake)
     stop = Stop()
     with stop.listening():
         assert set_ == {2: stop, 15: stop, 21: stop}

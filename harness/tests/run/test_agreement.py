@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.verify import suspicion
+from sqlitmus.run.verify.answers import suspicion
+from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.file import Verified
 
 ANSWER = OracleAnswer(operations=1, rows=2, affected=0, checksum=3, readback=None, digest="right")

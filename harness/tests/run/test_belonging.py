@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.judge import identity
+from sqlitmus.run.verify.judge import identity
 from sqlitmus.vocabulary.contract import Description, Result
 from tests.run.test_hyperfine import RESULT
 

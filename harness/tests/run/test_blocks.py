@@ -12,7 +12,7 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.machine import conditions, system
 from sqlitmus.results.report import Cell
-from sqlitmus.run import blocks
+from sqlitmus.run.measure import blocks
 from sqlitmus.store.folder import RunDirectory
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk, even

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from sqlitmus.run.proof import checksum, digest
+from sqlitmus.run.verify.proof import checksum, digest
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job, Step
 

@@ -2,7 +2,7 @@
 
 from sqlitmus.catalog.cases import Counts
 from sqlitmus.catalog.claims import Claim
-from sqlitmus.run.budget import line_of, shares
+from sqlitmus.run.plan.budget import line_of, shares
 
 LESSONS = dict.fromkeys(("reproduced", "different", "unresolved", "reversed", "untestable"), "x")
 

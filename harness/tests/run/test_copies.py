@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.catalog import fixture
-from sqlitmus.run.copies import BLOCK, Copies
+from sqlitmus.run.processes.copies import BLOCK, Copies
 from sqlitmus.vocabulary.errors import NotFit
 
 

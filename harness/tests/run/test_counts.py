@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqlitmus.catalog.cases import Counts, PlannedCase
 from sqlitmus.catalog.scenario import Mode
-from sqlitmus.run.counts import (
+from sqlitmus.run.plan.counts import (
     HARNESS_S,
     LONGEST,
     LOOKS,
@@ -27,7 +27,7 @@ from sqlitmus.run.counts import (
     observe,
     work,
 )
-from sqlitmus.run.turns import Turns
+from sqlitmus.run.processes.turns import Turns
 from tests.run.planned import planned
 
 MODE = Mode(

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from sqlitmus.run.judge import Ask, of_types
+from sqlitmus.run.verify.judge import Ask, of_types
 from sqlitmus.vocabulary.contract import Column, Job, Measure, Operation, Parameters, Result, Step
 
 SQL = 'SELECT id, total AS "the total" FROM t WHERE id > ? ORDER BY id'

@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.cases import PlannedCase
-from sqlitmus.run.copies import Fixtures
+from sqlitmus.run.processes.copies import Fixtures
 
 KNOWN = definitions.load()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlitmus.run.budget import Forecast, forecast
+from sqlitmus.run.plan.budget import Forecast, forecast
 from sqlitmus.vocabulary.verdicts import Correction
 from tests.run.planned import planned
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from sqlitmus.catalog import choose, definitions
-from sqlitmus.run import freshness
-from sqlitmus.run.freshness import Manner, Question
-from sqlitmus.run.process import Invocation
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.verify import freshness
+from sqlitmus.run.verify.freshness import Manner, Question
 from sqlitmus.vocabulary.contract import Counts, Result
 
 GET = Manner("object", "number", "prepared", "get")

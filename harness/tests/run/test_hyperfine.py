@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import process_tree
-from sqlitmus.run.process import Hyperfine, Timing, invoke
+from sqlitmus.run.processes.process import Hyperfine, Timing, invoke
 from tests.fakes.clone import running, until
 
 RESULT = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.judge import OracleAnswer, Requirements, answer_of, judge, windows
+from sqlitmus.run.verify.judge import OracleAnswer, Requirements, answer_of, judge, windows
 from sqlitmus.vocabulary.contract import Counts, Proof, Result, normal_pragma
 
 IDENTITY = {

@@ -9,10 +9,10 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import context
-from sqlitmus.run.context import Memory, key
-from sqlitmus.run.counts import Observed
-from sqlitmus.run.judge import OracleAnswer
+from sqlitmus.run.plan.counts import Observed
+from sqlitmus.run.verify import context
+from sqlitmus.run.verify.context import Memory, key
+from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.file import Verified
 
 KNOWN = definitions.load()

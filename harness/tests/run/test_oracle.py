@@ -8,7 +8,7 @@ import pytest
 
 from sqlitmus.catalog import definitions
 from sqlitmus.catalog.runners import Installed, environment
-from sqlitmus.run import oracle
+from sqlitmus.run.verify import oracle
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import NotFit
 from sqlitmus.vocabulary.paths import Tools

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlitmus.run.counts import Pace, pace
+from sqlitmus.run.plan.counts import Pace, pace
 
 
 def test_the_same_pace_agrees_with_itself() -> None:

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from sqlitmus.run import blocks
-from sqlitmus.run.counts import HARNESS_S
-from sqlitmus.run.progress import Progress, Stop
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.plan.counts import HARNESS_S
+from sqlitmus.run.processes.progress import Progress, Stop
 from tests.fakes.clone import Clone
 from tests.fakes.instant import PROBE_NS, Desk, Instant
 

@@ -9,8 +9,8 @@ from sqlitmus.catalog import definitions
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.machine.proc import Writes
 from sqlitmus.machine.system import Limits
-from sqlitmus.run.bounds import Arrangement, contradiction
-from sqlitmus.run.process import Timing
+from sqlitmus.run.processes.process import Timing
+from sqlitmus.run.verify.bounds import Arrangement, contradiction
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.contract import Result
 from tests.run.test_hyperfine import RESULT

@@ -10,9 +10,9 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run import blocks
-from sqlitmus.run.copies import Copies, Fixtures
-from sqlitmus.run.invocations import Preparation
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.processes.copies import Copies, Fixtures
+from sqlitmus.run.verify.invocations import Preparation
 
 KNOWN = definitions.load()
 PYTHON = Installed(KNOWN.runners["python"], [], {}, None, None, "")

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from sqlitmus.run.progress import Progress, Remaining, clock
+from sqlitmus.run.processes.progress import Progress, Remaining, clock
 
 
 class Terminal(io.StringIO):
@@ -43,7 +43,7 @@ def test_without_a_terminal_only_lines_that_stay_and_milestones() -> None:
 
 def test_after_a_silence_any_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("sqlitmus.run.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sqlitmus.run.processes.progress.time.monotonic", lambda: now[0])
     stream = io.StringIO()
     shown = Progress(stream)
     for second in (10.0, 31.0, 40.0, 62.0):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run import proof
-from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.proof import Files, Unproven
+from sqlitmus.run.verify import proof
+from sqlitmus.run.verify.judge import OracleAnswer
+from sqlitmus.run.verify.proof import Files, Unproven
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result
 
 ROWS = [(1, "ab", 2.75, b"\x01\x02\x03"), (2, "", -1.0, b""), (-1, "z", 0.5, None)]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run import blocks
-from sqlitmus.run.blocks import Seating, Turned
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.measure.blocks import Seating, Turned
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
 from tests.run.test_selftest import one_by_one

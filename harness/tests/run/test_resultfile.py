@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlitmus.run import process
-from sqlitmus.run.process import Unreadable
+from sqlitmus.run.processes import process
+from sqlitmus.run.processes.process import Unreadable
 from tests.run.test_hyperfine import RESULT
 
 TEXT = json.dumps(RESULT)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlitmus.catalog.plan import canaries
-from sqlitmus.run.agenda import CANARY, Slot, schedule
+from sqlitmus.run.measure.agenda import CANARY, Slot, schedule
 
 CELLS = {"get": ["a", "b", "c"], "all": ["a", "b"], "noop": ["c"]}
 TWICE = canaries(CELLS, "a", {})

@@ -16,14 +16,16 @@ import pytest
 from sqlitmus.analysis import analyse, load
 from sqlitmus.catalog import definitions
 from sqlitmus.machine import system
-from sqlitmus.run import blocks as sets
-from sqlitmus.run import context, pilot, selftest
-from sqlitmus.run.blocks import Seating, Turned
-from sqlitmus.run.invocations import Invocations
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.progress import Progress
-from sqlitmus.run.relay import Abandoned, Relay
+from sqlitmus.run import selftest
+from sqlitmus.run.measure import blocks as sets
+from sqlitmus.run.measure.blocks import Seating, Turned
+from sqlitmus.run.plan import pilot
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.processes.relay import Abandoned, Relay
 from sqlitmus.run.selftest import BLOCKS, LABELS, SPARE, Recording
+from sqlitmus.run.verify import context
+from sqlitmus.run.verify.invocations import Invocations
 from sqlitmus.stats.relabel import Gain
 from sqlitmus.store.folder import selftest_file
 from sqlitmus.vocabulary import paths

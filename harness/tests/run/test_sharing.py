@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCounts
-from sqlitmus.run.budget import shared
+from sqlitmus.run.plan.budget import shared
 from tests.run.planned import planned
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlitmus.catalog import cases, definitions
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.scenario import ScenarioStep
-from sqlitmus.run.proof import (
+from sqlitmus.run.verify.proof import (
     Counter,
     Counts,
     counted_cases,

@@ -3,8 +3,8 @@
 from functools import partial
 
 from sqlitmus.catalog.cases import Counts
-from sqlitmus.run.counts import Turning
-from sqlitmus.run.pilot import Rehearsed, divided
+from sqlitmus.run.plan.counts import Turning
+from sqlitmus.run.plan.pilot import Rehearsed, divided
 
 USUAL = Turning(rounds=8, lead_in_ms=6, lap_ms=5)
 SPREADS = {"quiet": 0.05, "loud": 0.2, "middling": 0.08}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.oracle import difference
+from sqlitmus.run.verify.oracle import difference
 
 EXPECTED = {"status": "ok", "rows": 2, "checksum": 3, "digest": "ab"}
 

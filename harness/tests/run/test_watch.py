@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sqlitmus.run import process
+from sqlitmus.run.processes import process
 
 
 def of_log(tmp_path: Path, ended: list[str], most: int = 100) -> tuple[process.Watch, Path]:

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from sqlitmus.run.process import Invocation, Laps, Timing
+from sqlitmus.run.processes.process import Invocation, Laps, Timing
 from sqlitmus.vocabulary.contract import Identity, Result, Versioned
 from sqlitmus.vocabulary.figures import FIGURES, Figure, named, reported
 from sqlitmus.vocabulary.verdicts import Verdict

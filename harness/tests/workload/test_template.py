@@ -4,10 +4,9 @@ import tomllib
 from pathlib import Path
 
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.workload.database import snapshot
+from sqlitmus.workload.database import snapshot, template
 from sqlitmus.workload.file import read
 from sqlitmus.workload.scenarios import catalogue
-from sqlitmus.workload.template import template
 
 
 def test_what_init_writes_can_be_measured(tmp_path: Path, database: Path, catalog: Catalog) -> None:

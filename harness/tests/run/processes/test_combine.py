@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sqlitmus.run.launch import Unlike, merge, start_spread_us
+from sqlitmus.run.processes.launch import Unlike, merge, start_spread_us
 from sqlitmus.vocabulary.contract import (
     Identity,
     Measure,

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from sqlitmus.machine import conditions, system
-from sqlitmus.run import launch
-from sqlitmus.run.barrier import ProcessGroup
-from sqlitmus.run.launch import Launcher
-from sqlitmus.run.process import Invocation
+from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.barrier import ProcessGroup
+from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.processes.process import Invocation
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import (
     Column,

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from sqlitmus.machine import process_tree, system
-from sqlitmus.run.relay import Binding, bound
+from sqlitmus.run.processes.relay import Binding, bound
 
 pytestmark = pytest.mark.skipif(system.unsupported() is not None, reason="no pins here")
 

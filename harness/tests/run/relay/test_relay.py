@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sqlitmus.machine import conditions, process_tree, system
-from sqlitmus.run import relay
-from sqlitmus.run.barrier import ProcessGroup
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.process import Hyperfine
-from sqlitmus.run.relay import Abandoned, Binding, Entry, Relay, Told
-from sqlitmus.run.turns import Turns, order
+from sqlitmus.run.processes import relay
+from sqlitmus.run.processes.barrier import ProcessGroup
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.process import Hyperfine
+from sqlitmus.run.processes.relay import Abandoned, Binding, Entry, Relay, Told
+from sqlitmus.run.processes.turns import Turns, order
 from tests.fakes.clone import long_enough, running
 
 pytestmark = pytest.mark.skipif(unsupported() is not None, reason="no processes together")

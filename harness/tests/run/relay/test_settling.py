@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlitmus.run.turns import Settling, Turns, lead_in_ms, settling, spreads
+from sqlitmus.run.processes.turns import Settling, Turns, lead_in_ms, settling, spreads
 
 LIMIT, LAP_MS, BOUNDS = 0.005, 5.0, (2, 30)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlitmus.run.turns import LOST, Turns, kept, laps, level_ns, order, timed
+from sqlitmus.run.processes.turns import LOST, Turns, kept, laps, level_ns, order, timed
 
 
 def test_the_order_is_the_seeds() -> None:

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from sqlitmus.catalog.authorizer import Refused, confined
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.run.copies import Copies
-from sqlitmus.run.judge import OracleAnswer, brief
+from sqlitmus.run.processes.copies import Copies
+from sqlitmus.run.verify.judge import OracleAnswer, brief
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Column, Proof, Readback, Result, Type
 from sqlitmus.vocabulary.detail import Syncs

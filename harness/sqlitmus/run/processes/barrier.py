@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from sqlitmus.machine import system
-from sqlitmus.run.process import Timing, how_it_ended
+from sqlitmus.run.processes.process import Timing, how_it_ended
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from statistics import median
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.system import Limits
-from sqlitmus.run.process import Timing
+from sqlitmus.run.processes.process import Timing
 from sqlitmus.vocabulary import detail
 from sqlitmus.vocabulary.contract import Result, Worker
 from sqlitmus.vocabulary.text import counted

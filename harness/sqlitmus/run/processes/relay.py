@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from sqlitmus.machine import conditions, proc, process_tree, system
-from sqlitmus.run.barrier import Broken, ProcessGroup
-from sqlitmus.run.process import Hyperfine, Invocation, Laps, collect, timing_in
-from sqlitmus.run.turns import Turns, kept, laps, level_ns, order, timed
+from sqlitmus.run.processes.barrier import Broken, ProcessGroup
+from sqlitmus.run.processes.process import Hyperfine, Invocation, Laps, collect, timing_in
+from sqlitmus.run.processes.turns import Turns, kept, laps, level_ns, order, timed
 
 
 class Binding:

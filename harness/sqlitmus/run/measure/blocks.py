@@ -15,14 +15,14 @@ from sqlitmus.catalog.plan import Plan
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import conditions
 from sqlitmus.machine.conditions import probe
-from sqlitmus.run.agenda import Agenda, Slot
-from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Attempt, Invocations
-from sqlitmus.run.judge import OracleAnswer
-from sqlitmus.run.progress import Progress, Remaining, Stop, clock
-from sqlitmus.run.relay import Abandoned, Entry, Relay
-from sqlitmus.run.turns import Turns
-from sqlitmus.run.verify import Answers
+from sqlitmus.run.measure.agenda import Agenda, Slot
+from sqlitmus.run.processes.progress import Progress, Remaining, Stop, clock
+from sqlitmus.run.processes.relay import Abandoned, Entry, Relay
+from sqlitmus.run.processes.turns import Turns
+from sqlitmus.run.verify.answers import Answers
+from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.invocations import Attempt, Invocations
+from sqlitmus.run.verify.judge import OracleAnswer
 from sqlitmus.store.file import Block, Iterations, Record, Sample, restless
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary import figures

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from sqlitmus.catalog import compiled
 from sqlitmus.catalog.cases import Cells, PlannedCase
-from sqlitmus.run import freshness, launch
-from sqlitmus.run.context import Context
-from sqlitmus.run.copies import file_name
-from sqlitmus.run.invocations import Attempt, Unanswered
-from sqlitmus.run.judge import COMPARED, OracleAnswer
-from sqlitmus.run.proof import Counts, counted_cases, difference, transactions, writes_files
+from sqlitmus.run.processes import launch
+from sqlitmus.run.processes.copies import file_name
+from sqlitmus.run.verify import freshness
+from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.invocations import Attempt, Unanswered
+from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
+from sqlitmus.run.verify.proof import Counts, counted_cases, difference, transactions, writes_files
 from sqlitmus.store.file import Verified
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.detail import Syncs

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase
 from sqlitmus.catalog.plan import Plan
-from sqlitmus.run.verify import Answers
+from sqlitmus.run.verify.answers import Answers
 from sqlitmus.store.file import Look, Sample, extended
 from sqlitmus.store.folder import RunDirectory
 from sqlitmus.vocabulary.verdicts import Outcome

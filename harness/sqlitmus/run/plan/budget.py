@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlitmus.catalog.cases import MINIMUM_BLOCKS, Cells, Counts, PlannedCounts
 from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.scenario import Mode
-from sqlitmus.run.options import Options
+from sqlitmus.run.plan.options import Options
 from sqlitmus.stats import power
 from sqlitmus.stats.estimate import Array
 from sqlitmus.stats.verdict import divisor

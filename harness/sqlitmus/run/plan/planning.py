@@ -15,12 +15,12 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.plan import Plan, canaries, compared
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
-from sqlitmus.run.budget import Extent, budget_s, extent, line_of, shares, shortened
-from sqlitmus.run.context import Context
-from sqlitmus.run.invocations import Unanswered
-from sqlitmus.run.options import Options
-from sqlitmus.run.progress import clock
-from sqlitmus.run.verify import Answers, oracle_answer, verify_cells
+from sqlitmus.run.plan.budget import Extent, budget_s, extent, line_of, shares, shortened
+from sqlitmus.run.plan.options import Options
+from sqlitmus.run.processes.progress import clock
+from sqlitmus.run.verify.answers import Answers, oracle_answer, verify_cells
+from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -75,7 +75,7 @@ def freeze(
     left_s: float | None,
 ) -> Plan:
     """The plan, with the number of blocks that the mode, --blocks or the seconds left give."""
-    from sqlitmus.run.counts import block_seconds, case_seconds
+    from sqlitmus.run.plan.counts import block_seconds, case_seconds
 
     name, mode = options.mode_in(context.catalog)
     others = of_claims(options.claims, fit)
@@ -161,7 +161,7 @@ def _promise(
     options: Options, counts: PlannedCounts, fit: Cells, planned: Extent, looks: int
 ) -> str:
     """A sentence on which differences the run will resolve, before it starts."""
-    from sqlitmus.run.budget import forecast
+    from sqlitmus.run.plan.budget import forecast
     from sqlitmus.stats.verdict import ALPHA, pocock, share
 
     blocks, sessions = planned.blocks, planned.sessions
@@ -225,7 +225,7 @@ def prepare(
     mode: Mode,
 ) -> Prepared | None:
     """Verify, pilot and freeze the plan; None if the user asked to stop."""
-    from sqlitmus.run.pilot import plan_counts
+    from sqlitmus.run.plan.pilot import plan_counts
 
     begin = time.monotonic()
     present = context.present(cells)

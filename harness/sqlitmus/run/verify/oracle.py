@@ -13,7 +13,7 @@ from bootstrap.guarded import marked
 from sqlitmus.catalog import jobs
 from sqlitmus.catalog.authorizer import confined
 from sqlitmus.catalog.runners import Installed
-from sqlitmus.run.judge import COMPARED
+from sqlitmus.run.verify.judge import COMPARED
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Job
 from sqlitmus.vocabulary.errors import NotFit

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from sqlitmus.machine import system
 from sqlitmus.machine.conditions import ClockWatch
-from sqlitmus.run import process
-from sqlitmus.run.barrier import Broken, ProcessGroup
-from sqlitmus.run.process import Invocation, Timing, collect
+from sqlitmus.run.processes import process
+from sqlitmus.run.processes.barrier import Broken, ProcessGroup
+from sqlitmus.run.processes.process import Invocation, Timing, collect
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.contract import Counts, Job, Measure, Model, Proof, Result, Share
 from sqlitmus.vocabulary.detail import Launch

@@ -13,14 +13,15 @@ from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import Scenario
 from sqlitmus.machine.process_tree import Leftovers, told
 from sqlitmus.machine.system import limits
-from sqlitmus.run import bounds, judge, process, proof
-from sqlitmus.run.bounds import Arrangement
-from sqlitmus.run.copies import Copies, Fixtures, file_name
-from sqlitmus.run.judge import Mode, OracleAnswer, Requirements
-from sqlitmus.run.launch import Launcher
-from sqlitmus.run.launch import text as log_text
-from sqlitmus.run.process import Invocation
-from sqlitmus.run.proof import Counter, Held
+from sqlitmus.run.processes import process
+from sqlitmus.run.processes.copies import Copies, Fixtures, file_name
+from sqlitmus.run.processes.launch import Launcher
+from sqlitmus.run.processes.launch import text as log_text
+from sqlitmus.run.processes.process import Invocation
+from sqlitmus.run.verify import bounds, judge, proof
+from sqlitmus.run.verify.bounds import Arrangement
+from sqlitmus.run.verify.judge import Mode, OracleAnswer, Requirements
+from sqlitmus.run.verify.proof import Counter, Held
 from sqlitmus.vocabulary.contract import Job, Readback, Result
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError

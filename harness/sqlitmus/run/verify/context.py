@@ -20,15 +20,15 @@ from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.machine import process_tree, system
-from sqlitmus.run.copies import make_scratch
-from sqlitmus.run.freshness import Prober
-from sqlitmus.run.invocations import Invocations
-from sqlitmus.run.launch import Launcher, unsupported
-from sqlitmus.run.oracle import prove
-from sqlitmus.run.process import Hyperfine
-from sqlitmus.run.progress import Progress, Stop
-from sqlitmus.run.proof import Counter
-from sqlitmus.run.relay import Relay
+from sqlitmus.run.processes.copies import make_scratch
+from sqlitmus.run.processes.launch import Launcher, unsupported
+from sqlitmus.run.processes.process import Hyperfine
+from sqlitmus.run.processes.progress import Progress, Stop
+from sqlitmus.run.processes.relay import Relay
+from sqlitmus.run.verify.freshness import Prober
+from sqlitmus.run.verify.invocations import Invocations
+from sqlitmus.run.verify.oracle import prove
+from sqlitmus.run.verify.proof import Counter
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit

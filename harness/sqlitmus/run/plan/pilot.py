@@ -11,11 +11,10 @@ import numpy as np
 from sqlitmus.catalog.cases import Cells, Counts, PlannedCase, PlannedCounts
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.machine import system
-from sqlitmus.run import blocks
-from sqlitmus.run.agenda import Cell, connected
-from sqlitmus.run.blocks import Seating
-from sqlitmus.run.context import Context
-from sqlitmus.run.counts import (
+from sqlitmus.run.measure import blocks
+from sqlitmus.run.measure.agenda import Cell, connected
+from sqlitmus.run.measure.blocks import Seating
+from sqlitmus.run.plan.counts import (
     TIMED,
     Observed,
     Pace,
@@ -29,9 +28,8 @@ from sqlitmus.run.counts import (
     pace,
     work,
 )
-from sqlitmus.run.invocations import Unanswered
-from sqlitmus.run.launch import unsupported
-from sqlitmus.run.turns import (
+from sqlitmus.run.processes.launch import unsupported
+from sqlitmus.run.processes.turns import (
     Array,
     Settling,
     Turns,
@@ -42,7 +40,9 @@ from sqlitmus.run.turns import (
     spreads,
     timed,
 )
-from sqlitmus.run.verify import Answers, oracle_answer
+from sqlitmus.run.verify.answers import Answers, oracle_answer
+from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.stats import power
 from sqlitmus.vocabulary.text import counted, listed
 

@@ -17,8 +17,8 @@ from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
 from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
-from sqlitmus.run.process import Invocation, Timing, collect
-from sqlitmus.run.proof import Value, checksum, digest
+from sqlitmus.run.processes.process import Invocation, Timing, collect
+from sqlitmus.run.verify.proof import Value, checksum, digest
 from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
 from sqlitmus.vocabulary.verdicts import Outcome
 

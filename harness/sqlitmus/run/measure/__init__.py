@@ -1,0 +1,4 @@
+"""Measures what is planned: `agenda` orders the cells, `blocks` measures and saves them.
+
+Imports: processes, verify.
+"""
