@@ -92,8 +92,8 @@ bench-self *COUNT:
 
 # How large the house is: modules, lines, imports, tests
 [group("work on sqlitmus")]
-bench-house:
-    @python harness/benchmarks/house.py
+bench-house *ARGS:
+    @python harness/benchmarks/house.py "$@"
 
 # How fast a page of 2,000 cells is in headless Chromium
 [group("work on sqlitmus")]

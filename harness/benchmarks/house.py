@@ -1,16 +1,25 @@
 """How large the house is: `./just bench-house` prints modules, lines, imports and tests.
 
+With `--set` it measures a case of Python's runner, and also prints how many files and functions of
+the house run for one set of turns, from its begin until it is on the disk.
+
 Counted in `harness/sqlitmus` from the source alone. A chain of imports counts modules; those of a
 circle count as one. A module with one importer is one that a single other module of the house
 imports.
 """
 
 import ast
+import contextlib
+import io
+import sys
+import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
+from types import FrameType
 
 HARNESS = Path(__file__).parents[1]
 HOUSE = HARNESS / "sqlitmus"
@@ -116,6 +125,48 @@ def size() -> dict[str, float]:
     }
 
 
+def of_a_set() -> dict[str, float]:
+    """Files and functions of the house that run for one set of turns, by name."""
+    from sqlitmus import cli
+    from sqlitmus.run.measure.blocks import Performer
+    from sqlitmus.vocabulary.errors import NotFit
+
+    called: set[tuple[str, str]] = set()
+    perform = Performer.perform
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(HOUSE)):
+            called.add((code.co_filename, code.co_qualname))
+
+    def watched(*given: object) -> bool:
+        called.clear()
+        threading.setprofile(note)
+        sys.setprofile(note)
+        try:
+            return perform(*given)  # pyright: ignore[reportArgumentType]
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+    Performer.perform = watched  # pyright: ignore[reportAttributeAccessIssue]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--case", "insert-transaction", "-r", "python", "--scheme", "relay"]
+        words += ["--mode", "quick", "--blocks", "2", "--quiet", "--out", folder]
+        sys.argv = ["sqlitmus", "run", *words]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            cli.main()
+    if not called:
+        raise NotFit("no set of turns was played; ./just run says why")
+    return {
+        "files for a set of turns": len({file for file, _ in called}),
+        "functions for a set of turns": len(called),
+    }
+
+
 if __name__ == "__main__":
-    for name, value in size().items():
+    figures = size()
+    if "--set" in sys.argv:
+        figures |= of_a_set()
+    for name, value in figures.items():
         print(f"{name:30}{value:>10,g}")

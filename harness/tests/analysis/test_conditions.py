@@ -103,8 +103,8 @@ def test_what_others_took_is_told_of_all_processes_and_sets() -> None:
     report = analyse(turned())
     assert report.taken == Taken(median=0.025, most=0.4, left_out=0.05)
     assert definition(report).endswith(
-        "Only what other programs took from a thread that takes turns is left out: 2.50 % of its "
-        "time in the median process and 40.0 % at most; 5.00 % of rounds were left out as a whole."
+        "Only what other programs took from a thread in turns is left out: 2.50 % of the median "
+        "process, 40.0 % at most, and 5.00 % of rounds as a whole."
     )
     figures = report.cases[0].cells[1].figures
     assert [figures[name].value for name in ("lost", "left_out")] == pytest.approx([0.115, 0.05])
@@ -114,6 +114,6 @@ def test_a_time_is_defined_where_all_of_it_counts_whatever_is_known_of_others() 
     unknown = analyse(make(plan()))
     assert unknown.taken is None
     assert definition(unknown).startswith("The time per operation is all time of steady work over")
-    assert definition(unknown).endswith("from a thread that takes turns is left out.")
+    assert definition(unknown).endswith("from a thread in turns is left out.")
     # that of a whole process is no such time
     assert definition(analyse(make(plan(cases=[case("start", metric="cold")])))) == ""

@@ -284,17 +284,17 @@ def definition(report: Report) -> str:
     if all(case.metric != "steady" for case in report.cases):
         return ""
     text = (
-        "The time per operation is all time of steady work over its operations: the collections, "
-        "checkpoints, page-cache misses and page splits that this work causes are part of it. Only "
-        "what other programs took from a thread that takes turns is left out"
+        "The time per operation is all time of steady work over its operations, with the "
+        "collections, checkpoints, page-cache misses and page splits that it causes. Only what "
+        "other programs took from a thread in turns is left out"
     )
     taken = report.taken
     if taken is None:
         return f"{text}."
-    rounds = f"{fmt.share(taken.left_out)} of rounds were" if taken.left_out else "no round was"
+    rounds = f"{fmt.share(taken.left_out)} of rounds" if taken.left_out else "no round"
     return (
-        f"{text}: {fmt.share(taken.median)} of its time in the median process and "
-        f"{fmt.share(taken.most)} at most; {rounds} left out as a whole."
+        f"{text}: {fmt.share(taken.median)} of the median process, {fmt.share(taken.most)} at "
+        f"most, and {rounds} as a whole."
     )
 
 
