@@ -13,8 +13,7 @@ from sqlitmus.analysis.notices import cores
 from sqlitmus.analysis.outcomes import Outcomes, Place, usable
 from sqlitmus.catalog.cases import PlannedCase
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.report import Case
-from sqlitmus.results.tails import Curve, Point, Scaling, Tail, Tails
+from sqlitmus.results.report import Case, Curve, Point, Scaling, Tail, Tails
 from sqlitmus.stats.estimate import Array, medians
 from sqlitmus.vocabulary.detail import bounds
 

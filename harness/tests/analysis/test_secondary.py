@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.analysis.cases import measures
+from sqlitmus.analysis.assemble import measures
 from sqlitmus.analysis.pairs import Question
 from sqlitmus.render.document import symbols
 from sqlitmus.results.report import Cell, Measure

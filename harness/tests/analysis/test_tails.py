@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from sqlitmus.analysis import RunData, analyse
-from sqlitmus.results.report import Report
-from sqlitmus.results.tails import Tail
+from sqlitmus.results.report import Report, Tail
 from sqlitmus.vocabulary.detail import bucket
 from tests.analysis.runs import case, checks, from_records, noisy, plan, samples
 

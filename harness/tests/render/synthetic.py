@@ -14,14 +14,16 @@ from sqlitmus.results.report import (
     Broken,
     Case,
     Cell,
+    Curve,
     Group,
     Interval,
     Measure,
+    Point,
     Report,
     Runner,
+    Scaling,
     Standing,
 )
-from sqlitmus.results.tails import Curve, Point, Scaling
 from sqlitmus.vocabulary import figures
 from sqlitmus.vocabulary.figures import Figure
 from sqlitmus.vocabulary.verdicts import CellOutcome, Grade, Steadiness, Verdict

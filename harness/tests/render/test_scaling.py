@@ -1,6 +1,5 @@
 from sqlitmus.render.html.curves import scaling_panels
-from sqlitmus.results.report import Interval, Runner
-from sqlitmus.results.tails import Curve, Point, Scaling
+from sqlitmus.results.report import Curve, Interval, Point, Runner, Scaling
 
 RUNNERS = [Runner(name, name, name.title(), "driver", "runner") for name in ("node", "bun")]
 

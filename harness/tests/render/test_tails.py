@@ -12,8 +12,7 @@ from sqlitmus.render.document.build import build
 from sqlitmus.render.document.model import Chart, Table
 from sqlitmus.render.html import curves, page
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.report import Report
-from sqlitmus.results.tails import Tail, Tails
+from sqlitmus.results.report import Report, Tail, Tails
 from tests.render import synthetic
 
 MS = 1e6

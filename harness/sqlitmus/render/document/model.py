@@ -8,8 +8,7 @@ from typing import Literal
 from sqlitmus.results.claims import Group, Histograms, Threads
 from sqlitmus.results.machines import MergedReport
 from sqlitmus.results.ranking import Interval, Speedup
-from sqlitmus.results.report import Report, Runner
-from sqlitmus.results.tails import Scaling, Tails
+from sqlitmus.results.report import Report, Runner, Scaling, Tails
 from sqlitmus.vocabulary.verdicts import Grade
 
 # An `id` is never broken over lines; a `number` stands to the right; a `text` may wrap.

@@ -30,9 +30,8 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.symbols import NONE, above_floor, mark
 from sqlitmus.results import notices
 from sqlitmus.results.notices import Fact, NoticeKind
-from sqlitmus.results.report import Case, Report, Runner
+from sqlitmus.results.report import Case, Report, Runner, Scaling
 from sqlitmus.results.report import Cell as Measured
-from sqlitmus.results.tails import Scaling
 from sqlitmus.vocabulary.detail import durability
 from sqlitmus.vocabulary.text import by_value, counted
 

@@ -18,8 +18,7 @@ from sqlitmus.render.document.model import (
 from sqlitmus.render.document.model import Table as TableBlock
 from sqlitmus.render.document.parts import with_axes
 from sqlitmus.results.ranking import Interval
-from sqlitmus.results.report import Report
-from sqlitmus.results.tails import Tail, Tails
+from sqlitmus.results.report import Report, Tail, Tails
 from sqlitmus.vocabulary.text import counted, listed
 
 _LEAD = (

@@ -13,8 +13,7 @@ from sqlitmus.render.html.charts import Line, Place, Tick, numbered
 from sqlitmus.render.html.charts import Panel as panels_Panel
 from sqlitmus.render.html.view import Look, looks
 from sqlitmus.results.claims import Histograms, Latencies, ThreadLine, Threads
-from sqlitmus.results.report import Runner
-from sqlitmus.results.tails import Curve, Scaling, Tail, Tails
+from sqlitmus.results.report import Curve, Runner, Scaling, Tail, Tails
 from sqlitmus.vocabulary.text import counted
 
 HISTOGRAM_SIZE = (250, 84)
