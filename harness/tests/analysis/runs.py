@@ -235,42 +235,44 @@ def filled(
     looks: Iterable[Json] = (),
 ) -> int:
     """A run of `db` with these records; its number. Lines are samples, and the end of the run."""
-    try:
-        plan = Plan.model_validate(of, extra="ignore")
-    except ValidationError:  # a file from elsewhere
-        db.execute(
-            "INSERT INTO run(name, machine, label, kind, created, complete, plan) "
-            "VALUES('', '', '', '', '', 0, ?)",
-            (json.dumps(of),),
+    db.execute("BEGIN")  # as one transaction, since a file syncs each of thousands
+    with db:
+        try:
+            plan = Plan.model_validate(of, extra="ignore")
+        except ValidationError:  # a file from elsewhere
+            db.execute(
+                "INSERT INTO run(name, machine, label, kind, created, complete, plan) "
+                "VALUES('', '', '', '', '', 0, ?)",
+                (json.dumps(of),),
+            )
+            return 1
+        run = insert_run(
+            db, plan, {k: str(v) for k, v in machine.items()}, map(Verified.model_validate, verify)
         )
-        return 1
-    run = insert_run(
-        db, plan, {k: str(v) for k, v in machine.items()}, map(Verified.model_validate, verify)
-    )
-    db.execute(
-        "UPDATE run SET plan = ?, selftest = ?, gate = ? WHERE id = ?",
-        (json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate)), run),
-    )
-    more = {(one["position"], one.get("take", 0)): one for one in details or ()}
-    records: list[Record] = []
-    for line in lines:
-        if "complete" in line:
-            db.execute("UPDATE run SET complete = ? WHERE id = ?", (line["complete"], run))
-            continue
-        known = {k: v for k, v in line.items() if k in Sample.model_fields}
-        known["figures"] = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
-        sample = Sample.model_validate(known)
-        detail = None
-        if told := more.get((sample.position, sample.take)):
-            fields = {k: v for k, v in told.items() if k not in ("position", "take")}
-            detail = Detail.model_validate(fields)
-        records.append(Record(sample, None, detail))
-    insert_records(db, run, records)
-    for block in blocks:
-        insert_block(db, run, Block.model_validate(block))
-    for look in looks:
-        insert_look(db, run, Look.model_validate(look))
-    return run
+        db.execute(
+            "UPDATE run SET plan = ?, selftest = ?, gate = ? WHERE id = ?",
+            (json.dumps(of), *(one and json.dumps(one) for one in (selftest, gate)), run),
+        )
+        more = {(one["position"], one.get("take", 0)): one for one in details or ()}
+        records: list[Record] = []
+        for line in lines:
+            if "complete" in line:
+                db.execute("UPDATE run SET complete = ? WHERE id = ?", (line["complete"], run))
+                continue
+            known = {k: v for k, v in line.items() if k in Sample.model_fields}
+            known["figures"] = {SAMPLED[k]: v for k, v in line.items() if k in SAMPLED}
+            sample = Sample.model_validate(known)
+            detail = None
+            if told := more.get((sample.position, sample.take)):
+                fields = {k: v for k, v in told.items() if k not in ("position", "take")}
+                detail = Detail.model_validate(fields)
+            records.append(Record(sample, None, detail))
+        insert_records(db, run, records)
+        for block in blocks:
+            insert_block(db, run, Block.model_validate(block))
+        for look in looks:
+            insert_look(db, run, Look.model_validate(look))
+        return run
 
 
 def empty() -> sqlite3.Connection:

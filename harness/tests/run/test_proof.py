@@ -30,7 +30,9 @@ def database(folder: Path, rows: list[tuple[Any, ...]] = ROWS, mode: str = "DELE
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA journal_mode={mode}")
         connection.execute("CREATE TABLE kept(i, t, r, b)")
+        connection.execute("BEGIN")
         connection.executemany("INSERT INTO kept VALUES (?, ?, ?, ?)", rows)
+        connection.execute("COMMIT")
     return file
 
 
