@@ -158,35 +158,27 @@ GET = "SELECT id FROM tiny WHERE id = ?"
 NONE = "SELECT id FROM sink WHERE id >= ?"
 
 
-@pytest.mark.parametrize(
-    ("pool", "operations", "repeat", "operation", "sql"),
-    [
+def test_a_pool_may_be_as_short_as_it_likes_and_a_table_empty(clone: Clone) -> None:
+    kinds = [
         (1, 4, 1, "get", GET),
         (2, 5, 1, "get", GET),
         (2, 5, 3, "get", GET),
         (8, 3, 6, "get", GET),
         (8, 4, 1, "get", NONE),  # there are no rows in it
         (8, 4, 1, "all", NONE),
-    ],
-)
-def test_a_pool_may_be_as_short_as_it_likes_and_a_table_empty(
-    clone: Clone, pool: int, operations: int, repeat: int, operation: str, sql: str
-) -> None:
-    text = POOLS.format(
-        name="pools",
-        pool=pool,
-        operations=operations,
-        repeat=repeat,
-        operation=operation,
-        sql=sql,
-    )
+    ]
+    text, asked = "", list[str]()
+    for number, (pool, operations, repeat, operation, sql) in enumerate(kinds):
+        given = {"operations": operations, "repeat": repeat, "operation": operation, "sql": sql}
+        text += POOLS.format(name=f"pools{number}", pool=pool, **given)
+        asked += ["--case", f"pools{number}"]
     clone.write("scenarios/pools.toml", text)
     clone.runner("honest")
     for mode in ("quick", "piloted", "relayed"):
-        options = ("--mode", mode, "--case", "pools", "--label", mode)
-        done = clone.sqlitmus(*RUN, *options)
+        done = clone.sqlitmus(*RUN, "--mode", mode, "--label", mode, *asked)
         assert done.code == 0, done.err
         assert clone.outcomes() == {"honest": "ok"}
+        assert len({sample.case for sample in clone.samples()}) == len(kinds)
 
 
 def test_a_pool_without_a_row_is_told_with_its_place(catalogue: Clone) -> None:

@@ -94,6 +94,7 @@ def test_such_a_runner_is_watched_for_as_long_as_the_mode_can_warm_up_though_all
 ) -> None:
     desk.clone.replace("scenarios/modes.toml", "warmup_ms = [1, 4]", "warmup_ms = [1, 900]")
     desk.clone.replace("runners/fakes/runner.toml", 'name = "b"', 'name = "b"\nwarmup_ms = 400')
+    desk.instant.paces |= {name: even(1_250_000, name) for name in "ab"}
     desk.run(mode="piloted", blocks=1)
     windows = {m.warmup_ns // 10**6 for m in desk.instant.measured[:PILOT] if m.runner == "b"}
     assert windows == {1350}

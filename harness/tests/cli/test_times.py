@@ -8,7 +8,7 @@ from sqlitmus.results.report import Case
 from sqlitmus.vocabulary.verdicts import Verdict
 from tests.fakes.clone import Clone
 
-RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "16")
+RUN = ("run", "--size", "s", "--seed", "4", "--blocks", "12")
 
 
 def measured(clone: Clone, reference: str) -> Case:
@@ -50,7 +50,7 @@ def test_a_runner_slower_by_3_percent_is_found_and_the_canary_is_not(clone: Clon
     clone.runner("twin", "steady")
     case = measured(clone, "steady")
     found = against(case, "slow", "steady")
-    assert found.blocks == 16
+    assert found.blocks == 12
     assert found.verdict == "materially slower"
     assert found.ratio.low is not None
     assert found.ratio.high is not None
