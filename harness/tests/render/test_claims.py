@@ -79,10 +79,6 @@ def test_files_are_shown_by_their_size() -> None:
     assert "8.00 KiB → 8.00 KiB" in text.replace("\u202f", " ")
 
 
-def test_markdown_golden(report: Report, snapshot: SnapshotAssertion) -> None:
-    assert as_markdown(report) == snapshot
-
-
 def test_80_columns_hold_every_id_whole(report: Report, long: Report) -> None:
     check_80_columns(report)
     check_80_columns(long, all_rows=True)

@@ -7,10 +7,12 @@ from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from sqlitmus.render import markdown
+from sqlitmus.render.document import comparison
 from sqlitmus.render.document.build import build
 from sqlitmus.results import machines as data
 from sqlitmus.results.notices import CanarySummary, Notice, SelfTest
 from sqlitmus.results.report import Recorded, Report
+from sqlitmus.vocabulary.errors import UsageError
 from tests.render import synthetic
 from tests.render.printing import as_markdown, as_text, check_80_columns
 
@@ -36,10 +38,6 @@ def hostile(report: Report) -> Report:
     )
 
 
-def test_markdown_golden(snapshot: SnapshotAssertion) -> None:
-    assert as_markdown(synthetic.build(cases=6, blocks=8, runners=4)) == snapshot
-
-
 def test_terminal_golden(snapshot: SnapshotAssertion) -> None:
     report = synthetic.build(cases=6, blocks=8, runners=4)
     assert as_text(report) == snapshot
@@ -47,7 +45,11 @@ def test_terminal_golden(snapshot: SnapshotAssertion) -> None:
 
 def test_comparison_golden(ab: Report, snapshot: SnapshotAssertion) -> None:
     assert as_text(ab) == snapshot(name="terminal")
-    assert as_markdown(ab) == snapshot(name="markdown")
+
+
+def test_a_suite_is_no_comparison(small: Report) -> None:
+    with pytest.raises(UsageError, match=r"holds 10 runners; make one with `\./just compare"):
+        comparison.build(small)
 
 
 def test_all_rows_are_shown_on_request(ab: Report) -> None:
