@@ -128,13 +128,13 @@ def test_local_names_say_what_the_value_is(room: str) -> None:
 # The house as `./just bench-house` counts it; it only goes down.
 AT_MOST = {
     "modules": 160,
-    "lines": 37_735,
+    "lines": 37_732,
     "lines of a module, most": 595,
     "longest chain of imports": 21,
     "modules with one importer": 37,
     "import lines, % of code": 8.6,
-    "imports from tests": 869,
-    "lines of tests": 41_490,
+    "imports from tests": 865,
+    "lines of tests": 41_372,
 }
 
 
