@@ -22,12 +22,15 @@ ONCE = (*ALL, "--blocks", "1")
 WARMUP, ROUNDS, PER_TURN = 2, 4, 2
 
 
-def level_and_laps(clone: Clone) -> dict[int, tuple[list[int], list[int]]]:
-    """Warm-up and timed iterations by position."""
-    question = "SELECT position, warmup, timed FROM iteration JOIN sample ON sample.id = sample"
+def iterations(clone: Clone) -> dict[int, tuple[list[int], ...]]:
+    """Warm-up, timed iterations, what others took of each lap, which laps count; by position."""
+    question = (
+        "SELECT position, warmup, timed, lost, counted "
+        "FROM iteration JOIN sample ON sample.id = sample"
+    )
     return {
-        position: (json.loads(warmup), json.loads(timed_))
-        for position, warmup, timed_ in ask(clone.latest().path, question)
+        position: tuple(map(json.loads, series))
+        for position, *series in ask(clone.latest().path, question)
     }
 
 
@@ -38,7 +41,7 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     assert done.code == 0, done.err
     run = clone.latest()
     assert measured_order(run) == planned_order(run)
-    series = level_and_laps(clone)
+    series = iterations(clone)
     by_set: dict[tuple[int, str], list[int]] = {}
     samples = {sample.position: sample for sample in run.samples()}
     for sample in samples.values():
@@ -46,8 +49,9 @@ def test_the_times_of_a_set_are_those_of_its_laps(clone: Clone) -> None:
     turns = Turns(warmup=WARMUP, rounds=ROUNDS, lead_in=1, lap=1)
     for positions in by_set.values():
         assert all(len(series[position][0]) == WARMUP for position in positions)
-        table = [laps(timed(series[position][1], turns)) for position in positions]
-        levels = level_ns(np.array(table))
+        kept = [series[position] for position in positions]
+        table = [laps(timed(ns, turns), lost_ns) for _, ns, lost_ns, _ in kept]
+        levels = level_ns(np.array(table), np.array(kept[0][3], dtype=np.bool_))
         assert [samples[position].steady_ns for position in positions] == pytest.approx(levels)
     assert all(sample.figures.get("cold") is None for sample in samples.values())
 
