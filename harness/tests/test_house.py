@@ -134,7 +134,7 @@ AT_MOST = {
     "modules with one importer": 37,
     "import lines, % of code": 8.6,
     "imports from tests": 865,
-    "lines of tests": 41_372,
+    "lines of tests": 41_376,
 }
 
 
