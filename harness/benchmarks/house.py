@@ -129,7 +129,6 @@ def of_a_set() -> dict[str, float]:
     """Files and functions of the house that run for one set of turns, by name."""
     from sqlitmus import cli
     from sqlitmus.run.measure.blocks import Performer
-    from sqlitmus.vocabulary.errors import NotFit
 
     called: set[tuple[str, str]] = set()
     perform = Performer.perform
@@ -157,7 +156,7 @@ def of_a_set() -> dict[str, float]:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
             cli.main()
     if not called:
-        raise NotFit("no set of turns was played; ./just run says why")
+        sys.exit("no set of turns was played; ./just run says why")
     return {
         "files for a set of turns": len({file for file, _ in called}),
         "functions for a set of turns": len(called),

@@ -230,7 +230,7 @@ def _settled(case: Case) -> bool:
     return bool(compared) and all(c and c.verdict not in OPEN for c in compared)
 
 
-# The cases of the report.
+# Figures of the report, each judged by itself.
 
 
 def measures(

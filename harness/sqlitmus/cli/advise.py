@@ -6,13 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlitmus.cli.options import (
-    Format,
-    as_label,
-    check_format,
-    finish,
-    with_options,
-)
+from sqlitmus.cli.options import Format, as_label, check_format, finish, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError

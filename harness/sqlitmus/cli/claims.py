@@ -10,14 +10,7 @@ import typer
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.claims import Claim, ClaimGroup
 from sqlitmus.catalog.definitions import Catalog
-from sqlitmus.cli.options import (
-    Format,
-    check_format,
-    finish,
-    save,
-    tell,
-    with_options,
-)
+from sqlitmus.cli.options import Format, check_format, finish, save, tell, with_options
 from sqlitmus.machine import system
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths

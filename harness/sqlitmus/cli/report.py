@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import (
-    Weights,
-    as_label,
-    check_format,
-    save,
-    text_of,
-    warn,
-    write,
-)
+from sqlitmus.cli.options import Weights, as_label, check_format, save, text_of, warn, write
 from sqlitmus.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """`./just run`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +35,7 @@ def run(
     from sqlitmus.catalog import definitions, presets
     from sqlitmus.cli import claims
     from sqlitmus.compare import comparison
-    from sqlitmus.compare.subject import resolve
+    from sqlitmus.compare.subject import with_subjects
     from sqlitmus.run import session
     from sqlitmus.run.plan import planning
     from sqlitmus.run.processes.progress import Progress
@@ -58,10 +57,7 @@ def run(
     named = options.runners
     if planned and planned.kind == "suite":
         named = planned.subjects
-    if any(set("@=+") & set(name) for name in named):
-        resolved = resolve(named, catalog, tools)
-        catalog, tools = resolved.catalog, resolved.tools
-        options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
+    options, catalog, tools = with_subjects(options, named, catalog, tools)
     if resume and planned:
         with scenarios.again(planned, catalog, progress.insist) as whole:
             ended = session.resume(resume, options, whole, tools, progress, settled, force=force)

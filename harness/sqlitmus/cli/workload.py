@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlitmus.cli.options import (
-    as_label,
-    finish,
-    save,
-    tell,
-    with_options,
-)
+from sqlitmus.cli.options import as_label, finish, save, tell, with_options
 from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.errors import UsageError
@@ -58,7 +52,7 @@ def workload(
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, fixture
     from sqlitmus.cli.verify import compare
-    from sqlitmus.compare.subject import resolve
+    from sqlitmus.compare.subject import with_subjects
     from sqlitmus.run import session
     from sqlitmus.run.processes.progress import Progress
     from sqlitmus.workload import scenarios
@@ -95,11 +89,7 @@ def workload(
         label=options.label or as_label(path.stem),
         workload=ready.planned,
     )
-    catalog = ready.catalog
-    if any(set("@=+") & set(name) for name in options.runners):
-        resolved = resolve(options.runners, catalog, tools)
-        catalog, tools = resolved.catalog, resolved.tools
-        options = replace(options, runners=resolved.labels, subjects=resolved.subjects)
+    options, catalog, tools = with_subjects(options, options.runners, ready.catalog, tools)
     try:
         ended = session.run(options, catalog, tools, progress, settled)
     finally:

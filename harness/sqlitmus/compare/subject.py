@@ -23,6 +23,7 @@ from bootstrap.step import RECORD, Entry, Step, look
 from sqlitmus.catalog import runners
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.scenario import RunnerSpec
+from sqlitmus.run.plan.options import Options
 from sqlitmus.vocabulary import contract, paths
 from sqlitmus.vocabulary.contract import Model
 from sqlitmus.vocabulary.errors import NotFit, UsageError
@@ -432,6 +433,18 @@ def resolve(texts: list[str], catalog: Catalog, tools: Tools, *, quiet: bool = F
     for installed in runners.discover(catalog, labels, tools):
         _check(installed)
     return Resolved(catalog, tools, labels, names)
+
+
+def with_subjects(
+    options: Options, texts: list[str], catalog: Catalog, tools: Tools
+) -> tuple[Options, Catalog, Tools]:
+    """The same with the subjects `texts` as runners, where one names more than a runner, such as
+    `node@24`; unchanged where all are runners of the catalogue. Raises as `resolve` does."""
+    if not any(set("@=+") & set(text) for text in texts):
+        return options, catalog, tools
+    resolved = resolve(texts, catalog, tools)
+    changed = replace(options, runners=resolved.labels, subjects=resolved.subjects)
+    return changed, resolved.catalog, resolved.tools
 
 
 @dataclass(frozen=True, slots=True)

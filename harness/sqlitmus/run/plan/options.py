@@ -46,9 +46,10 @@ def _percent(option: str, most: float) -> Callable[[object], float]:
     def share(text: object) -> float:
         if isinstance(text, float):  # the default goes through here, too
             return text
-        if not re.fullmatch(r"\d+(\.\d*)?", str(text)) or not 0.1 <= float(str(text)) <= most:
+        percent = float(str(text)) if re.fullmatch(r"\d+(\.\d*)?", str(text)) else 0.0
+        if not 0.1 <= percent <= most:
             raise UsageError(f"{option} {text!r}: expected percent, from 0.1 to {most:g}")
-        return float(str(text)) / 100
+        return percent / 100
 
     return share
 

@@ -40,7 +40,7 @@ from sqlitmus.run.processes.turns import (
     spreads,
     timed,
 )
-from sqlitmus.run.verify.answers import Answers, oracle_answer
+from sqlitmus.run.verify.answers import Answers, measured_answer, oracle_answer
 from sqlitmus.run.verify.context import Context
 from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.stats import power
@@ -93,11 +93,12 @@ def rehearse(
     After the lead-in a lap is slower than later ones by at most a quarter of the `margin`. A runner
     that goes wrong gets a record that says so. What was seen of a cell before is not tried again.
     """
-    digested = " collections" * bool(mode.collections)
-    keys = {name: context.key(case, name) + digested for name in counts}
+    # who gives a digest tells of its collections, too
+    digest = bool(mode.collections) and case.witnesses
+    keys = {name: context.key(case, name) + " digest" * digest for name in counts}
     seen = {name: context.memory.get(key, Settling) for name, key in keys.items()}
     if mode.pilot and not all(seen.values()):
-        seen = _rehearsed(context, case, counts, answers, digest=bool(mode.collections))
+        seen = _rehearsed(context, case, counts, answers, digest=digest)
         for name, cell in seen.items():
             if cell:
                 context.memory.keep(keys[name], cell)
@@ -123,8 +124,6 @@ def _rehearsed(
     *,
     digest: bool,
 ) -> dict[str, Settling | None]:
-    """What a set shows; who gives a `digest` tells of its collections, too."""
-    digest = digest and case.witnesses
     seatings: list[Seating] = []
     # a process alone would have the caches to itself, so the only runner of a case sits there twice
     for name, planned in [*counts.items()] * (2 if len(counts) == 1 else 1):
@@ -133,12 +132,9 @@ def _rehearsed(
         fewer = planned.model_copy(update={"rounds": rounds, "iterations": rounds * per_turn})
         counted = fewer.of(case)
         try:
-            oracle_answer(context, counted.answered(), answers)
-            if digest:
-                oracle_answer(context, counted.witnessed(), answers)
+            answer = measured_answer(context, counted, answers, digest=digest)
         except Unanswered:  # told when the plan is asked for
             return {}
-        answer = answers.of(counted, digest=digest)
         runner = context.installed[name]
         label = f"{name} again" if seatings and len(counts) == 1 else name
         turns = Turns.of(fewer)
@@ -327,8 +323,8 @@ def plan_counts(
     shown: dict[str, Rehearsed] = {}
     allocated: dict[str, Callable[[Turning | None], dict[str, Counts]]] = {}
     # What writes has no lead-in to be found; how noisy it is the other cases tell, too.
-    without = {case.id for case in cases if case.stated}
-    without = set[str]() if turning.keys() <= without else without
+    writing = {case.id for case in cases if case.stated}
+    unrehearsed = set[str]() if turning.keys() <= writing else writing
     stated: set[str] = set()  # cases whose stated work decides the number of rounds
     for unit in connected(by_id, alike_pairs):
         members = [by_id[case_id] for case_id in unit]
@@ -356,7 +352,7 @@ def plan_counts(
             how = turning[case.id]
             if mode.pilot:  # cases that are compared take their turns in one set
                 how = turning[case.id] = replace(how, rounds=fitting(members, how.rounds))
-            if (counts := counts_of(how)) and not ready and case.id not in without:
+            if (counts := counts_of(how)) and not ready and case.id not in unrehearsed:
                 seen_in_turns = rehearse(context, case, counts, answers, mode, margin)
                 shown[case.id] = seen_in_turns
                 turning[case.id] = replace(how, lead_in_ms=seen_in_turns.lead_in_ms)

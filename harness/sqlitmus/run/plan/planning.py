@@ -18,7 +18,7 @@ from sqlitmus.machine import system
 from sqlitmus.run.plan.budget import Extent, budget_s, extent, line_of, shares, shortened
 from sqlitmus.run.plan.options import Options
 from sqlitmus.run.processes.progress import clock
-from sqlitmus.run.verify.answers import Answers, oracle_answer, verify_cells
+from sqlitmus.run.verify.answers import Answers, measured_answer, verify_cells
 from sqlitmus.run.verify.context import Context
 from sqlitmus.run.verify.invocations import Unanswered
 from sqlitmus.store.folder import RunDirectory, free_moment, name_of, point_latest, selftest_file
@@ -283,10 +283,7 @@ def ask(
             planned = counts.get(case.id, {}).get(name)
             if planned:
                 try:
-                    counted = planned.of(case)
-                    oracle_answer(context, counted.answered(), answers)
-                    if case.witnesses:
-                        oracle_answer(context, counted.witnessed(), answers)
+                    measured_answer(context, planned.of(case), answers, digest=case.witnesses)
                 except Unanswered as silence:
                     answers.give_up(case, [name], silence)
 

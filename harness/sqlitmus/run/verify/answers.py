@@ -129,6 +129,17 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
     return answers.expected[at]
 
 
+def measured_answer(
+    context: Context, case: PlannedCase, answers: Answers, *, digest: bool
+) -> OracleAnswer | None:
+    """The oracle's answer for a process with the counts of `case`, with `digest` for one that gives
+    a digest, too; asked where that was not done before. Raises as `oracle_answer` does."""
+    oracle_answer(context, case.answered(), answers)
+    if digest:
+        oracle_answer(context, case.witnessed(), answers)
+    return answers.of(case, digest=digest)
+
+
 def rerun(case: PlannedCase, runner: str) -> str:
     """The command that measures this one cell again."""
     return f"./just run --case '{case.id}' --runner {runner}"
