@@ -120,7 +120,7 @@ bench-faults *TEXTS:
 bench-kills *ARGS:
     @python harness/benchmarks/kills.py "$@"
 
-# How often `compare` would find a small difference on this machine, by recordings of self-tests
+# How often `compare` would find a small difference on this machine, by runs of self-tests
 [group("work on sqlitmus")]
 bench-power *ARGS:
     @python harness/benchmarks/power.py "$@"

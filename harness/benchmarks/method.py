@@ -27,9 +27,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import sentences, whole_runs
 from benchmarks.experiments import Noise, Shape, replayed
-from sqlitmus.stats.estimate import Array, freedom_of, kept, medians, student_t, trimmed_means
+from benchmarks.relabel import error_rates
+from sqlitmus.stats.estimate import (
+    Array,
+    freedom_of,
+    kept,
+    medians,
+    rate,
+    student_t,
+    trimmed_means,
+)
 from sqlitmus.stats.noise import disturbed, far
-from sqlitmus.stats.relabel import rate, selftest
 from sqlitmus.stats.verdict import decide
 from sqlitmus.stats.warmup import classify
 from sqlitmus.stats.weights import Parts, parts, summed
@@ -93,7 +101,7 @@ def print_rates(recordings: dict[str, Array], quiet: set[str]) -> None:
         comparisons = logs.shape[1] - 1
         for blocks in BLOCKS:
             two, three = (
-                selftest(logs, blocks, comparisons, log1p(by), experiments=EXPERIMENTS)
+                error_rates(logs, blocks, comparisons, log1p(by), experiments=EXPERIMENTS)
                 for by in (0.02, 0.03)
             )
             alarms, coverage = three.false_alarms.value, three.coverage.value
@@ -111,21 +119,6 @@ def print_rates(recordings: dict[str, Array], quiet: set[str]) -> None:
                 target(f"power at 3 %, {name}", three.detection.value, 0.8, 1)
 
 
-def print_graded(recordings: dict[str, Array], quiet: set[str]) -> None:
-    """What a report's verdict finds of 3 %, by the grade that an experiment's canary gives it."""
-    print(f"\n{'3 % of 3, 30 blocks, a canary each':<38} graded A or B  found there  found in C")
-    for name, logs in recordings.items():
-        comparisons = logs.shape[1] - 2
-        if not comparisons:
-            continue  # pairs leave no slot for a canary
-        found = selftest(logs, max(BLOCKS), comparisons, experiments=EXPERIMENTS).graded
-        assert found is not None
-        shown = [f"{one.value:.1%}" if one else "-" for one in (found.detection, found.noisy)]
-        print(f"{name:<38} {found.share:>13.1%}  {shown[0]:>11}  {shown[1]:>10}")
-        if found.detection and name in quiet:
-            target(f"power at 3 % in A or B, {name}", found.detection.value, 0.8, 1)
-
-
 def print_sentences(recordings: dict[str, Array]) -> None:
     """Reports of equal runners that say something false: in a sentence, and in the table."""
     heads = "  ".join(f"{place:>8}" for place in sentences.PLACES)
@@ -136,7 +129,7 @@ def print_sentences(recordings: dict[str, Array]) -> None:
             row = "  ".join(f"{shares[place]:>8.1%}" for place in sentences.PLACES)
             print(f"{name:<38}  {runners:>2}  {blocks:>2}  {row}")
             for place in ("any", "calls", "claims"):
-                least = rate(np.array(shares[place]), REPORTS).low
+                least = rate(shares[place], REPORTS).low
                 what = f"false sentences ({place}), {name}, {runners} runners, {blocks} blocks"
                 target(f"{what}: surely", least, 0, 0.05)
 
@@ -304,7 +297,7 @@ def print_sums(experiments: int = 4, runs: int = 100) -> None:
             print(f"{noise:<38}  {blocks:>2}  {np.mean(held):>8.1%}  {np.mean(erring):>16.1%}")
             what = f"sums, {noise}, {blocks} blocks"
             target(f"coverage of {what}", float(np.mean(held)), 0.93, 0.975)
-            least = rate(erring.astype(np.float64), len(erring)).low
+            least = rate(float(erring.mean()), len(erring)).low
             target(f"reports that err on {what}: surely", least, 0, 0.05)
 
 
@@ -411,7 +404,6 @@ def main() -> int:
     quiet = {"recorded, wall", "recorded, steady"}
     every = recorded() | synthetic()
     print_rates(every, quiet)
-    print_graded(every, quiet)
     # long enough that reports share little of it
     print_sentences(recorded() | synthetic(LONG))
     print_tails()

@@ -1,13 +1,12 @@
-"""How often a comparison of two builds would find a small difference, by recorded self-tests.
+"""How often a comparison of two builds would find a small difference, by runs of self-tests.
 
-`./just bench-power RECORDING… [--difference 2] [--cases 5]`. A recording is the file that
-`./just selftest` names, with the times of equal processes. To each pair of them the difference is
-added, in either direction, and all runs of consecutive blocks are judged at the level that Holm's
-correction leaves for the first of so many cases. Per recording and scheme: the deviation of a log
-ratio from block to block, and the share of differences found after so many blocks.
+`./just bench-power RUN… [--difference 2] [--cases 5]`. A run is one of `./just selftest`, with the
+times of equal copies of a runner. To each pair of them the difference is added, in either
+direction, and all runs of consecutive blocks are judged at the level that Holm's correction leaves
+for the first of so many cases. Per run: the deviation of a log ratio from block to block, and the
+share of differences found after so many blocks.
 """
 
-import json
 from itertools import combinations
 from math import log1p
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from sqlitmus.analysis import load
 from sqlitmus.stats.estimate import Array, trimmed_means
 from sqlitmus.stats.verdict import ALPHA, p_values
 from sqlitmus.vocabulary import paths
@@ -25,21 +25,19 @@ STEP = 2  # between the beginnings of two runs of blocks
 
 
 def main(
-    recordings: Annotated[list[Path], typer.Argument(parser=paths.given)],
+    runs: Annotated[list[Path], typer.Argument(parser=paths.given)],
     difference: Annotated[float, typer.Option(min=0.1, help="Percent.")] = 2.0,
     cases: Annotated[int, typer.Option(min=1)] = 5,
 ) -> None:
-    """Print a line per recording and scheme."""
+    """Print a line per run."""
     head = "".join(f"{f'{blocks} blocks':>12}" for blocks in BLOCKS)
-    print(f"{'recording':40}{'scheme':10}{'deviation':>10}{head}")
-    for file in recordings:
-        for scheme, recorded in json.loads(file.read_bytes())["recorded"].items():
-            pairs = _ratios(np.log(np.array(recorded["equal_ns"], dtype=np.float64)))
-            found = [power(pairs, blocks, log1p(difference / 100), cases) for blocks in BLOCKS]
-            spread = float(np.median(pairs.std(axis=1)))
-            print(
-                f"{file.stem:40}{scheme:10}{spread:>10.2%}" + "".join(f"{x:>12.0%}" for x in found)
-            )
+    print(f"{'run':40}{'scheme':10}{'deviation':>10}{head}")
+    for folder in runs:
+        run = load(folder)
+        pairs = _ratios(np.log(run.samples.time[0, :-1].T))
+        found = [power(pairs, blocks, log1p(difference / 100), cases) for blocks in BLOCKS]
+        spread, scheme = float(np.median(pairs.std(axis=1))), run.plan.actual_scheme()
+        print(f"{folder.name:40}{scheme:10}{spread:>10.2%}" + "".join(f"{x:>12.0%}" for x in found))
 
 
 def power(pairs: Array, blocks: int, difference: float, cases: int) -> float:

@@ -185,6 +185,7 @@ def _title(plan: Plan, base: str) -> str:
         "compare": f"{listed(others)} against {base}",
         "claims": "Published claims, measured here",
         "advise": f"What settings do for {base}",
+        "selftest": f"Self-test: equal copies of {listed(plan.subjects)}",
     }
     return titles[plan.kind]
 

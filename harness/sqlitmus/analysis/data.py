@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from sqlite3 import Connection
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from sqlitmus.catalog import presets
 from sqlitmus.catalog.plan import Plan, check_counts
@@ -38,7 +37,7 @@ from sqlitmus.vocabulary.detail import Detail, Latencies
 from sqlitmus.vocabulary.errors import RunDataError
 from sqlitmus.vocabulary.verdicts import Scheme
 
-# The part of the last self-test on this machine that a report shows: that of its run's scheme.
+# The last self-test on this machine, as a report shows it.
 
 
 # What a self-test says of runs whose scheme it did not measure.
@@ -48,35 +47,10 @@ _NOT_OF_THIS: dict[Scheme, str] = {
 }
 
 
-class Tested(BaseModel, extra="ignore", frozen=True, defer_build=True):
-    """`selftest.json`: `lines` and `passed` of all schemes, then of each, and which is better.
-
-    Before there were several schemes it had only the first three, of processes one after the other.
-    """
-
-    created: str
-    lines: list[str]
-    passed: bool
-    schemes: "dict[str, TestedScheme]" = {}
-    better: str | None = None
-
-
-class TestedScheme(BaseModel, extra="ignore", frozen=True, defer_build=True):
-    """What was found of one scheme."""
-
-    lines: list[str]
-    passed: bool
-
-
-def of_run(tested: Tested, scheme: Scheme) -> SelfTest:
+def of_run(tested: SelfTest, scheme: Scheme) -> SelfTest:
     """What the self-test says of a run that was measured in `scheme`."""
-    schemes = tested.schemes or {"process": tested}
-    better = list(filter(None, [tested.better]))
-    if scheme not in schemes:
-        lines = [*tested.lines, _NOT_OF_THIS[scheme]]
-        return SelfTest(tested.created, lines, tested.passed)
-    mine = schemes[scheme]
-    return SelfTest(tested.created, [*mine.lines, *better], mine.passed)
+    lines = tested.lines if tested.scheme == scheme else [*tested.lines, _NOT_OF_THIS[scheme]]
+    return replace(tested, lines=lines)
 
 
 # The samples as arrays: one place per case, series and block.
@@ -349,7 +323,7 @@ def read(db: Connection, run: int, weights: Mapping[str, Preset]) -> RunData:
     repeated = {(block.block, block.take) for block in blocks if block.repeated}
     samples, places = read_samples(db, run, plan, repeated)
     selftest, gate = db.execute("SELECT selftest, gate FROM run WHERE id = ?", (run,)).fetchone()
-    tested = None if selftest is None else parsed(Tested, selftest, "self-test")
+    tested = None if selftest is None else parsed(SelfTest, selftest, "self-test")
     details = read_details(db, run, places, plan)
     return RunData(
         plan=plan,

@@ -33,9 +33,9 @@ def run(
     """Verify, then measure a suite in randomised blocks, and write the report."""
     from sqlitmus.analysis.assemble import settled
     from sqlitmus.catalog import definitions, presets
-    from sqlitmus.cli import claims
+    from sqlitmus.cli import claims, selftest
     from sqlitmus.compare import comparison
-    from sqlitmus.compare.subject import with_subjects
+    from sqlitmus.compare.subject import copies, with_subjects
     from sqlitmus.run import session
     from sqlitmus.run.plan import planning
     from sqlitmus.run.processes.progress import Progress
@@ -52,6 +52,10 @@ def run(
         finish(comparison.resume(resume, options, catalog, tools, progress, force=force), progress)
     if resume and planned:
         planning.check_programs(resume, planned.subjects, force=force)
+    if resume and planned and planned.kind == "selftest":
+        of = copies(planned.subjects[0], len(planned.runners), catalog, tools)
+        ended = session.resume(resume, options, of.catalog, of.tools, progress, force=force)
+        selftest.conclude(ended, progress)
     if planned and planned.kind == "claims":
         tools = claims.again(planned.subjects, tools)
     named = options.runners

@@ -1,14 +1,21 @@
 """`./just selftest`."""
 
 import json
-from typing import Annotated
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from sqlitmus.cli.options import tell, with_options
+from sqlitmus.cli.options import interrupted, reporting, save_reports, tell, with_options
 from sqlitmus.run.plan.options import Options
-from sqlitmus.vocabulary.errors import Exit
-from sqlitmus.vocabulary.text import json_text, listed
+from sqlitmus.vocabulary.errors import Exit, UsageError
+from sqlitmus.vocabulary.text import json_text
+
+if TYPE_CHECKING:
+    from sqlitmus.run.measure.blocks import Ended
+    from sqlitmus.run.processes.progress import Progress
+
+COPIES = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -16,46 +23,83 @@ def register(app: typer.Typer) -> None:
     app.command()(selftest)
 
 
-@with_options("time_budget_s scheme seed out wait quiet", time_budget_s="5m", seed=1)
+@with_options(
+    "mode scheme blocks time_budget_s margin size seed label out timeout_s fresh wait quiet",
+    mode="quick",
+    time_budget_s="5m",
+    label="selftest",
+)
 def selftest(
     runner: Annotated[
-        str, typer.Option("-r", "--runner", help="Runner whose identical processes are compared.")
+        str,
+        typer.Option(
+            "-r",
+            "--runner",
+            help="Runner whose equal copies are measured; also a subject such as node@24.",
+        ),
     ] = "node",
-    case: Annotated[str, typer.Option(help="The case it does.")] = "get-pk@transaction=read",
+    case: Annotated[str, typer.Option(help="The case they do.")] = "get-pk@transaction=read",
     *,
     options: Options,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Measure this machine's own false-alarm rates, of both schemes unless one is named; the result
-    stands in each later report."""
+    """Measure equal copies of one runner as a run measures runners, and count the reports that tell
+    them apart; later reports show the result."""
     from sqlitmus.catalog import definitions
+    from sqlitmus.catalog.cases import make_case, parse_case
+    from sqlitmus.compare.subject import copies
+    from sqlitmus.run import session
     from sqlitmus.run.processes.progress import Progress
-    from sqlitmus.run.selftest import TITLES, judge, record, save
     from sqlitmus.vocabulary import paths
 
-    assert options.time_budget_s is not None
-    assert options.seed is not None
-    progress = Progress(quiet=options.quiet)
-    recordings = record(
-        definitions.load(),
-        paths.tools(),
-        progress,
-        runner=runner,
-        case_id=case,
-        budget_s=options.time_budget_s,
-        seed=options.seed,
-        wait=options.wait,
-        scheme=options.scheme,
+    catalog = definitions.load()
+    resolved = copies(runner, COPIES, catalog, paths.tools())
+    _, mode = options.mode_in(catalog)
+    if make_case(*parse_case(case, catalog), catalog, mode).metric == "cold":
+        raise UsageError(f"{case} is a cold case; the self-test needs a steady one")
+    options = replace(
+        options,
+        kind="selftest",
+        cases=[case],
+        runners=resolved.labels,
+        reference=resolved.labels[0],
+        subjects=resolved.subjects,
     )
-    progress.clear()
-    result = judge(recordings, runner, case)
-    file = save(result, recordings, options.folder)
+    progress = Progress(quiet=options.quiet)
+    conclude(
+        session.run(options, resolved.catalog, resolved.tools, progress), progress, json_=json_
+    )
+
+
+def conclude(ended: "Ended", progress: "Progress", *, json_: bool = False) -> NoReturn:
+    """End a self-test: its lines on stdout and in its report, its result for later reports."""
+    from sqlitmus.analysis import analyse, load
+    from sqlitmus.analysis.selftest import blocks_needed, self_test
+    from sqlitmus.store.folder import RunDirectory, selftest_file
+
+    if ended.exit == Exit.INTERRUPTED or ended.directory is None:
+        interrupted(ended.directory, progress)
+        raise typer.Exit(ended.exit)
+    with reporting(ended.directory):
+        run = load(ended.directory)
+        result = None if ended.exit else self_test(run)
+        text = json.dumps(result and asdict(result), indent=1, ensure_ascii=False)
+        if result:
+            selftest_file().write_bytes(text.encode())
+            RunDirectory.open(ended.directory).conclude(result.lines)
+        save_reports(analyse(load(ended.directory)), ended.directory)
+    progress.say(f"report: {ended.directory / 'report.html'}")
+    if ended.exit:
+        raise typer.Exit(ended.exit)
+    if result is None:
+        progress.insist(
+            f"{run.plan.blocks} blocks are too few for a rate: {blocks_needed()} are needed; "
+            "give more --time-budget or --blocks"
+        )
+        raise typer.Exit(Exit.UNDECIDED)
     if json_:
-        tell(json_text(json.dumps(result, indent=1, ensure_ascii=False)))
+        tell(json_text(text))
     else:
-        tell("\n".join(result["lines"]))
-        failed = [TITLES[name] for name in recordings if not result["schemes"][name]["passed"]]
-        care = f"FAILED {listed(failed)}: verdicts of such runs on this machine need care"
-        tell(care if failed else "passed")
-    progress.say(f"recordings: {file}")
-    raise typer.Exit(Exit.DONE if result["passed"] else Exit.GATE_FAILED)
+        word = "passed" if result.passed else "FAILED: verdicts on this machine need care"
+        tell("\n".join([*result.lines, word]))
+    raise typer.Exit(Exit.DONE if result.passed else Exit.GATE_FAILED)

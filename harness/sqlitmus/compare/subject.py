@@ -447,6 +447,24 @@ def with_subjects(
     return changed, resolved.catalog, resolved.tools
 
 
+def copies(text: str, count: int, catalog: Catalog, tools: Tools) -> Resolved:
+    """`count` equal runners made of the subject `text`, each with a number. Raises as `resolve`."""
+    single = resolve([text], catalog, tools)
+    (label,) = single.labels
+    spec, folder = single.catalog.runners[label], single.catalog.folders[label]
+    named = {f"{label}-{number}": f"{spec.title}, copy {number}" for number in range(1, count + 1)}
+    specs = {
+        name: spec.model_copy(update={"name": name, "title": title, "role": "runner"})
+        for name, title in named.items()
+    }
+    added = {
+        "runners": {**single.catalog.runners, **specs},
+        "folders": {**single.catalog.folders, **dict.fromkeys(named, folder)},
+    }
+    catalog = single.catalog.model_copy(update=added)
+    return Resolved(catalog, single.tools, list(named), single.subjects)
+
+
 @dataclass(frozen=True, slots=True)
 class _Located:
     subject: Subject  # its version is exact

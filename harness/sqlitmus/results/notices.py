@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlitmus.results.ranking import Interval
-from sqlitmus.vocabulary.verdicts import Grade
+from sqlitmus.vocabulary.verdicts import Grade, Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,13 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The last self-test on this machine, as sentences: when, what was found, whether it holds."""
+    """A self-test on this machine, as sentences: when, what was found, whether it holds, and how
+    its processes were measured."""
 
     created: str
     lines: list[str]
     passed: bool
+    scheme: Scheme
 
 
 # What a reader should know before believing a number, as data; renderers word it.

@@ -120,6 +120,25 @@ def binomial_tail(count: int, trials: int, chance: float) -> float:
     return min(tail, 1.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of `trials` independent experiments with Wilson's 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    trials: int
+
+
+def rate(share: float, trials: int) -> Rate:
+    """`share` of `trials` with Wilson's interval (J. Amer. Statist. Assoc. 22, 1927, 209-212)."""
+    z = normal(LEVEL)
+    weight = 1 / (1 + z**2 / trials)
+    centre = weight * (share + z**2 / (2 * trials))
+    half = weight * z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    return Rate(share, max(centre - half, 0.0), min(centre + half, 1.0), trials)
+
+
 # Point estimates and intervals for many rows at once; a row is a cell or a pair, a column a
 # block.
 

@@ -42,7 +42,7 @@ from sqlitmus.vocabulary.errors import NotFit, UsageError
 
 def selftest_file() -> Path:
     """That of this machine's last self-test, of which each new run keeps a copy."""
-    return paths.cache("memory") / "selftest.json"
+    return paths.cache("memory") / "self-test.json"
 
 
 class RunDirectory:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Literal, Self
 
-RunKind = Literal["suite", "compare", "claims", "advise"]
+RunKind = Literal["suite", "compare", "claims", "advise", "selftest"]
 Role = Literal["runner", "floor", "oracle", "variant"]
 # The group of scenarios bound by SQLite itself: there to check the method, not to choose by.
 CONTROLS = "controls"

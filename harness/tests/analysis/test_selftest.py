@@ -1,47 +1,152 @@
-"""Which part of the last self-test the report of a run shows."""
+"""The self-test: what a run of equal copies says, with each effect that it must find planted."""
 
+from collections.abc import Callable
+from math import sin
+
+import numpy as np
 import pytest
 
+from sqlitmus.analysis.data import RunData
+from sqlitmus.analysis.selftest import self_test, tells_apart
 from sqlitmus.results.notices import SelfTest
-from tests.analysis.runs import Json, counts, from_records, plan
+from tests.analysis.runs import (
+    Json,
+    Times,
+    case,
+    checks,
+    counts,
+    from_records,
+    plan,
+    runner,
+    samples,
+)
 
-FLAT: Json = {"created": "2026-01-01T00:00:00Z", "lines": ["all"], "passed": True, "blocks": 60}
-LONE: Json = {"lines": ["lone"], "passed": True, "coverage": 0.95}
-TURNS: Json = {"lines": ["turns"], "passed": False}
+NAMES = [f"node-{number}" for number in range(1, 6)]
+Effect = Callable[[int, int], float]  # copy and block → how many times as long it takes
 
 
-def shown(selftest: Json, *, rounds: int = 0) -> SelfTest | None:
+def recorded(effect: Effect, *, blocks: int = 120, seed: int = 3, spread: float = 0.01) -> RunData:
+    """A run of five equal copies with 1 % of noise of their own, and `effect` on it."""
+
+    def time(_case: int, label: str, block: int) -> float:
+        copy = NAMES.index(label)
+        shared = np.random.default_rng([seed, block]).normal(0, 0.05)
+        own = np.random.default_rng([seed, block, 1 + copy]).normal(0, spread)
+        return 1000 * effect(copy, block) * float(np.exp(shared + own))
+
+    times: Times = time
+    planned = plan(
+        NAMES,
+        kind="selftest",
+        cases=[case("get-pk")],
+        blocks=blocks,
+        canary=None,
+        correction="bh",
+        subjects=["node"],
+        runners=[runner(name) for name in NAMES],
+    )
+    return from_records(planned, checks(planned), samples(planned, times), {})
+
+
+def equal(_copy: int, _block: int) -> float:
+    return 1.0
+
+
+def result_of(effect: Effect, **how: float) -> SelfTest:
+    result = self_test(recorded(effect, **how))  # pyright: ignore[reportArgumentType]
+    assert result
+    return result
+
+
+def line(result: SelfTest, begin: str) -> str:
+    (found,) = (text for text in result.lines if text.startswith(begin))
+    return found
+
+
+def test_equal_copies_pass_and_its_lines_say_what_was_counted() -> None:
+    result = result_of(equal)
+    assert result.passed
+    assert result.scheme == "process"
+    assert result.lines[0] == "120 blocks of 5 equal copies of node, one after the other: get-pk."
+    assert "of 12 reports of 10 blocks tell copies apart" in line(result, "False alarms")
+    assert "the furthest pair: 1.00" in line(result, "All blocks together")
+    assert "% of the 95 % intervals hold 1." in line(result, "Coverage")
+    assert " are found in 12 of 12 reports, 100.0% [75.8%, 100.0%]." in line(result, "Detection")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_recordings_of_equal_copies_fail(seed: int) -> None:
+    """Each by 2 % of chance at most; these eight are fixed."""
+    assert result_of(equal, seed=seed).passed
+
+
+EFFECTS: dict[str, Effect] = {
+    "place": lambda copy, _block: 1.03 if copy == 0 else 1.0,  # or path, or counts of its own
+    "core": lambda copy, _block: 1.04 if copy > 2 else 1.0,  # half of them on a slow one
+    "age": lambda copy, block: 1 + 0.0006 * block * (copy == 2),  # it slows down
+    "drift": lambda copy, block: 1 + 0.03 * sin(copy + block / 15),  # of each on its own
+    "warm-up": lambda copy, block: 1.05 if copy == 1 and block < 60 else 1.0,
+}
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_what_favours_a_copy_is_found(effect: str) -> None:
+    result = result_of(EFFECTS[effect])
+    assert not result.passed, result.lines
+
+
+def test_a_bias_that_single_reports_cannot_see_is_found_by_all_blocks_together() -> None:
+    blunt = result_of(lambda copy, _block: 1.08 if copy == 4 else 1.0, spread=0.1, blocks=400)
+    assert not blunt.passed
+    assert "node-5 materially slower than" in line(blunt, "All blocks together")
+
+
+def test_too_few_blocks_give_no_rate() -> None:
+    assert self_test(recorded(equal, blocks=49)) is None
+    assert self_test(recorded(equal, blocks=50)) is not None
+
+
+def test_noise_hides_a_slowdown_and_the_line_says_so() -> None:
+    assert " are found in 0 of 12 reports" in line(result_of(equal, spread=0.3), "Detection")
+
+
+def test_a_report_without_a_different_pair_tells_nobody_apart() -> None:
+    from sqlitmus.analysis import analyse
+
+    assert not tells_apart(analyse(recorded(equal, blocks=10, spread=0.05)))
+    assert tells_apart(analyse(recorded(lambda c, _b: 1.5 if c else 1.0, blocks=10)))
+
+
+def shown(scheme: str, *, rounds: int = 0) -> SelfTest | None:
     """What the report of a run says whose processes take so many turns."""
     names = ("node", "bun")
     of_each = counts(100, iterations=12, rounds=rounds)
     planned = plan(names)
     planned["counts"] = {case["id"]: dict.fromkeys(names, of_each) for case in planned["cases"]}
-    assert planned["counts"]
-    return from_records(planned, [], [], {}, selftest=selftest).selftest
+    last: Json = {"created": "2026-01-01T00:00:00Z", "lines": ["all"], "passed": True}
+    return from_records(planned, [], [], {}, selftest=last | {"scheme": scheme}).selftest
 
 
-@pytest.mark.parametrize(("rounds", "lines", "passed"), [(0, "lone", True), (8, "turns", False)])
-def test_a_run_shows_its_own_scheme_and_which_is_better(
-    rounds: int, lines: str, passed: bool
+@pytest.mark.parametrize(
+    ("scheme", "rounds", "more"),
+    [
+        ("relay", 8, []),
+        ("process", 0, []),
+        (
+            "process",
+            8,
+            ["It did not measure processes that take turns, as those of this run did."],
+        ),
+        (
+            "relay",
+            0,
+            ["It did not measure processes one after the other, as those of this run were."],
+        ),
+    ],
+)
+def test_a_report_says_whether_the_last_self_test_was_of_its_scheme(
+    scheme: str, rounds: int, more: list[str]
 ) -> None:
-    both = {**FLAT, "schemes": {"process": LONE, "relay": TURNS}, "better": "turns are"}
-    assert shown(both, rounds=rounds) == SelfTest(FLAT["created"], [lines, "turns are"], passed)
-
-
-def test_one_without_schemes_was_of_lone_processes() -> None:
-    assert shown(FLAT) == SelfTest(FLAT["created"], ["all"], passed=True)
-    turned = shown(FLAT, rounds=8)
-    assert turned
-    assert turned.lines == [
-        "all",
-        "It did not measure processes that take turns, as those of this run did.",
-    ]
-
-
-def test_one_of_the_other_scheme_says_so() -> None:
-    turned = shown({**FLAT, "schemes": {"relay": TURNS}, "better": None})
-    assert turned
-    assert turned.lines == [
-        "all",
-        "It did not measure processes one after the other, as those of this run were.",
-    ]
+    found = shown(scheme, rounds=rounds)
+    assert found
+    assert found.lines == ["all", *more]

@@ -1,155 +1,148 @@
-"""`selftest` as a whole: what it prints, keeps and returns, and what the next report says."""
+"""`selftest` as a whole: what it measures, prints, keeps and returns, and what the next report
+says; how it goes on after Ctrl-C.
+"""
 
 import json
+import os
 import re
-from functools import cache
-from textwrap import dedent
-from typing import Any
+import signal
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from sqlitmus.run import selftest
-from sqlitmus.run.selftest import LABELS, Recording
-from sqlitmus.stats import relabel
+from sqlitmus.analysis import load
 from sqlitmus.store.folder import selftest_file
-from sqlitmus.vocabulary.verdicts import Scheme
+from sqlitmus.vocabulary import paths
 from tests.fakes.clone import Clone
 from tests.fakes.instant import Desk
-from tests.run.test_selftest import MANY, equal, noise
 
-COMMAND = ("selftest", "--runner", "a", "--case", "many")
+COMMAND = ("selftest", "--runner", "a", "--case", "get", "--scheme", "process")
+COPIES = [f"a-{number}" for number in range(1, 6)]
+
+
+def noise(label: str, ratio: float = 1.0) -> Callable[[int, int], float]:
+    """About 1 % of noise, drawn anew for each invocation, without chance."""
+
+    def pace(_operations: int, number: int) -> float:
+        rng = np.random.default_rng([number, *label.encode()])
+        return ratio * 10_000 * float(np.exp(rng.normal(0, 0.01)))
+
+    return pace
 
 
 @pytest.fixture
 def desk(catalogue: Clone, monkeypatch: pytest.MonkeyPatch) -> Desk:
     catalogue.runner("a")
-    catalogue.write("scenarios/many.toml", MANY)
     made = Desk.make(catalogue, monkeypatch)
-    made.instant.paces["a"] = noise
+    made.instant.paces |= {name: noise(name) for name in COPIES}
     return made
 
 
-@cache
-def rates() -> relabel.ErrorRates:
-    """What the recording of equal processes gives, which takes a while."""
-    recording = equal()
-    equals, slow = np.log(np.array(recording.equal)), np.log(np.array(recording.slower))
-    return relabel.selftest(equals, selftest.BLOCKS, LABELS - 1, slow=slow)
-
-
-def recorded(desk: Desk) -> None:
-    """Let the recordings and their rates be there at once."""
-
-    def recording(*_: object, scheme: Scheme | None, **__: object) -> dict[Scheme, Recording]:
-        both: dict[Scheme, Recording] = {"process": equal(), "relay": equal(spread=0.005)}
-        return {scheme: both[scheme]} if scheme else both
-
-    result = rates()
-
-    def relabelled(*_: object, **__: object) -> relabel.ErrorRates:
-        return result
-
-    desk.monkeypatch.setattr(selftest, "record", recording)
-    desk.monkeypatch.setattr(relabel, "selftest", relabelled)
-
-
 def test_the_whole_of_a_self_test(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    recorded(desk)
-    done = desk.sqlitmus(capsys, *COMMAND)
-    assert re.sub(r"\d+(\.\d+)?%", "RATE", done.out) == dedent("""\
-        One after the other: 60 blocks of 6 equal processes and a slower one, TIME each: a, many.
-        False alarms: in RATE of experiments with 30 blocks and 4 comparisons some equal pair was called different (5 % aimed at, at most RATE allowed).
-        Sentences: in RATE of experiments a sentence on all 5 told some apart (at most RATE allowed).
-        Coverage: RATE of the 95 % intervals held the true ratio.
-        Detection: a runner that really repeats 3 % of its work was found in RATE of experiments, a computed 3 % in RATE.
-        RATE of experiments are graded A or B by a canary of their own; in these it is found in RATE; in those graded C, where a verdict must lie beyond the noise, it is found in RATE.
-        All of one label, then all of the next, as hyperfine alone runs them: RATE false alarms [RATE, RATE].
-        In turns: 60 blocks of 6 equal processes and a slower one, TIME each: a, many.
-        False alarms: in RATE of experiments with 30 blocks and 4 comparisons some equal pair was called different (5 % aimed at, at most RATE allowed).
-        Sentences: in RATE of experiments a sentence on all 5 told some apart (at most RATE allowed).
-        Coverage: RATE of the 95 % intervals held the true ratio.
-        Detection: a runner that really repeats 3 % of its work was found in RATE of experiments, a computed 3 % in RATE.
-        RATE of experiments are graded A or B by a canary of their own; in these it is found in RATE; in those graded C, where a verdict must lie beyond the noise, it is found in RATE.
-        Better for this case on this machine: processes in turns; one after the other they take 4.00 times [4.00, 4.00] as long for the same precision.
-        passed
-    """)  # noqa: E501
+    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "60", "--seed", "1")
+    plain = re.sub(r"\d+\.\d+", "N", done.out)
+    plain = re.sub(r"a-\d", "COPY", plain)
+    assert plain.splitlines() == [
+        "60 blocks of 5 equal copies of a, one after the other: get.",
+        (
+            "False alarms: 1 of 6 reports of 10 blocks tell copies apart, N% [N%, N%]; promised "
+            "are 5% at most."
+        ),
+        "All blocks together: COPY over COPY, the furthest pair: N [N, N].",
+        "Coverage: N% of the 95 % intervals hold 1.",
+        "Detection: 3% added to the times of a copy are found in 6 of 6 reports, N% [N%, N%].",
+        "passed",
+    ]
     assert done.code == 0
-    (file,) = (desk.clone.root / "results").glob("*-selftest.json")
-    assert done.err == "recordings: CLONE/results/STAMP-selftest.json\n"
-    kept = json.loads(file.read_text("utf-8"))
-    assert [kept["schemes"][name]["blocks"] for name in ("process", "relay")] == [60, 60]
+    run = load(paths.RESULTS / "latest")
+    assert run.plan.names == COPIES
+    assert (run.plan.kind, run.plan.canary, run.plan.subjects) == ("selftest", None, ["a"])
+    kept = json.loads(selftest_file().read_text("utf-8"))
+    assert kept["lines"] == desk.clone.plain(done.out).splitlines()[:-1]
+    page = (paths.RESULTS / "latest/report.html").read_text("utf-8")
+    assert "Self-test: equal copies of a" in page
+    assert kept["lines"][1] in page
 
 
-def test_json_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    recorded(desk)
-    done = desk.sqlitmus(capsys, *COMMAND, "--json", "--out", str(desk.clone.root / "elsewhere"))
-    said = json.loads(done.out)
-    kept = json.loads(desk.clone.plain(selftest_file().read_text("utf-8")))
-    assert said == kept
-    assert said["passed"] is True
-    assert re.fullmatch(r"recordings: CLONE/elsewhere/STAMP-selftest\.json\n", done.err)
-
-
-@pytest.mark.parametrize(
-    ("failing", "words"),
-    [
-        (("process", "relay"), "FAILED one after the other and in turns: "),
-        (("process",), "FAILED one after the other: "),
-        (("relay",), "FAILED in turns: "),
-    ],
-)
-def test_a_self_test_that_fails_ends_with_1(
-    desk: Desk,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    failing: tuple[Scheme, ...],
-    words: str,
+def test_a_copy_keeps_its_label_and_the_order_is_drawn_anew(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recorded(desk)
-    judge_scheme = selftest.judge_scheme
+    desk.sqlitmus(capsys, *COMMAND, "--blocks", "50")
+    measured = [each.runner for each in desk.instant.measured][-250:]
+    blocks = [tuple(measured[at : at + 5]) for at in range(0, 250, 5)]
+    assert all(sorted(block) == COPIES for block in blocks)
+    assert len({*blocks}) > 20
 
-    def judged(name: Scheme, *given: Any) -> dict[str, Any]:
-        return judge_scheme(name, *given) | {"passed": name not in failing}
 
-    monkeypatch.setattr(selftest, "judge_scheme", judged)
-    done = desk.sqlitmus(capsys, *COMMAND)
+def test_a_copy_that_is_favoured_all_along_fails_it(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.instant.paces["a-3"] = noise("a-3", 1.03)
+    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "60")
     assert done.code == 1
-    last = done.out.splitlines()[-1]
-    assert last == f"{words}verdicts of such runs on this machine need care"
-    desk.run(blocks=1)
+    assert "6 of 6 reports of 10 blocks tell copies apart" in done.out
+    assert "a-3 materially slower than" in done.out
+    assert done.out.endswith("FAILED: verdicts on this machine need care\n")
+    desk.run(runners=["a"], blocks=1)
     report = desk.sqlitmus(capsys, "report", "--format", "text")
-    outcome = "FAILED" if "process" in failing else "passed"
-    assert f" UTC: {outcome}. One after the other: 60 blocks of 6 equal" in report.out
+    assert " UTC: FAILED. 60 blocks of 5 equal copies of a" in " ".join(report.out.split())
 
 
-@pytest.mark.parametrize("scheme", ["process", "relay"])
-def test_one_scheme_alone(desk: Desk, capsys: pytest.CaptureFixture[str], scheme: str) -> None:
-    recorded(desk)
-    done = desk.sqlitmus(capsys, *COMMAND, "--scheme", scheme, "--json")
-    result = json.loads(done.out)
-    assert list(result["schemes"]) == [scheme]
-    assert result["lines"] == result["schemes"][scheme]["lines"]
+def test_json_is_what_is_kept(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50", "--json", "--quiet")
+    assert json.loads(done.out) == json.loads(desk.clone.plain(selftest_file().read_text("utf-8")))
+    assert done.err == ""
 
 
-def test_the_next_runs_report_carries_it(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    desk.run(blocks=1, label="before")
-    before = desk.sqlitmus(capsys, "report", "--format", "text")
-    assert "No self-test on this machine yet: `./just selftest`." in before.out
-    recorded(desk)
-    assert desk.sqlitmus(capsys, *COMMAND, "--quiet").err == ""
-    desk.run(blocks=1, label="after")
-    after = " ".join(desk.sqlitmus(capsys, "report", "--format", "text").out.split())
-    assert " UTC: passed. One after the other: 60 blocks of 6 equal processes" in after
-    assert " In turns: 60 blocks" not in after
-    assert " Better for this case on this machine: processes in turns;" in after
+def test_too_few_blocks_give_no_rate_and_no_result(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "20")
+    assert (done.code, done.out) == (6, "")
+    assert done.err.endswith(
+        "20 blocks are too few for a rate: 50 are needed; give more --time-budget or --blocks\n"
+    )
+    assert not selftest_file().exists()
+    desk.run(runners=["a"], blocks=1)
+    report = desk.sqlitmus(capsys, "report", "--format", "text")
+    assert "No self-test on this machine yet" in report.out
+
+
+def test_after_ctrl_c_it_goes_on_and_says_the_same(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(name: str, number: int) -> None:
+        if (name, number) == ("a-2", 25):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    desk.instant.before = interrupt
+    cut = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50", "--seed", "1")
+    assert (cut.code, cut.out) == (130, "")
+    assert "go on with: ./just run --resume " in cut.err
+    assert not selftest_file().exists()
+    latest = str((paths.RESULTS / "latest").resolve())
+    done = desk.sqlitmus(capsys, "run", "--resume", latest)
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == "50 blocks of 5 equal copies of a, one after the other: get."
+    assert done.out.endswith("passed\n")
+    assert selftest_file().exists()
+
+
+def test_a_wrong_answer_is_no_result(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.instant.lies["a-4"] = lambda number: {"checksum": 6} if number == 9 else {}
+    done = desk.sqlitmus(capsys, *COMMAND, "--blocks", "50")
+    assert done.code == 5
+    assert "get/a-4: wrong: " in done.err
+    assert not selftest_file().exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--runner", "b"], "there is no runner 'b'; expected one of a, python"),
-        (["--runner", "a", "--case", "manny"], "there is no scenario 'manny'; did you mean many?"),
+        (["--runner", "b"], "'b': there is no runner 'b'; expected one of a, python"),
+        (["--runner", "a", "--case", "manny"], "there is no scenario 'manny'"),
+        (["--runner", "a", "--case", "noop"], "noop is a cold case; the self-test needs a steady"),
         (["--scheme", "rely"], "there is no scheme 'rely'; did you mean relay?"),
         (["--time-budget", "never"], "--time-budget 'never': expected a number above 0 with"),
     ],
@@ -162,16 +155,3 @@ def test_what_does_not_exist_is_told(
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"sqlitmus: {message}")
     assert desk.instant.measured == []
-
-
-def test_too_small_a_budget_ends_with_3(clone: Clone) -> None:
-    clone.runner("a")
-    clone.write("scenarios/many.toml", MANY)
-    done = clone.sqlitmus(*COMMAND, "--time-budget", "0.1s", "--quiet")
-    assert (done.code, done.out, done.err) == (
-        3,
-        "",
-        "sqlitmus: only 1 block fitted, 30 are needed; give more --time-budget\n",
-    )
-    assert not (clone.root / "results").exists()
-    assert not (clone.root / "toolchain/cache/memory/selftest.json").exists()

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,6 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from sqlitmus import machine
@@ -28,11 +29,14 @@ from sqlitmus.machine.conditions import Conditions
 from sqlitmus.machine.process_tree import Leftovers
 from sqlitmus.run import session
 from sqlitmus.run.measure import blocks
+from sqlitmus.run.measure.blocks import Seating, Turned
 from sqlitmus.run.plan import counts as pace
 from sqlitmus.run.plan import pilot
 from sqlitmus.run.processes.process import Timing
 from sqlitmus.run.processes.progress import Progress
+from sqlitmus.run.processes.relay import Abandoned, Relay
 from sqlitmus.run.verify import context, proof
+from sqlitmus.run.verify.invocations import Invocations
 from sqlitmus.vocabulary import paths
 from sqlitmus.vocabulary.contract import Description, Job, Proof
 from sqlitmus.vocabulary.verdicts import Outcome
@@ -125,7 +129,8 @@ class Instant:
             )
             self.digested += [name] * bool(plan["digest"])
             self.before(name, number)
-        result = self.answer(job, name, number)
+        named = [word.removeprefix("--name=") for word in command if word.startswith("--name=")]
+        result = self.answer(job, name, number, named[0] if named else name)
         lie = self.lies.get(name, lambda _number: {})(number)
         spent = round(START_NS * jitter(f"start of {name}", number))
         spent += sum(result["iterations_ns"])  # a warm-up that is told otherwise took place
@@ -139,8 +144,8 @@ class Instant:
         Path(job["output"]).write_text(json.dumps(result))
         return Timing(spent, spent * 7 // 10, spent * 3 // 10, 0)
 
-    def answer(self, job: dict[str, Any], name: str, number: int) -> dict[str, Any]:
-        """The right result, with the times of `name`."""
+    def answer(self, job: dict[str, Any], name: str, number: int, runner: str) -> dict[str, Any]:
+        """The right result, with the times of `name`, which is `runner` or a copy of it."""
         plan = job["measure"]
         operations = plan["operations_per_iteration"]
         pace = self.paces.get(name, even(1100, name))
@@ -152,7 +157,7 @@ class Instant:
             "contract": 2,
             "cell": job["cell"],
             "status": "ok",
-            "identity": {**oracle().identity.model_dump(mode="json"), "runner": name},
+            "identity": {**oracle().identity.model_dump(mode="json"), "runner": runner},
             "effective": {"pragmas": dict(job["connection"]["pragmas"])},
             "checksum": CHECKSUM,
             "readback": READ_BACK.model_dump() if job["readback"] else None,
@@ -215,6 +220,29 @@ def describe(command: list[str], environment: dict[str, str], fingerprint: str) 
 def fresh(*_: object) -> tuple[Outcome, str | None]:
     """What comes of the question whether a runner answers from the database."""
     return "ok", None
+
+
+def one_by_one(
+    invocations: Invocations,
+    _relay: Relay,
+    seatings: Sequence[Seating],
+    _seed: str,
+    stopped: Callable[[], bool],
+) -> list[Turned]:
+    """Stands for a set of turns: each seat is answered at once, by itself."""
+    turned: list[Turned] = []
+    for seat in seatings:
+        if stopped():
+            raise Abandoned("asked to stop")
+        attempt = invocations.attempt(
+            seat.case, seat.runner, "measure", seat.answer, digest=seat.digest
+        )
+        result = attempt.invocation.result
+        right = attempt.outcome == "ok" and result is not None
+        steady_ns = float(np.mean(result.iterations_ns)) if right and result else None
+        rounds = seat.turns.rounds
+        turned.append(Turned(attempt, steady_ns, [0] * rounds, [True] * rounds, None))
+    return turned
 
 
 @dataclass

@@ -41,6 +41,7 @@ SELFTEST = SelfTest(
         "A slowdown of 3 % was found.",
     ],
     passed=True,
+    scheme="process",
 )
 # What a figure is of about 1, by its name or its unit.
 BASES = {

@@ -104,7 +104,7 @@ def poisoned(report: Report) -> Report:
         machine={HOSTILE: HOSTILE},
         method=[HOSTILE],
         rerun=HOSTILE,
-        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
+        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False, scheme="relay"),
     )
 
 

@@ -34,7 +34,7 @@ def hostile(report: Report) -> Report:
         cases=[bad, fine],
         rerun=HOSTILE,
         canary=CanarySummary(HOSTILE, 0, 0, 0.0, None, many=False),
-        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False),
+        selftest=SelfTest(HOSTILE, [HOSTILE], passed=False, scheme="relay"),
     )
 
 

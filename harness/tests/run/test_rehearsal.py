@@ -8,8 +8,7 @@ import pytest
 from sqlitmus.run.measure import blocks
 from sqlitmus.run.measure.blocks import Seating, Turned
 from tests.fakes.clone import Clone
-from tests.fakes.instant import Desk
-from tests.run.test_selftest import one_by_one
+from tests.fakes.instant import Desk, one_by_one
 
 
 @pytest.fixture

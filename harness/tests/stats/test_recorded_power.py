@@ -1,12 +1,12 @@
-"""The benchmark that reads a comparison's power off the recordings of self-tests."""
+"""The benchmark that reads a comparison's power off the runs of self-tests."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.power import main, power
+from tests.analysis.runs import case, noisy, plan, samples, write
 
 
 def noise(deviation: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -27,15 +27,12 @@ def test_too_few_blocks_tell_nothing() -> None:
     assert np.isnan(power(noise(0.03), 91, 0.02, 5))
 
 
-def test_a_line_per_recording_and_scheme(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    equal = np.exp(np.random.default_rng(3).normal(10, 0.001, (40, 3))).tolist()
-    file = tmp_path / "kept-selftest.json"
-    file.write_text(json.dumps({"recorded": {"relay": {"equal_ns": equal}}}), "utf-8")
-    main([file])
+def test_a_line_per_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["a-1", "a-2", "a-3"]
+    of = plan(names, kind="selftest", cases=[case("get")], blocks=40, canary=None, subjects=["a"])
+    main([write(tmp_path / "tested", of, lines=samples(of, noisy(spread=0.001)))])
     head, line = capsys.readouterr().out.splitlines()
-    assert head.startswith("recording ")
+    assert head.startswith("run ")
     name, scheme, deviation, *found = line.split()
-    assert (name, scheme, found) == ("kept-selftest", "relay", ["100%", "100%", "nan%"])
-    assert 0.1 < float(deviation.rstrip("%")) < 0.2
+    assert (name, scheme, found) == ("tested", "process", ["100%", "100%", "nan%"])
+    assert 0.05 < float(deviation.removesuffix("%")) < 0.3

@@ -13,6 +13,7 @@ BUILDERS: dict[RunKind, Callable[[Report], Document]] = {
     "compare": comparison.build,
     "claims": claims.build,
     "advise": advice.build,
+    "selftest": suite.build,
 }
 
 
