@@ -129,3 +129,45 @@ def test_processes_of_several_cases_that_are_alive_at_once_have_a_file_each(
         blocks.play(invocations, relay, seatings, "1", lambda: False)
     assert None not in targets
     assert len(set(targets)) == files
+
+
+def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") -> str:
+    """What the oracle is asked by the case `text`, as a hash."""
+    fixture: Any = SimpleNamespace(of=source(tmp_path / f"{text.partition('=')[2]}.db"))
+    case = cases.make_case(*cases.parse_case(text, known), known, known.modes["quick"])
+    preparation = Preparation(known, fixture, Copies(), size, tmp_path)
+    return preparation.job(case.verified(), PYTHON, "verify", plain=True).question
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("get-pk", "get-pk@profile=shipped"),  # in another file, of another journal
+        ("get-pk", "get-pk@shape=array"),
+        ("threads", "threads@option=small-cache"),
+        ("threads", "threads@workers=2,option=query-only"),
+    ],
+)
+def test_the_oracle_is_asked_once_what_storage_and_shape_do_not_change(
+    tmp_path: Path, text: str, other: str
+) -> None:
+    assert question(tmp_path, text) == question(tmp_path, other)
+
+
+def test_the_oracle_is_asked_again_for_whatever_could_change_an_answer(tmp_path: Path) -> None:
+    users = KNOWN.fixtures["users"].model_copy(update={"seed": 99})
+    other_rows = KNOWN.model_copy(update={"fixtures": {**KNOWN.fixtures, "users": users}})
+    profile = KNOWN.profiles["normalised"]
+    pragmas = [*profile.pragmas, ("reverse_unordered_selects", "ON")]
+    changed = profile.model_copy(update={"pragmas": pragmas})
+    other_pragma = KNOWN.model_copy(update={"profiles": {**KNOWN.profiles, "normalised": changed}})
+    asked = [
+        question(tmp_path, "get-pk"),
+        question(tmp_path, "get-index"),
+        question(tmp_path, "get-pk", size="m"),
+        question(tmp_path, "get-pk", known=other_rows),
+        question(tmp_path, "get-pk", known=other_pragma),
+        question(tmp_path, "insert-autocommit"),
+        question(tmp_path, "insert-autocommit@profile=shipped"),  # its file is looked into
+    ]
+    assert len({*asked}) == len(asked)

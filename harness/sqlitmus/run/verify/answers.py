@@ -8,7 +8,7 @@ from sqlitmus.catalog.cases import Cells, PlannedCase
 from sqlitmus.run.processes import launch
 from sqlitmus.run.processes.copies import file_name
 from sqlitmus.run.verify import freshness
-from sqlitmus.run.verify.context import Context
+from sqlitmus.run.verify.context import JUDGED_BY, Context
 from sqlitmus.run.verify.invocations import Attempt, Unanswered
 from sqlitmus.run.verify.judge import COMPARED, OracleAnswer
 from sqlitmus.run.verify.proof import Counts, counted_cases, difference, transactions, writes_files
@@ -114,19 +114,26 @@ def oracle_answer(context: Context, case: PlannedCase, answers: Answers) -> Orac
     if at in answers.silences:
         raise answers.silences[at]
     if at not in answers.expected:
-        key = f"{context.key(case, context.oracle.spec.name)} {at[-1]}"
-        answer = context.memory.get(key, OracleAnswer)
-        if answer is None and context.catalog.scenarios[case.scenario].steps:
-            try:
-                answer = context.invocations.ask_oracle(case, context.oracle)
-            except Unanswered as silence:
-                answers.silences[at] = silence
-                if not context.stop.requested:
-                    context.progress.say(str(silence))
-                raise
-            context.memory.keep(key, answer)
-        answers.expected[at] = answer
+        steps = context.catalog.scenarios[case.scenario].steps
+        try:
+            answers.expected[at] = _remembered(context, case) if steps else None
+        except Unanswered as silence:
+            answers.silences[at] = silence
+            if not context.stop.requested:
+                context.progress.say(str(silence))
+            raise
     return answers.expected[at]
+
+
+def _remembered(context: Context, case: PlannedCase) -> OracleAnswer:
+    """The oracle's answer, asked for where no equal question was asked before."""
+    question = context.invocations.question_of(case, context.oracle)
+    key = f"{question} {context.oracle.fingerprint} {JUDGED_BY}"
+    answer = context.memory.get(key, OracleAnswer)
+    if answer is None:
+        answer = context.invocations.ask_oracle(case, context.oracle)
+        context.memory.keep(key, answer)
+    return answer
 
 
 def measured_answer(

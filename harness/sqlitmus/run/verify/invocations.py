@@ -1,5 +1,6 @@
 """One run of one cell: prepared, started, judged, its log kept where it went wrong."""
 
+import hashlib
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,6 +52,16 @@ class PreparedJob:
     source: Path | None  # the fixture
     target: Path | None  # its fresh copy, for a case that writes to a file
     readback: list[Readback]
+    question: str  # the same for jobs that have the same answer
+
+
+# Pragmas that change how SQLite reads, and not what.
+_HOW_IT_READS = frozenset(
+    {
+        *("busy_timeout", "cache_size", "foreign_keys", "journal_mode", "locking_mode"),
+        *("mmap_size", "query_only", "synchronous", "temp_store", "threads", "wal_autocheckpoint"),
+    }
+)
 
 
 class Preparation:
@@ -135,8 +146,37 @@ class Preparation:
             0 if spec.writes else case.walk,
             _left_open(spec, job),
         )
-        self._ready[key] = PreparedJob(file, output, requirements, source, copy, job.readback)
+        question = self._question(case, job, spec, source)
+        self._ready[key] = PreparedJob(
+            file, output, requirements, source, copy, job.readback, question
+        )
         return self._ready[key]
+
+    def _question(self, case: PlannedCase, job: Job, spec: Scenario, source: Path | None) -> str:
+        """A hash of what decides the answer to `job`: of one that only reads, not the journal, the
+        cache and the locks of its file, and how many do so at once."""
+        content = source.name if source else ""
+        connection, measure = job.connection, job.measure
+        if not spec.writes:
+            if case.fixture:
+                content = self._catalog.fixtures[case.fixture].model_dump_json() + self._size
+            pragmas = [
+                (name, value) for name, value in connection.pragmas if name not in _HOW_IT_READS
+            ]
+            connection = connection.model_copy(update={"pragmas": pragmas})
+            measure = measure.model_copy(update={"workers": 1})
+        database = job.database
+        if source and database:
+            database = database.model_copy(update={"path": "fixture"})
+        same = {
+            "cell": "",
+            "output": "",
+            "connection": connection,
+            "measure": measure,
+            "database": database,
+        }
+        text = job.model_copy(update=same).text()
+        return hashlib.sha256(f"{content}\0{text}".encode()).hexdigest()[:24]
 
     def supply(self, case: PlannedCase, ready: PreparedJob) -> None:
         """The database that the job opens: the fixture as it was built, or a fresh copy of it."""
@@ -463,6 +503,11 @@ class Invocations:
         for file in self.logs.iterdir():
             shutil.move(file, folder / file.name)
         self.logs = folder
+
+    def question_of(self, case: PlannedCase, oracle: Installed) -> str:
+        """What the oracle is asked by `case`, as a hash: equal ones have one answer. Raises
+        Unanswered where its job cannot be made."""
+        return self._preparation.job(case, oracle, "verify", plain=True).question
 
     def ask_oracle(self, case: PlannedCase, oracle: Installed) -> OracleAnswer:
         """The oracle's answer to `case`; raises Unanswered when it has none."""
