@@ -119,7 +119,7 @@ def print_rates(recordings: dict[str, Array], quiet: set[str]) -> None:
                 target(f"power at 3 %, {name}", three.detection.value, 0.8, 1)
 
 
-def print_sentences(recordings: dict[str, Array]) -> None:
+def print_sentences(recordings: dict[str, Array | None]) -> None:
     """Reports of equal runners that say something false: in a sentence, and in the table."""
     heads = "  ".join(f"{place:>8}" for place in sentences.PLACES)
     print(f"\n{'reports that tell equal runners apart':<38}  of   B  {heads}")
@@ -405,7 +405,7 @@ def main() -> int:
     every = recorded() | synthetic()
     print_rates(every, quiet)
     # long enough that reports share little of it
-    print_sentences(recorded() | synthetic(LONG))
+    print_sentences({**recorded(), **synthetic(LONG), "own noise of each runner, t of 4": None})
     print_tails()
     print_whole_runs()
     print_sessions()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.experiments import Shape, replayed, runs
+from benchmarks.experiments import Shape, own_noise, replayed, runs
 from sqlitmus.analysis.choices import decide as by_calls
 from sqlitmus.analysis.choices import operations
 from sqlitmus.analysis.pairs import (
@@ -121,15 +121,13 @@ def any_claim(logs: TrimmedMeans, cases: int, correction: Correction, guard: Arr
 
 
 def rates(
-    logs: Array, runners: int, blocks: int, count: int, cases: Sequence[int] = GROUPS, seed: int = 1
+    logs: Array | None, runners: int, blocks: int, count: int, cases: Sequence[int] = GROUPS
 ) -> dict[str, float]:
-    """Per place the share of `count` reports that say something false there."""
+    """Per place the share of `count` reports that say something false there; without `logs`, of
+    runners each of which has noise of its own (`own_noise`)."""
     groups = [f"group {number}" for number, size in enumerate(cases) for _ in range(size)]
     correction: Correction = "holm" if runners == 2 else "bh"
-    reports = [
-        spoken(np.exp(times), groups, correction).errs
-        for times in runs(
-            replayed(logs.reshape(-1)), Shape(len(groups), runners, blocks), count, seed
-        )
-    ]
+    shape = Shape(len(groups), runners, blocks)
+    series = own_noise(shape, count) if logs is None else runs(replayed(logs), shape, count, 1)
+    reports = [spoken(np.exp(times), groups, correction).errs for times in series]
     return {place: float(np.mean([errs[place] for errs in reports])) for place in PLACES}

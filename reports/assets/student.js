@@ -52,6 +52,59 @@ export function studentT(coverage, f, z) {
   return quantiles.get(key);
 }
 
+/** Digamma (`order` 0) or trigamma (1) of x > 0: recurrence up to 10 and the asymptotic series there. */
+function polygamma(order, x) {
+  const y = x + 10;
+  const u = 1 / (y * y);
+  const steps = Array.from({ length: 10 }, (_, k) => 1 / (x + k));
+  if (order === 0) {
+    const series = u * (1 / 12 - u * (1 / 120 - u * (1 / 252 - u / 240)));
+    return Math.log(y) - 1 / (2 * y) - series - steps.reduce((a, b) => a + b, 0);
+  }
+  const series = 1 / 6 - u * (1 / 30 - u * (1 / 42 - u / 30));
+  return 1 / y + u / 2 + (u / y) * series + steps.reduce((sum, b) => sum + b * b, 0);
+}
+
+function trigammaInverse(value) {
+  let [low, high] = [-30, 30];
+  for (let turn = 0; turn < 60; turn++) {
+    const middle = (low + high) / 2;
+    if (polygamma(1, Math.exp(middle)) > value) low = middle;
+    else high = middle;
+  }
+  return Math.exp(low);
+}
+
+const MOST_PRIOR = 3;
+const LEAST_FAMILY = 6;
+
+/** The rows of one family with the errors of the moderated t: stats.estimate.moderated. */
+export function moderated(rows) {
+  const family = rows.filter((row) => Number.isFinite(row.mean) && row.error > 0);
+  if (family.length < LEAST_FAMILY) return rows;
+  const average = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  const logs = family.map(
+    ({ error, freedom: f }) =>
+      Math.log(error ** 2) - polygamma(0, f / 2) + Math.log(f / 2),
+  );
+  const middle = average(logs);
+  const spread = (average(logs.map((x) => (x - middle) ** 2)) * logs.length) / (logs.length - 1);
+  const excess = spread - average(family.map((row) => polygamma(1, row.freedom / 2)));
+  let [most, square] = [MOST_PRIOR, Math.exp(middle)];
+  if (excess >= 1e-6) {
+    const half = trigammaInverse(excess);
+    most = Math.min(2 * half, MOST_PRIOR);
+    square = Math.exp(middle + polygamma(0, half) - Math.log(half));
+  }
+  return rows.map((row) => {
+    if (!family.includes(row)) return row;
+    const prior = most * Math.min(square / row.error ** 2, 1);
+    const freedom = row.freedom + prior;
+    const error = Math.sqrt((prior * square + row.freedom * row.error ** 2) / freedom);
+    return { ...row, error, freedom };
+  });
+}
+
 const LEVEL = 0.95;
 const Z95 = 1.959963984540054;
 

@@ -1,7 +1,7 @@
 // Who is ahead by given calls of the operations, and how it is said: the rules of analysis/ranking.py and
 // stats/weights.py and the words of render/document/ranking.py, which a test holds together with these.
 import { ratio, time } from "./format.js";
-import { combined, studentT } from "./student.js";
+import { combined, moderated, studentT } from "./student.js";
 
 const GUARD_LEVEL = 0.99;
 const GUARD_Z = 2.5758293035489004;
@@ -129,13 +129,17 @@ function settledBy(of, names, [r, base, blocks]) {
 function compared(of, calls, data) {
   const used = placesOf(calls);
   const rows = new Map();
-  for (const [i, j, differences, middles, squares, left, count, single] of of.pairs) {
-    const sessions = differences.map((difference, s) => ({
+  const sums = of.pairs.map(([, , differences, middles, squares, left, count]) =>
+    differences.map((difference, s) => ({
       ...summed(used, calls, difference, middles[s], squares[s], left[s]),
       count: count[s],
-    }));
-    const row = sessions.length > 1 ? combined(sessions) : sessions[0];
-    if (!Number.isFinite(row.mean) || (sessions.length === 1 && row.count < 2)) continue;
+    })),
+  );
+  const whole = moderated(sums.map(([first]) => first));
+  for (const [k, [i, j, , , , , , single]] of of.pairs.entries()) {
+    const several = sums[k].length > 1;
+    const row = several ? combined(sums[k]) : whole[k];
+    if (!Number.isFinite(row.mean) || (!several && row.count < 2)) continue;
     const one = verdictOf(row, guarded(of, calls, i, j), of, data);
     if (used.length === 1) one.verdict = both(data, one.verdict, single[used[0]]);
     rows.set(`${i},${j}`, one);

@@ -23,7 +23,7 @@ from sqlitmus.results.recommendation import (
     Weighing,
 )
 from sqlitmus.results.report import Case, Runner
-from sqlitmus.stats.estimate import Array, TrimmedMeans, normal, trimmed_means
+from sqlitmus.stats.estimate import Array, TrimmedMeans, moderated, normal, trimmed_means
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, at_level, capped
 from sqlitmus.stats.weights import Parts, parts, shares, summed, summed_guard
 from sqlitmus.vocabulary.verdicts import Verdict
@@ -167,6 +167,8 @@ def decide(
     """
     width, question = len(of.pairs), of.question
     means = [over_sessions(summed(of.of, calls), question.sessions)[0] for calls in sets]
+    if question.sessions == 1:
+        means = [moderated(each, width) for each in means]
     guards = [of.guard(calls) for calls in sets]
     if level is None:
         testable = sum(

@@ -18,6 +18,7 @@ from sqlitmus.stats.estimate import (
     TrimmedMeans,
     combine,
     medians,
+    moderated,
     student_t_of,
     trimmed_means,
 )
@@ -165,6 +166,8 @@ def compare_all(
     """
     rows = log_ratios(times, names)
     means, reach = estimates(rows, question.sessions)
+    if question.sessions == 1:
+        means = moderated(means, len(indices_of(names)))
     # of several sessions, the combination is no mean of blocks
     modes = far(rows) if question.sessions == 1 else None
     return concluded(means, medians(rows), reach, names, len(times), question, guard, modes)

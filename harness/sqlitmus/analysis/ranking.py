@@ -24,7 +24,7 @@ from sqlitmus.results.report import (
     Standing,
     Statement,
 )
-from sqlitmus.stats.estimate import Array, TrimmedMeans, binomial_tail, normal
+from sqlitmus.stats.estimate import Array, TrimmedMeans, binomial_tail, moderated, normal
 from sqlitmus.stats.verdict import MIN_BLOCKS, Verdicts, capped, group_means, together
 from sqlitmus.vocabulary.verdicts import CONTROLS, Side, Verdict
 
@@ -315,7 +315,8 @@ def _means(pairs: Pairs, common: CommonSet, times: Array | None, sessions: int) 
         means, _ = over_sessions(group_means(each, resolution=RESOLUTION), sessions)
     member = common.members[later] & common.members[earlier]
     mean, error = (np.where(member, column, np.nan) for column in (means.mean, means.error))
-    return TrimmedMeans(mean, error, means.freedom, means.count)
+    means = TrimmedMeans(mean, error, means.freedom, means.count)
+    return moderated(means, len(later)) if sessions == 1 and times is not None else means
 
 
 # Who leads, who ties and who is behind, what went wrong first: the headline as data.

@@ -25,15 +25,21 @@ POWER = 0.8
 
 
 def detectable(
-    deviation: Array, blocks: Counts, comparisons: float = 1, sessions: int = 1
+    deviation: Array,
+    blocks: Counts,
+    comparisons: float = 1,
+    sessions: int = 1,
+    prior: Array | float = 0.0,
 ) -> Array:
     """The smallest log ratio that is told from 0 with 80 % power, for each row.
 
     `shift` standard errors, which are `deviation` / sqrt(blocks); `deviation` is the spread of one
-    block. Several sessions leave as many degrees of freedom as there are sessions but one, whatever
-    the blocks. NaN where trimming leaves fewer than two blocks.
+    block, `prior` the degrees of freedom that moderation adds. Several sessions leave as many as
+    there are sessions but one, whatever the blocks. NaN where trimming leaves fewer than two
+    blocks.
     """
-    freedom = freedom_of(kept(blocks)) if sessions == 1 else np.full(len(blocks), sessions - 1.0)
+    one = freedom_of(kept(blocks)) + prior
+    freedom = one if sessions == 1 else np.full(len(blocks), sessions - 1.0)
     return shift(freedom, comparisons) * deviation / np.sqrt(blocks)
 
 
@@ -72,11 +78,11 @@ def blocks_to_resolve(
     size = np.abs(logs.mean)
     room = np.maximum(np.log1p(margin) - size, 0)
     each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(size))
-    deviation = logs.error * np.sqrt(logs.count / each)
-    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, sessions)
+    deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
+    differs = _repetitions(deviation, size, 1 - (1 - LEVEL) / different, POWER, prior)
     # both ends of the margin must be cleared, so half of the misses are left for each
     inner, power = 1 - 2 * (1 - LEVEL) / equivalent, 1 - (1 - POWER) / 2
-    within = _repetitions(deviation, room, inner, power, sessions)
+    within = _repetitions(deviation, room, inner, power, prior)
     blocks = np.maximum(np.ceil(np.fmin(differs, within)) * each, logs.count + 1)
     return np.where(np.isfinite(blocks), blocks, 0).astype(np.int64)
 
@@ -93,36 +99,51 @@ def blocks_to_clear(
     """
     room = np.maximum(distance, 0)
     each = np.maximum(logs.count / sessions, 1) if sessions > 1 else np.ones(len(room))
-    deviation = logs.error * np.sqrt(logs.count / each)
+    deviation, prior = logs.error * np.sqrt(logs.count / each), _prior(logs, sessions)
     at_one_end, at_both = (
-        _repetitions(deviation, room, 1 - alpha, power, sessions)
+        _repetitions(deviation, room, 1 - alpha, power, prior)
         for power in (POWER, 1 - (1 - POWER) / 2)
     )
     blocks = np.maximum(np.ceil(np.where(inside, at_both, at_one_end)) * each, logs.count + 1)
     return np.where(np.isfinite(blocks) & (room > 0), blocks, 0).astype(np.int64)
 
 
+_OF_SESSIONS = -1.0
+
+
+def _prior(logs: TrimmedMeans, sessions: int) -> Array:
+    """The degrees of freedom, rounded, that each row has beyond those of its blocks."""
+    if sessions > 1:
+        return np.full(len(logs.mean), _OF_SESSIONS)
+    return np.maximum(np.rint(logs.freedom - freedom_of(kept(logs.count))), 0.0)
+
+
 def _repetitions(
-    deviation: Array, distance: Array, level: float, power: float, sessions: int
+    deviation: Array, distance: Array, level: float, power: float, prior: Array
 ) -> Array:
     """How many blocks, or sessions where there are several, bring `_shift` errors to `distance`.
 
     Errors fall with the count and so does the shift: sqrt(count) / shift only grows, and is
     inverted on a grid; beyond its end t no longer changes.
     """
-    grid, reached = _reached(level, power, sessions > 1)
+    counts = np.full(len(deviation), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.divide(deviation, distance)
-        count = np.exp(np.interp(np.log(relative), np.log(reached), np.log(grid)))
-        beyond = grid[-1] * np.square(relative / reached[-1])
-    return np.where(relative > reached[-1], beyond, np.where(np.isnan(relative), np.nan, count))
+        for each in np.unique(prior).tolist():
+            grid, reached = _reached(level, power, each)
+            of = relative[prior == each]
+            count = np.exp(np.interp(np.log(of), np.log(reached), np.log(grid)))
+            beyond = grid[-1] * np.square(of / reached[-1])
+            counts[prior == each] = np.where(of > reached[-1], beyond, count)
+    return np.where(np.isnan(relative), np.nan, counts)
 
 
 @cache
-def _reached(level: float, power: float, sessions: bool) -> tuple[Array, Array]:
+def _reached(level: float, power: float, prior: float) -> tuple[Array, Array]:
     """Counts, and by how many deviations a log ratio must differ from 0 there, inverted."""
+    sessions = prior == _OF_SESSIONS
     grid = np.unique(np.geomspace(2 if sessions else 3, 3000, 120).astype(np.int64))
-    freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid))
+    freedom = grid.astype(np.float64) - 1 if sessions else freedom_of(kept(grid)) + prior
     reached = np.maximum.accumulate(np.sqrt(grid) / _shift(freedom, level, power))
     return grid.astype(np.float64), reached
 

@@ -31,7 +31,7 @@ def timed(ratios: dict[str, float], *, spread: float = 0.01, blocks: int = 12) -
 def test_the_fastest_is_named_with_how_far_the_others_are_behind() -> None:
     text = worded.headline(timed({"node": 1.3, "deno": 1.6, "canary": 1.3, "rust-ffi": 0.5}))[0]
     assert text == (
-        "Reads (2 cases): bun is fastest. bun takes 0.767× [0.761, 0.774] and "
+        "Reads (2 cases): bun is fastest. bun takes 0.767× [0.760, 0.774] and "
         "deno 1.23× [1.21, 1.25] as long as node."
     )
 

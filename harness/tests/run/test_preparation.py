@@ -146,6 +146,7 @@ def question(tmp_path: Path, text: str, *, known: Any = KNOWN, size: str = "s") 
         ("get-pk", "get-pk@shape=array"),
         ("threads", "threads@option=small-cache"),
         ("threads", "threads@workers=2,option=query-only"),
+        ("threads", "threads@option=readonly"),
     ],
 )
 def test_the_oracle_is_asked_once_what_storage_and_shape_do_not_change(

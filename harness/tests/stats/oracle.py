@@ -5,3 +5,4 @@ from typing import Any
 
 scipy_stats: Any = import_module("scipy.stats")
 scipy_optimize: Any = import_module("scipy.optimize")
+scipy_special: Any = import_module("scipy.special")

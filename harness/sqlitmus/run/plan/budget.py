@@ -16,7 +16,7 @@ from sqlitmus.catalog.claims import Claim
 from sqlitmus.catalog.scenario import Mode
 from sqlitmus.run.plan.options import Options
 from sqlitmus.stats import power
-from sqlitmus.stats.estimate import Array
+from sqlitmus.stats.estimate import LEAST_FAMILY, MOST_PRIOR, Array
 from sqlitmus.stats.verdict import divisor
 from sqlitmus.vocabulary.text import counted
 from sqlitmus.vocabulary.verdicts import Correction
@@ -62,7 +62,9 @@ class Foreseen:
         """The log ratio of each pair that so many `blocks` of it resolve with 80 % power, if
         `differing` of all pairs differ; see `forecast` for the rest."""
         comparisons = factor * divisor(correction, len(self.spread), differing)
-        return power.detectable(self.spread, blocks, max(comparisons, 1.0), sessions)
+        of_case = np.bincount(self.case)[self.case]
+        prior = np.where(of_case >= LEAST_FAMILY, MOST_PRIOR, 0.0)  # where noise is alike
+        return power.detectable(self.spread, blocks, max(comparisons, 1.0), sessions, prior)
 
 
 def foreseen(counts: PlannedCounts, cells: Cells) -> Foreseen | None:

@@ -167,7 +167,8 @@ class Preparation:
             measure = measure.model_copy(update={"workers": 1})
         database = job.database
         if source and database:
-            database = database.model_copy(update={"path": "fixture"})
+            same_mode = {} if spec.writes else {"mode": "readwrite"}
+            database = database.model_copy(update={"path": "fixture", **same_mode})
         same = {
             "cell": "",
             "output": "",
