@@ -54,7 +54,6 @@ def make_job(
         connection=Connection(
             pragmas=case.pragmas,
             engine={**(engine or {}), **variant.engine},
-            worker_pragmas=variant.worker_pragmas,
             setup=[sql.format(size=size, **case.axes) for sql in spec.setup],
             per_operation=variant.per_operation,
         ),
@@ -167,15 +166,8 @@ def _values(step: ScenarioStep, axes: dict[str, str]) -> str:
 
 
 def read_back(job: Job) -> list[tuple[str, str | int]]:
-    """The pragmas that a result of `job` must show, with the last value set for each.
-
-    With several workers, a worker's own pragmas come last.
-    """
-    connection = job.connection
-    several = job.mode == "measure" and job.measure.workers > 1
-    return list(
-        dict([*connection.pragmas, *(connection.worker_pragmas if several else [])]).items()
-    )
+    """The pragmas that a result of `job` must show, with the last value set for each."""
+    return [*dict(job.connection.pragmas).items()]
 
 
 def _columns(columns: dict[str, ColumnType]) -> list[Column]:

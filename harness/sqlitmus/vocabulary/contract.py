@@ -259,24 +259,26 @@ class Database(Model):
 
 
 class Connection(Model):
-    """How each connection is set up: pragmas in order, engine options, pragmas of workers, and
-    SQL that is run before statements are prepared.
+    """How each connection is set up: pragmas in order, engine options, and SQL that is run before
+    statements are prepared.
 
     With `per_operation`, each operation takes a connection from the driver's pool and returns it.
     """
 
     pragmas: list[tuple[str, str | int]] = []
     engine: dict[str, str | int] = {}
-    worker_pragmas: list[tuple[str, str | int]] = []
     setup: list[str] = []
     per_operation: bool = False
 
 
 class Share(Model):
-    """Which of `of` workers in all processes are this process's: `first` and those after it."""
+    """Which of `of` workers in all processes are this process's: `first` and those after it.
 
-    first: Natural
-    of: Positive
+    A process that has one, be it the whole, waits before each iteration until it is released.
+    """
+
+    first: Natural = 0
+    of: Positive = 1
 
 
 class EventLoop(Model):
@@ -303,15 +305,14 @@ class Measure(Model):
     rate: Annotated[float, Field(gt=0)] | None = None
     latencies: bool = False
     tolerate_busy: bool = False
-    barrier: bool = False
     share: Share | None = None
     digest: Natural = 0
     event_loop: EventLoop | None = None
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        if self.event_loop and (self.workers > 1 or self.share or self.barrier):
-            raise ValueError("event_loop is of one worker, without share and barrier")
+        if self.event_loop and (self.workers > 1 or self.share):
+            raise ValueError("event_loop is of one worker, without share")
         return self
 
     @model_validator(mode="after")

@@ -37,7 +37,7 @@ def job_of(vector: str) -> Job:
 
 def needs_own_process(job: Job) -> bool:
     """Whether `--jobs` takes it not: it changes SQLite for the whole process, or needs stdin."""
-    return bool(job.connection.engine) or job.measure.barrier
+    return bool(job.connection.engine or (job.mode == "measure" and job.measure.share))
 
 
 @cache
@@ -68,7 +68,9 @@ def perform_all(name: str, folder: Path) -> Mapping[str, Performed]:
     answers: dict[str, Performed] = {}
     for vector, job in jobs.items():
         if vector not in together:
-            alone = start(name, "--job", str(file_of(vector, folder)))
+            plan = job.measure
+            lines = "go\n" * (plan.warmup_iterations + plan.iterations)
+            alone = start(name, "--job", str(file_of(vector, folder)), lines=lines)
             answers[vector] = _answer(job, alone.returncode, alone.stderr)
         else:
             answers[vector] = _answer(job, done.returncode, done.stderr)

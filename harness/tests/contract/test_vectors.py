@@ -188,7 +188,7 @@ def check_page_cache(job: Job, result: Json) -> None:
 def check_workers(job: Job, result: Json, want: Json) -> None:
     """Each worker's part, and after them the writer; there are none for one plain thread."""
     measure, writer, told = job.measure, job.writer, result["workers"]
-    more = (measure.latencies, measure.rate, measure.barrier, writer)
+    more = (measure.latencies, measure.rate, measure.share, writer)
     if measure.workers == 1 and not any(more):
         assert told == []
         return
@@ -327,7 +327,7 @@ def test_of_several_jobs_the_worst_exit_code_is_told(name: str, tmp_path: Path) 
         "measure": {"operations_per_iteration": 1},
     }
     failing: Json = {"database": {"path": str(tmp_path / "absent" / "x.db")}, "steps": [READ]}
-    alone: Json = {**failing, "measure": {**good["measure"], "barrier": True}}
+    alone: Json = {**failing, "measure": {**good["measure"], "share": {}}}
     engine: Json = {**failing, "connection": {"engine": {"memstatus": 1}}}
     for changes, code, results in (
         ({}, 0, ["ok"]),

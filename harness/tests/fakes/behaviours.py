@@ -98,7 +98,7 @@ def perform(behaviour: str, argument: str, file: Path, state: Path | None) -> in
     trespasses = behaviour in TRESPASSES and not probed(job)
     if trespasses and argument in ("", job.mode):
         TRESPASSES[behaviour](Path(job.database.path))
-    if behaviour == "in-turn" and job.measure.barrier and not probed(job):
+    if behaviour == "in-turn" and job.measure.share and not probed(job):
         at_release(argument, state)
     if behaviour == "waits" and measured and number == int(argument):
         wait_for_the_test(state)

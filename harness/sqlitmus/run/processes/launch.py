@@ -66,7 +66,7 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         raise ValueError(
             "several processes measure only, warm up by iterations, have no reset and no writer"
         )
-    measure = job.measure.model_copy(update={"workers": workers, "barrier": True})
+    measure = job.measure.model_copy(update={"workers": workers})
     made: list[Part] = []
     for number in range(processes):
         first = Share(first=number * workers, of=job.measure.workers)
@@ -106,7 +106,7 @@ def merge(results: Sequence[Result], measure: Measure) -> Result:
     each of them. An iteration lasts from the earliest start to the latest end of any worker,
     a warm-up iteration as long as that of the slowest process. Phases are not merged. The read-back
     is that of the process that ended last, the only one that saw all writes. Raises Unlike when
-    they ran under different conditions or lack what the barrier asks for.
+    they ran under different conditions or lack what a share asks for.
     """
     for number, result in enumerate(results):
         _check(number, result, results[0], measure)

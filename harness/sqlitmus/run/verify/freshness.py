@@ -19,7 +19,7 @@ from sqlitmus.catalog.scenario import RunnerSpec
 from sqlitmus.machine import process_tree
 from sqlitmus.run.processes.process import Invocation, Timing, collect
 from sqlitmus.run.verify.proof import Value, checksum, digest
-from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Step
+from sqlitmus.vocabulary.contract import Connection, Database, Job, Measure, Result, Share, Step
 from sqlitmus.vocabulary.verdicts import Outcome
 
 TABLE = (
@@ -73,7 +73,7 @@ class Question:
             measure=Measure(
                 operations_per_iteration=1,
                 iterations=len(self.manners) + 1,
-                barrier=True,
+                share=Share(),
                 digest=1,
             ),
             output=output,

@@ -22,7 +22,7 @@ from sqlitmus.run.verify import bounds, judge, proof
 from sqlitmus.run.verify.bounds import Arrangement
 from sqlitmus.run.verify.judge import Mode, OracleAnswer, Requirements
 from sqlitmus.run.verify.proof import Counter, Held
-from sqlitmus.vocabulary.contract import Job, Readback, Result
+from sqlitmus.vocabulary.contract import Job, Readback, Result, Share
 from sqlitmus.vocabulary.detail import Launch
 from sqlitmus.vocabulary.errors import NotFit, SqlitmusError
 from sqlitmus.vocabulary.text import ending, shortened
@@ -116,7 +116,7 @@ class Preparation:
         if plain:
             job = jobs.question(job)
         if seat is not None:
-            measure = job.measure.model_copy(update={"barrier": True})
+            measure = job.measure.model_copy(update={"share": Share(of=job.measure.workers)})
             job = job.model_copy(update={"measure": measure})
         file = self._scratch / f"{name}.job.json"
         try:
