@@ -58,7 +58,7 @@ const COMMANDS = {
         const engine = Object.keys(job.connection.engine).length > 0;
         const waits = job.mode === "measure" && job.measure.share !== null;
         if (!engine && !waits) return write(host, name, job);
-        console.error(`${file}: connection.engine and measure.share need --job`);
+        console.error(`${folder}/${file}: connection.engine and measure.share need --job`);
         return 2;
       });
       worst = Math.max(worst, code);

@@ -144,9 +144,9 @@ def load(path: Path) -> Job:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadJob(f"{path}: cannot be read: {error.strerror}") from error
+        raise BadJob(f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BadJob(f"{path}: not JSON: {error}") from error
+        raise BadJob(f"not JSON: {error}") from error
     job = typing.cast("Job", _read(Job, value, "$"))
     _check_steps(job.steps, job.transaction, "$")
     _check_rate(job.measure.rate, "$.measure.rate")

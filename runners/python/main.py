@@ -41,6 +41,7 @@ def describe() -> dict[str, Any]:
             "threadsafe": threadsafe[0] if threadsafe else None,
         },
         "features": {
+            "levels": ["core", "workers", "load", "extras"],
             "operations": [
                 "get",
                 "all",

@@ -140,9 +140,9 @@ class Override(Model):
 class Variant(Model):
     """What an axis value changes besides the SQL's braces: how the database is opened and set up.
 
-    Pragmas come after the profile's. `encoding` is that of the fixture's file. `answered_as` are the
-    axis values with which the oracle is asked instead, where it lacks a function: another way to
-    store the same rows for the same question.
+    Pragmas come after the profile's. `encoding` is that of the fixture's file. `answered_as` are
+    the axis values with which the oracle is asked instead, where it lacks a function: another way
+    to store the same rows for the same question.
     """
 
     fixture: str | None = None

@@ -56,8 +56,7 @@ def ask(folder: Path, steps: list[dict[str, Any]], **changes: Any) -> dict[str, 
     file = folder / "job.json"
     file.write_text(json.dumps(job), "utf-8")
     command = [sys.executable, "-X", "utf8", str(ORACLE), "--job", str(file)]
-    # a line for the one iteration of a process that has a share
-    done = subprocess.run(command, capture_output=True, input="go\n", text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "result.json").read_text("utf-8"))
 
@@ -199,24 +198,6 @@ def test_what_must_fail_folds_its_primary_code(tmp_path: Path, sql: str, code: i
     assert result["digest"] == sha256(said).hexdigest()
     measured = ask(tmp_path, steps, mode="measure", **asked)
     assert [measured[key] for key in ("checksum", "affected")] == [result["checksum"], 1]
-
-
-def test_a_share_is_a_part_of_the_whole(tmp_path: Path) -> None:
-    # Seven operations bind 1, 2, 3, 4, 1, 2, 3; worker 1 of 3 takes two of them, worker 2 three.
-    step = {
-        "operation": "get",
-        "sql": "SELECT ? AS v",
-        "columns": [{"name": "v", "type": "integer"}],
-        "parameters": {"types": ["integer"], "rows": [[1], [2], [3], [4]]},
-    }
-    shares = (3 + 4, 1 + 2 + 3)
-    share = {"share": {"first": 1, "of": 3}, "workers": 2}
-    measure = {"operations_per_iteration": 7, **share}
-    for mode in ("verify", "measure"):
-        result = ask(tmp_path, [step], measure=measure, mode=mode)
-        assert (result["operations"], result["rows"]) == (5, 5)
-        assert result["checksum"] == sum(shares)
-    assert [w["checksum"] for w in result["workers"]] == list(shares)
 
 
 def test_a_writer_writes_after_the_answer_and_before_the_proof(tmp_path: Path) -> None:

@@ -297,7 +297,13 @@ def unsupported(job: Any) -> int:
 
 def unread(_job: object) -> int:
     """Know less of the contract than the job asks for."""
-    print('job: unknown operation "get"', file=sys.stderr)
+    print(f'{sys.argv[-1]}: unknown operation "get"', file=sys.stderr)
+    return 2
+
+
+def panic(_job: object) -> int:
+    """End as a program in Go does that dereferences nil."""
+    print("panic: runtime error: invalid memory address\n\ngoroutine 1 [running]:", file=sys.stderr)
     return 2
 
 
@@ -416,6 +422,7 @@ REFUSALS = {
     "stderr-only": stderr_only,
     "unsupported": unsupported,
     "unread": unread,
+    "panic": panic,
     "failed": failed,
     "unsupported-when-measured": unsupported_when_measured,
     "traps": traps,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from bootstrap.guarded import marked
+from sqlitmus.catalog import jobs
 from sqlitmus.catalog.cases import PlannedCase, steps_of
 from sqlitmus.catalog.definitions import Catalog
 from sqlitmus.catalog.runners import Installed
@@ -152,10 +153,7 @@ def _step(question: Question, number: int) -> Step:
                 "types": [*(kind for kind, _ in bound.values()), "integer"],
                 "rows": [[*(value for _, value in bound.values()), number]],
             },
-            "columns": [
-                {"name": name, "type": kind.rstrip("?"), "nullable": kind.endswith("?")}
-                for name, kind in columns.items()
-            ],
+            "columns": jobs.columns(columns),
             "repeat": REPEAT,
         }
     )
