@@ -46,8 +46,8 @@ class Installed:
         """Why a job that needs these levels of the contract is not sent to it; None if it is."""
         has = self.description.features.levels if self.description else LEVELS
         missing = [level for level in LEVELS if level in {*needed} - {*has}]
-        told = f"it needs more levels of the contract than the runner has: {listed(missing)}"
-        return told if missing else None
+        reason = f"it needs more levels of the contract than the runner has: {listed(missing)}"
+        return reason if missing else None
 
     def planned(self) -> PlannedRunner:
         """The runner as the plan and the report record it."""

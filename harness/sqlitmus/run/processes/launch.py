@@ -72,8 +72,8 @@ def share(job: Job, processes: int, folder: Path) -> Shared:
         first = Share(first=number * workers, of=job.measure.workers)
         name = f"{Path(job.output).stem}.{number}"
         part = Part(*(folder / f"{name}.{kind}" for kind in ("job.json", "json", "log")))
-        own = measure.model_copy(update={"share": first})
-        changes = {"measure": own, "output": str(part.output)}
+        place = measure.model_copy(update={"share": first})
+        changes = {"measure": place, "output": str(part.output)}
         try:
             part.job.write_bytes(job.model_copy(update=changes).text().encode())
         except OSError as error:

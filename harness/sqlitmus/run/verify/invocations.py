@@ -137,9 +137,10 @@ class Preparation:
             0 if spec.writes else case.walk,
             _left_open(spec, job),
         )
-        levels = {*contract.levels(job), *["workers"] * bool(case.processes)}
+        several: list[Level] = ["workers"] if case.processes else []
+        levels = frozenset([*contract.levels(job), *several])
         self._ready[key] = PreparedJob(
-            file, output, requirements, source, copy, job.readback, frozenset(levels)
+            file, output, requirements, source, copy, job.readback, levels
         )
         return self._ready[key]
 
@@ -308,8 +309,8 @@ def _job_not_read(of: Evidence) -> Finding | None:
         return None
     begin = f"{ready.file}:"
     lines = log_text(of.log).splitlines()
-    told = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
-    return Finding("unsupported", f"it cannot read the job: {told[0]}") if told else None
+    reasons = [line.removeprefix(begin).strip() for line in lines if line.startswith(begin)]
+    return Finding("unsupported", f"it cannot read the job: {reasons[0]}") if reasons else None
 
 
 def _no_result(of: Evidence) -> Finding | None:

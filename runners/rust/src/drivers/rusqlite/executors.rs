@@ -53,8 +53,7 @@ impl Reading for Get {
         let Some(row) = rows.next()? else {
             return Ok(0);
         };
-        shape.push(row, kept, sink)?;
-        shape.read(kept, sink);
+        shape.one(row, kept, sink)?;
         Ok(1)
     }
 }
@@ -102,8 +101,7 @@ impl Reading for Iterate {
         bind(statement, parameters)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            shape.push(row, kept, sink)?;
-            shape.read(kept, sink);
+            shape.one(row, kept, sink)?;
             count += 1;
         }
         Ok(count)
