@@ -3,7 +3,7 @@ the schemas in `runners/contract`.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -405,7 +405,7 @@ def _stated(part: Model) -> Iterator[str]:
         if value == field.get_default(call_default_factory=True):
             continue
         yield f"{type(part).__name__.lower()}.{name}"
-        for inner in value if isinstance(value, list) else [value]:
+        for inner in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(inner, Model):
                 yield from _stated(inner)
 

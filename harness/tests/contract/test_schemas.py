@@ -35,8 +35,8 @@ def test_the_jobs_of_the_vectors_fit_the_schema(name: str) -> None:
 
 NAMES = "Job Database Connection Step Parameters Column Readback Measure Share"
 PARTS = [getattr(contract, name) for name in NAMES.split()]
-HAS = {f"{part.__name__.lower()}.{name}" for part in PARTS for name in part.model_fields}
-HAS |= {f"operation {name}" for name in get_args(contract.Operation)}
+FIELDS = {f"{part.__name__.lower()}.{name}" for part in PARTS for name in part.model_fields}
+HAS = FIELDS | {f"operation {name}" for name in get_args(contract.Operation)}
 BEYOND_CORE = set[str]().union(*LEVELS.values())
 PAGE = (CONTRACT / "CONTRACT.md").read_text("utf-8")
 

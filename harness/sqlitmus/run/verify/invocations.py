@@ -137,8 +137,8 @@ class Preparation:
             0 if spec.writes else case.walk,
             _left_open(spec, job),
         )
-        several: list[Level] = ["workers"] if case.processes else []
-        levels = frozenset([*contract.levels(job), *several])
+        launched: list[Level] = ["workers"] if case.processes else []
+        levels = frozenset([*contract.levels(job), *launched])
         self._ready[key] = PreparedJob(
             file, output, requirements, source, copy, job.readback, levels
         )

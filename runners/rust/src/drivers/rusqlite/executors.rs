@@ -202,20 +202,6 @@ impl<Q: Source, S: Sink> Execution<S> for Failing<'_, Q> {
     }
 }
 
-/// `in-transaction`.
-pub struct InTransaction<'c> {
-    pub connection: &'c Connection,
-}
-
-impl<S: Sink> Execution<S> for InTransaction<'_> {
-    #[inline(always)]
-    fn execute(&mut self, _number: u64, tally: &mut Tally<S>) -> std::result::Result<(), Failure> {
-        tally.sink.integer(i64::from(!self.connection.is_autocommit()));
-        tally.sink.returned(0);
-        Ok(())
-    }
-}
-
 /// `prepare`: compile and finalize.
 pub struct Compile<'c> {
     pub connection: &'c Connection,
