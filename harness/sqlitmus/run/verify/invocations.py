@@ -138,7 +138,7 @@ class Preparation:
             _left_open(spec, job),
         )
         launched: list[Level] = ["workers"] if case.processes else []
-        levels = frozenset([*contract.levels(job), *launched])
+        levels: frozenset[Level] = frozenset([*contract.levels(job), *launched])
         self._ready[key] = PreparedJob(
             file, output, requirements, source, copy, job.readback, levels
         )
